@@ -18,7 +18,8 @@ import numpy as np
 from harness import Figure, Report, Table, parser_of, require_published, run, timed
 
 import langford
-from langford.devices import Cuda, cores
+from langford.cores import cores
+from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_name
 from langford.methods import Count, merge
 from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings

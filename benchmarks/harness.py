@@ -26,7 +26,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from langford.devices import cores, processor_model
+from langford.cores import cores
+from langford.devices import processor_model
 from langford.errors import LangfordError
 from langford.kernels.gpu.runtime import NoGpu
 from langford.provenance import kernel_hash, versions

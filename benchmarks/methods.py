@@ -1,6 +1,6 @@
 """Speed of the CPU methods on this machine, beside the strongest public programs.
 
-    python benchmarks/methods.py             the README's table, about 5 minutes
+    python benchmarks/methods.py             the table of docs/measured.md, about 5 minutes
     python benchmarks/methods.py --quick     the short rows only, half a minute
 
 Kernels are compiled before they are timed.  A row is the median of its runs; the bars are

@@ -1,4 +1,4 @@
-"""The ledger: campaigns, tasks, attempts, results, events; the only truth about what is done."""
+"""The ledger: campaigns, tasks, attempts, results and events.  It alone decides which tasks are done."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ __all__ = [
     "read_export",
 ]
 
-# What needs SQLAlchemy: workers of a server and ranks of MPI never do.
+# These import SQLAlchemy, which workers of a server and ranks of MPI do not need.
 __getattr__ = loading(
     globals(), {"Campaign": "db.campaign", "Database": "db.store.database", "Ledger": "db.ledger"}
 )

@@ -1,7 +1,7 @@
-"""One campaign of a ledger: every change of state is one method here and one transaction.
+"""One campaign of a ledger: every change of state is one method here, and one transaction.
 
-A worker holds *leases*; the id of the attempt is the fencing token, and whoever changes an attempt shows its
-nonce.  A task is either done, its result committed, or it can be leased again: no failure of a worker changes that.
+A worker holds *leases*; the id of an attempt is the fencing token, and a worker that changes an attempt shows its
+nonce.  A task is either done, with a committed result, or can be leased again, however workers fail.
 """
 
 from __future__ import annotations
@@ -12,8 +12,6 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-
-from sqlalchemy import Connection
 
 from db.errors import TransactionUndone
 from db.files.exports import Export
@@ -35,7 +33,8 @@ from db.records import (
 )
 from db.states import Role, VoterKind
 from db.store.database import retried
-from db.trust import acceptance, merging, questioned, voters, waiting
+from db.store.transaction import Transaction
+from db.trust import acceptance, enrolment, merging, questioned, waiting
 from db.work import computations, lifecycle, queries, tokens, turns
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
@@ -47,8 +46,8 @@ NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 class Campaign(LeasedTasks):
     """A campaign, bound to its database.  Methods raise the errors of :mod:`db.errors`.
 
-    No method touches the attempts of another campaign, and none but :meth:`release_worker` and :meth:`take_back`
-    those whose nonce is not shown.
+    No method changes attempts of another campaign.  Only :meth:`release_worker` and :meth:`take_back` change
+    attempts whose nonce is not shown.
 
     Attributes:
         database: where the campaign is kept.
@@ -84,7 +83,7 @@ class Campaign(LeasedTasks):
 
     @property
     def problem(self) -> Problem:
-        """What it counts."""
+        """The problem that it counts."""
         return self.record.key.problem
 
     @property
@@ -108,49 +107,49 @@ class Campaign(LeasedTasks):
         return self.record.recheck_share
 
     def set_recheck_share(self, share: float) -> None:
-        """Choose the share of the results that another voter evaluates again, from 0 to 1.
+        """Set the share of the results that another voter evaluates again, from 0 to 1.
 
-        It holds for what is done already, too.
+        It applies to results that were accepted before, too.
         """
-        with self.writing() as connection:
-            turns.set_recheck_share(connection, self.campaign_id, share)
+        with self.writing() as transaction:
+            turns.set_recheck_share(transaction, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan, whose expectations every result must satisfy; a simulation may assign another plan."""
+        """The plan, whose expectations every result must meet; a simulation may assign another plan."""
         return plan_of(self.key)
 
     # -- its end --------------------------------------------------------------------------
 
     @retried
     def cancel(self) -> tuple[int, int]:
-        """End all leases and set all tasks aside that are not done; (leases, tasks).  :meth:`reopen` undoes it.
+        """End all leases and set aside all tasks that are not done; returns (leases, tasks).
 
-        Late results of workers that live count all the same.
+        :meth:`reopen` undoes it.  Late results of workers that still run are accepted.
         """
-        with self.writing() as connection:
-            return lifecycle.cancel(connection, self.campaign_id)
+        with self.writing() as transaction:
+            return lifecycle.cancel(transaction)
 
     @retried
     def rename(self, name: str) -> None:
-        """Give it another name, unique in the ledger; raises BadName or NameTaken."""
-        with self.writing() as connection:
-            lifecycle.rename(connection, self.campaign_id, name, self.database.where)
+        """Give it another name, unique in the ledger; raises BadName."""
+        with self.writing() as transaction:
+            lifecycle.rename(transaction, name, self.database.where)
         self.record = replace(self.record, name=name)
 
     def delete(self, kept: Export) -> None:
         """Delete it with its tasks, attempts, results, events, tokens and notices.
 
         Args:
-            kept: what :meth:`trusted_export` gave, kept elsewhere.
+            kept: what :meth:`trusted_export` returned, kept elsewhere.
 
-        Raises LeasesRunning, or TransactionUndone when results or confirmations have come since, or the promised
-        share was changed.
+        Raises LeasesRunning, or TransactionUndone when results or confirmations have arrived since, or the promised
+        share has changed.
         """
-        with self.writing() as connection:
-            lifecycle.close(connection, self.campaign_id, self.name)
-            trusted, _ = self._trusted_export(connection)
+        with self.writing() as transaction:
+            lifecycle.close(transaction, self.name)
+            trusted, _ = self._trusted_export(transaction)
             same_results = {evaluation.result for evaluation in trusted.results} == {
                 evaluation.result for evaluation in kept.results
             }
@@ -158,47 +157,47 @@ class Campaign(LeasedTasks):
                 raise TransactionUndone(
                     f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
                 )
-            lifecycle.remove(connection, self.campaign_id)
+            lifecycle.remove(transaction)
 
     # -- results --------------------------------------------------------------------------
 
     @retried
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Take results, all in one transaction; at most one result per task counts.
+        """Take results, all in one transaction; at most one result per task is accepted.
 
-        - The first result of a task counts, even when its lease has expired.
-        - A result of a task that is done confirms the first one or conflicts with it (:mod:`db.trust.witnesses`).
-        - A result that fails the checks of the plan is refused, and is a failure of its task.
+        - The first result of a task is accepted, even after its lease has expired.
+        - A further result confirms the accepted one or conflicts with it (:mod:`db.trust.witnesses`).
+        - A result that fails the checks of the plan is refused, and counts as a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
         """
-        with suppress(acceptance.Overtaken), self.writing() as connection:
-            return acceptance.accept(connection, self.record, self.plan, deliveries)
-        with self.writing() as connection:
-            return acceptance.accept(connection, self.record, self.plan, deliveries, one_at_a_time=True)
+        with suppress(acceptance.Overtaken), self.writing() as transaction:
+            return acceptance.accept(transaction, self.plan, deliveries)
+        with self.writing() as transaction:
+            return acceptance.accept(transaction, self.plan, deliveries, one_at_a_time=True)
 
     def export(self) -> Export:
-        """All accepted results, those in doubt among them."""
-        with self.reading(snapshot=True) as connection:
-            return self._export(connection)
+        """All accepted results, including those in doubt."""
+        with self.reading(snapshot=True) as transaction:
+            return self._export(transaction)
 
     def trusted_export(self) -> tuple[Export, list[int]]:
-        """The accepted results that nothing speaks against, to be written to a file; and the tasks left out.
+        """The accepted results that are not in doubt, to be written to a file; and the tasks that are left out.
 
-        A file does not say of a result that it is in doubt: who merged it would not know.
+        Files have no mark for results in doubt, so that a merge of a file would not notice them.
         """
-        with self.reading(snapshot=True) as connection:
-            return self._trusted_export(connection)
+        with self.reading(snapshot=True) as transaction:
+            return self._trusted_export(transaction)
 
-    def _export(self, connection: Connection) -> Export:
-        evaluations = queries.evaluations(connection, self.campaign_id)
-        told = computations.told(connection, self.campaign_id)
-        promise = waiting.promise(connection, self.campaign_id)
-        return Export(self.name, self.key, self.tasks, tuple(evaluations), told, promise)
+    def _export(self, transaction: Transaction) -> Export:
+        evaluations = queries.evaluations(transaction)
+        how = computations.of_results(transaction)
+        promise = waiting.promise(transaction)
+        return Export(self.name, self.key, self.tasks, tuple(evaluations), how, promise)
 
-    def _trusted_export(self, connection: Connection) -> tuple[Export, list[int]]:
-        doubtful = {*waiting.in_conflict(connection, self.campaign_id)}
-        doubtful |= {*waiting.untrusted(connection, self.campaign_id)}
-        return self._export(connection).without(doubtful), sorted(doubtful)
+    def _trusted_export(self, transaction: Transaction) -> tuple[Export, list[int]]:
+        doubtful = {*waiting.in_conflict(transaction)}
+        doubtful |= {*waiting.untrusted(transaction)}
+        return self._export(transaction).without(doubtful), sorted(doubtful)
 
     @retried
     def judge(
@@ -210,50 +209,52 @@ class Campaign(LeasedTasks):
         device_kind: str = "cpu",
         kernels: str | None = None,
     ) -> list[int]:
-        """Let what the operator recomputed decide about results that wait or are in doubt, in one transaction.
+        """Decide results that wait or are in doubt by what the operator recomputed, in one transaction.
 
         Args:
             evaluations: at most one of each task.
             worker_id, host, process, device_kind, kernels: see :meth:`db.Ledger.enrol`; of a new worker.
 
-        Returns the tasks about which it decided; about the others nothing had to be decided.
+        Returns the tasks that were decided; the others needed no decision.
         """
-        with self.writing() as connection:
-            turns.one_at_a_time(connection)
-            undecided = {*waiting.tasks(connection, self.campaign_id)}
-            undecided |= {*waiting.in_conflict(connection, self.campaign_id)}
+        with self.writing() as transaction:
+            turns.one_at_a_time(transaction)
+            undecided = {*waiting.tasks(transaction)}
+            undecided |= {*waiting.in_conflict(transaction)}
             chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
             if chosen:
-                voters.enrol(connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR)
+                enrolment.enrol(
+                    transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
+                )
             notes = ["recomputed by the operator"] * len(chosen)
-            acceptance.take(connection, self.record, self.plan, worker_id, chosen, notes)
+            acceptance.take(transaction, self.plan, worker_id, chosen, notes)
         return [evaluation.result.index for evaluation in chosen]
 
     @retried
     def question(
         self, tasks: Collection[int] | None = None, worker: str | None = None, kernels: str | None = None
     ) -> list[int]:
-        """Put results in question: they are no votes any more, and wait to be evaluated again.
+        """Put results in question: they no longer count as votes, and wait to be evaluated again.
 
         Args:
             tasks: of these tasks; None: of all tasks.
             worker: only those of this worker, or of all workers of this host.
-            kernels: only those that these kernels computed.
+            kernels: only results of the kernels with this hash.
 
-        Returns the tasks with such a result.
+        Returns the tasks of these results.
         """
-        with self.writing() as connection:
-            return questioned.question(connection, self.campaign_id, tasks, worker, kernels)
+        with self.writing() as transaction:
+            return questioned.question(transaction, tasks, worker, kernels)
 
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
         """All accepted results, by task; raises ConflictingResults, UntrustedResults or Unreplicated.
 
         Args:
-            unconfirmed: whether to return them although some of the promised share are not replicated.
+            unconfirmed: whether to return them even if the promised share is not replicated yet.
         """
-        with self.reading(snapshot=True) as connection:
-            merging.require_trust(connection, self.record, unconfirmed)
-            return progress.results(connection, self.campaign_id)
+        with self.reading(snapshot=True) as transaction:
+            merging.require_trust(transaction, self.record, unconfirmed)
+            return progress.results(transaction)
 
     # -- views ----------------------------------------------------------------------------
 
@@ -263,85 +264,83 @@ class Campaign(LeasedTasks):
 
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
-        with self.reading() as connection:
-            return waiting.replication(connection, self.campaign_id)
+        with self.reading() as transaction:
+            return waiting.replication(transaction)
 
     def promise(self) -> Promise | None:
-        """The promised share, what was drawn, and who confirmed what; None: see
+        """The promised share, and which results are drawn and confirmed; None: see
         :func:`db.trust.waiting.promise`."""
-        with self.reading(snapshot=True) as connection:
-            return waiting.promise(connection, self.campaign_id)
+        with self.reading(snapshot=True) as transaction:
+            return waiting.promise(transaction)
 
     def rechecked_tasks(self) -> list[int]:
-        """The tasks whose results wait to be evaluated again, or for the operator to decide."""
-        with self.reading() as connection:
-            return sorted(
-                {*waiting.tasks(connection, self.campaign_id), *waiting.in_conflict(connection, self.campaign_id)}
-            )
+        """The tasks whose results wait to be evaluated again or to be decided by the operator."""
+        with self.reading() as transaction:
+            return sorted({*waiting.tasks(transaction), *waiting.in_conflict(transaction)})
 
     def progress(self) -> Progress:
         """How far the campaign is."""
-        with self.reading() as connection:
-            return progress.progress(connection, self.record)
+        with self.reading() as transaction:
+            return progress.progress(transaction, self.record)
 
     def standing(self) -> Standing:
-        """What is left to do: the cheap part of :meth:`progress`."""
-        with self.reading() as connection:
-            return progress.standing(connection, self.record)
+        """The remaining work: the cheap part of :meth:`progress`."""
+        with self.reading() as transaction:
+            return progress.standing(transaction, self.record)
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
-        with self.reading() as connection:
-            return progress.tasks(connection, self.campaign_id, state)
+        with self.reading() as transaction:
+            return progress.tasks(transaction, state)
 
     def history(self) -> History:
-        """All that happened to the campaign, at once."""
-        with self.reading(snapshot=True) as connection:
-            return history(connection, self.record, self.database.where)
+        """The whole history of the campaign, at one moment."""
+        with self.reading(snapshot=True) as transaction:
+            return history(transaction, self.record, self.database.where)
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
-        """How far the campaign is, how fast, until when, who works, and what went wrong.
+        """Progress, speed, time left, workers and warnings.
 
         Args:
-            folders: on disks that may fill up beside that of the ledger, by what is kept there: "the server".
-            timeline: whether to look up the timeline, a fifth of the time; else it is empty.
+            folders: folders whose disks are watched in addition to that of the ledger, by their name in warnings.
+            timeline: whether to query the timeline, which takes a fifth of the time; otherwise it is empty.
         """
         disks = {**self.database.folders, **folders}
-        with self.reading(snapshot=True) as connection:
+        with self.reading(snapshot=True) as transaction:
             return gathering.overview(
-                connection, self.record, disks, lambda: self.plan, self._merged_count, timeline
+                transaction, self.record, disks, lambda: self.plan, self._merged_count, timeline
             )
 
     # -- tokens ---------------------------------------------------------------------------
 
     def new_token(self, role: Role, seconds: float | None = None, label: str = "") -> str:
-        """A fresh token that opens this campaign to its bearer; the ledger keeps only its SHA-256.
+        """Make a token for this campaign; returns the token, of which the ledger keeps only the SHA-256.
 
         Args:
             role: what its bearer may do.
             seconds: how long it is valid; None: until it is revoked.
-            label: what it is for.
+            label: its purpose.
         """
-        with self.writing() as connection:
-            return tokens.new_token(connection, self.campaign_id, role, seconds, label)
+        with self.writing() as transaction:
+            return tokens.new_token(transaction, role, seconds, label)
 
     def tokens(self) -> list[TokenRecord]:
-        """The tokens of the campaign, oldest first, those that have expired among them."""
-        with self.reading() as connection:
-            return tokens.listed(connection, self.campaign_id)
+        """The tokens of the campaign, oldest first, including expired ones."""
+        with self.reading() as transaction:
+            return tokens.listed(transaction)
 
     def revoke_token(self, token_id: int) -> bool:
-        """Delete one token; returns whether there was one of this number."""
-        with self.writing() as connection:
-            return tokens.revoke_token(connection, self.campaign_id, token_id)
+        """Delete the token with this number; returns whether it existed."""
+        with self.writing() as transaction:
+            return tokens.revoke_token(transaction, token_id)
 
     def revoke_tokens(self) -> int:
         """Delete all tokens of the campaign; returns how many there were."""
-        with self.writing() as connection:
-            return tokens.revoke_tokens(connection, self.campaign_id)
+        with self.writing() as transaction:
+            return tokens.revoke_tokens(transaction)
 
     def role_of(self, token: str) -> Role | None:
-        """What the bearer of a token may do with the campaign; None when the campaign has no such token."""
+        """What the bearer of a token may do with the campaign; None: the campaign has no such token."""
         with self.database.reading() as connection:
             rights = tokens.rights(connection, [token])
         return next((right.role for right in rights if right.campaign == self.record.uuid), None)

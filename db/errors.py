@@ -1,4 +1,4 @@
-"""The errors of a ledger, one class per cause."""
+"""The errors of a ledger: one class for each that a caller treats differently; the message names the remedy."""
 
 from __future__ import annotations
 
@@ -9,32 +9,19 @@ class LedgerError(LangfordError):
     """Base of the ledger's errors."""
 
 
-class NotALedger(LedgerError):
-    """The file or database exists but holds something else."""
+# -- the database -----------------------------------------------------------------------------
 
 
-class WrongSchema(LedgerError):
-    """The ledger was written by a version with another schema."""
+class LedgerUnusable(LedgerError):
+    """The ledger cannot be used: it is missing, moved, full, on a network file system, or something else."""
 
 
-class LedgerUnreachable(LedgerError):
-    """The ledger cannot be opened: no such folder, no permission, no server."""
-
-
-class ConnectionLost(LedgerUnreachable):
+class ConnectionLost(LedgerUnusable):
     """The database's server does not answer, or has closed the connection: it may be back soon."""
 
 
-class LedgerMoved(LedgerError):
-    """The file of the ledger is not where it was opened, or another one is there."""
-
-
 class LedgerReadOnly(LedgerError):
-    """The ledger may be read here, and not changed."""
-
-
-class LedgerFull(LedgerError):
-    """The disk under the ledger is full; what was committed before is safe."""
+    """The ledger may be read here, but not changed."""
 
 
 class LedgerBusy(LedgerError):
@@ -45,8 +32,11 @@ class TransactionUndone(LedgerBusy):
     """Two transactions waited for each other, and the database undid this one: it may be tried again at once."""
 
 
-class NetworkFileSystem(LedgerError):
-    """The ledger would be an SQLite file on a network file system, where it may be corrupted."""
+class LeasesRunning(LedgerError):
+    """Workers hold leases of what is to be copied or deleted."""
+
+
+# -- campaigns and their results --------------------------------------------------------------
 
 
 class NoSuchCampaign(LedgerError):
@@ -54,11 +44,15 @@ class NoSuchCampaign(LedgerError):
 
 
 class BadName(LedgerError):
-    """A campaign cannot have this name."""
+    """A campaign cannot have this name: it has other characters than allowed, or another campaign has it."""
 
 
 class CampaignMismatch(LedgerError):
     """A campaign of that name exists with another problem, method, depth or number of tasks."""
+
+
+class BadExport(LedgerError):
+    """A file of exported results is missing, damaged, cut short, or something else."""
 
 
 class ConflictingResults(LedgerError, WrongResult):
@@ -66,15 +60,14 @@ class ConflictingResults(LedgerError, WrongResult):
 
 
 class UntrustedResults(LedgerError, Incomplete):
-    """Results of a distrusted worker, or put in question, have not been evaluated again: the merge waits."""
+    """Results that were put in question, or come from a distrusted worker, wait to be evaluated again."""
 
 
 class Unreplicated(LedgerError, Incomplete):
     """Results that were drawn for a recheck have not been confirmed: the merge waits."""
 
 
-class NothingChosen(LedgerError):
-    """Results that shall be put in question do not exist."""
+# -- workers ----------------------------------------------------------------------------------
 
 
 class WrongToken(LedgerError):
@@ -90,24 +83,4 @@ class UnknownWorker(LedgerError):
 
 
 class WorkerDistrusted(LedgerError):
-    """A worker whose results others found wrong gets no more tasks."""
-
-
-class BadExport(LedgerError):
-    """A file of exported results is missing, damaged, cut short, or something else."""
-
-
-class NameTaken(LedgerError):
-    """Another campaign of the ledger has the name."""
-
-
-class LeasesRunning(LedgerError):
-    """Workers hold leases of a ledger that is to be copied."""
-
-
-class NotEmpty(LedgerError):
-    """The ledger to copy into has campaigns already."""
-
-
-class CopyFailed(LedgerError):
-    """A copied table differs from its original."""
+    """A worker whose results were found wrong gets no more tasks."""

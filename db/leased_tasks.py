@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
-
-from sqlalchemy import Connection
 
 from db.records import NO_STEPS, CampaignRecord, Credential, Lease, LeaseHolder
 from db.states import Outcome
 from db.store.database import Database, retried
+from db.store.transaction import Transaction
 from db.trust import rechecks
 from db.work import deaths, leases, nonces, presence, queries, tokens, transitions
 
 CLOCK_SECONDS = 60.0
-"""Time between two looks whether the database's clock was ahead and came back."""
+"""Time between two checks whether the database's clock was ahead and was set back."""
 
 
 class LeasedTasks:
@@ -29,7 +27,7 @@ class LeasedTasks:
     def __init__(self, database: Database, record: CampaignRecord) -> None:
         self.database, self.record = database, record
         self._next_look_at_clock = 0.0
-        self._presence = presence.Presence()
+        self._presence = presence.Presence(database.now)
 
     @property
     def campaign_id(self) -> int:
@@ -37,18 +35,18 @@ class LeasedTasks:
         return self.record.campaign_id
 
     @contextmanager
-    def writing(self) -> Iterator[Connection]:
+    def writing(self) -> Iterator[Transaction]:
         """One transaction that may write; raises NoSuchCampaign when the campaign was deleted."""
         with self.database.writing() as connection:
             queries.require_undeleted(connection, self.record)
-            yield connection
+            yield Transaction(connection, self.campaign_id)
 
     @contextmanager
-    def reading(self, snapshot: bool = False) -> Iterator[Connection]:
+    def reading(self, snapshot: bool = False) -> Iterator[Transaction]:
         """One transaction that reads, see :meth:`db.Database.reading`; raises NoSuchCampaign likewise."""
         with self.database.reading(snapshot=snapshot) as connection:
             queries.require_undeleted(connection, self.record)
-            yield connection
+            yield Transaction(connection, self.campaign_id)
 
     @retried
     def lease(
@@ -62,42 +60,39 @@ class LeasedTasks:
     ) -> list[Lease]:
         """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
-        Rechecks of other voters' results come first, then ready tasks by falling work, then copies of tasks that
-        other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases go back to
+        Rechecks of other voters' results come first, then ready tasks by decreasing work, then copies of tasks that
+        other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases return to
         the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
 
         Args:
             worker_id: the worker, which is enrolled.
-            count: how many at most.
-            seconds: until the deadline.
-            held: the attempts that the worker knows to be its own; others that run in its name were granted by an
-                answer that got lost, and go back at once.  None: they stay.
+            count: maximum number of leases.
+            seconds: time until the deadline.
+            held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
+                was lost, and are released at once.  None: they stay.
             token: the token that the worker shows to a task server; "" when it opens the ledger itself.
-            copies: how many copies at most, for devices of the worker that would have nothing to do.
+            copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
         nonce = nonces.fresh()
-        with self.writing() as connection:
-            if time.monotonic() >= self._next_look_at_clock:
-                leases.cut(connection)
-                self._next_look_at_clock = time.monotonic() + CLOCK_SECONDS
-            presence.lose(
-                connection, set(transitions.ended(connection, transitions.EXPIRED, Outcome.EXPIRED, None))
-            )
+        with self.writing() as transaction:
+            if self.database.now() >= self._next_look_at_clock:
+                leases.cut(transaction.connection)
+                self._next_look_at_clock = self.database.now() + CLOCK_SECONDS
+            expired = transitions.ended(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
+            presence.lose(transaction.connection, set(expired))
             if held is not None:
-                lost = queries.running(connection, self.campaign_id, worker_id) - set(held)
+                lost = queries.running(transaction, worker_id) - set(held)
                 if lost:
                     note = "its worker does not know of it"
-                    transitions.end(connection, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            again = rechecks.claim(
-                connection, self.campaign_id, worker_id, nonce, count, seconds, tokens.digest(token)
-            )
+                    transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
+            again = rechecks.claim(transaction, worker_id, nonce, count, seconds, tokens.digest(token))
             left = count - len(again)
-            granted = [*again, *leases.claim(connection, self.campaign_id, worker_id, nonce, left, seconds)]
+            granted = [*again, *leases.claim(transaction, worker_id, nonce, left, seconds)]
             if not granted:
-                deaths.set_aside(connection, self.campaign_id)
+                deaths.set_aside(transaction)
             left = min(count, copies) - len(granted)
-            granted += leases.copy(connection, self.campaign_id, worker_id, nonce, left, seconds)
-            self._presence.note(connection, [worker_id])
+            granted += leases.copy(transaction, worker_id, nonce, left, seconds)
+            self._presence.note(transaction.connection, [worker_id])
         return granted
 
     @retried
@@ -106,78 +101,73 @@ class LeasedTasks:
     ) -> set[int]:
         """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
-        An attempt that has ended, because it expired for example, is left out.  Its worker may finish the
-        task all the same: a late result is welcome.  ``steps``: how far the evaluation of some attempts is.
+        An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
+        the same: a late result is accepted.  ``steps``: steps that were made in some of the attempts.
         """
-        with self.writing() as connection:
-            attempts = queries.shown(connection, self.campaign_id, credentials)
-            self._presence.note(connection, {row.worker_id for row in attempts.values()})
-            return leases.renew(connection, list(attempts), seconds, steps)
+        with self.writing() as transaction:
+            attempts = queries.shown(transaction, credentials)
+            self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
+            return leases.renew(transaction, list(attempts), seconds, steps)
 
     @retried
     def release(
         self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
-        """Give tasks back unfinished; neither release nor preemption counts as a failure."""
-        with self.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, credentials)
-            transitions.end(connection, transitions.CHOSEN, outcome, note, attempts=list(tasks))
+        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure."""
+        with self.writing() as transaction:
+            tasks = queries.tasks_of(transaction, credentials)
+            transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     @retried
     def release_worker(self, worker_id: str, note: str) -> int:
-        """Expire all leases of a worker known to be dead; returns how many."""
-        with self.writing() as connection:
-            expired = transitions.end(connection, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
-            presence.lose(connection, [worker_id])
+        """Expire all leases of a worker that is known to be dead; returns their number."""
+        with self.writing() as transaction:
+            expired = transitions.end(transaction, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
+            presence.lose(transaction.connection, [worker_id])
         return expired
 
     @retried
     def take_back(self, note: str, worker_id: str | None = None) -> int:
-        """End all leases of the campaign, or those of one worker, whether it lives or not; returns how many.
+        """End all leases of the campaign, or those of one worker, even if it still runs; returns their number.
 
-        A worker that lives goes on, and its late results count.
+        A worker that still runs continues, and its late results are accepted.
         """
         chosen = {"campaign": self.campaign_id, **({} if worker_id is None else {"worker": worker_id})}
         condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
-        with self.writing() as connection:
-            return transitions.end(connection, condition, Outcome.RELEASED, note, **chosen)
+        with self.writing() as transaction:
+            return transitions.end(transaction, condition, Outcome.RELEASED, note, **chosen)
 
     @retried
     def die(self, credential: Credential, reason: str) -> bool:
-        """Note that the process died that evaluated a task; returns whether the task was set aside for that."""
-        with self.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, [credential])
-            return any(
-                deaths.die(connection, self.campaign_id, attempt, index, reason) for attempt, index in tasks.items()
-            )
+        """Record that the process that evaluated a task died; returns whether the task was set aside."""
+        with self.writing() as transaction:
+            tasks = queries.tasks_of(transaction, [credential])
+            return any(deaths.die(transaction, attempt, index, reason) for attempt, index in tasks.items())
 
     @retried
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Note that the task itself failed; returns whether it was set aside for failing too often."""
-        with self.writing() as connection:
-            tasks = queries.tasks_of(connection, self.campaign_id, [credential])
-            return any(
-                transitions.fail(connection, self.campaign_id, attempt, index, reason)
-                for attempt, index in tasks.items()
-            )
+        """Record that the task itself failed; returns whether it was set aside, after too many failures."""
+        with self.writing() as transaction:
+            tasks = queries.tasks_of(transaction, [credential])
+            return any(transitions.fail(transaction, attempt, index, reason) for attempt, index in tasks.items())
 
     @retried
     def reopen(self) -> int:
-        """Make the tasks that were set aside ready again; returns how many."""
-        with self.writing() as connection:
-            return transitions.reopen(connection, self.campaign_id)
+        """Make the tasks that were set aside ready again; returns their number."""
+        with self.writing() as transaction:
+            return transitions.reopen(transaction)
 
     def pace(self, device_kind: str) -> float | None:
-        """Seconds per unit of work of the slowest of the last results of a kind of device; None: there is none."""
-        with self.reading() as connection:
-            return leases.pace(connection, self.campaign_id, device_kind)
+        """Seconds per unit of work of the slowest of the last results of a kind of device; None: there are none."""
+        with self.reading() as transaction:
+            return leases.pace(transaction, device_kind)
 
     def is_worked_at(self) -> bool:
         """Whether a lease of the campaign is running that is not overdue."""
-        with self.reading() as connection:
-            return queries.is_worked_at(connection, self.campaign_id)
+        with self.reading() as transaction:
+            return queries.is_worked_at(transaction)
 
     def lease_holders(self) -> list[LeaseHolder]:
         """The workers that hold leases of the campaign."""
-        with self.reading() as connection:
-            return queries.lease_holders(connection, self.campaign_id)
+        with self.reading() as transaction:
+            return queries.lease_holders(transaction)

@@ -1,9 +1,10 @@
-"""The ledger: the campaigns of a database, and the workers that are known to it."""
+"""The ledger: the campaigns of a database, and its workers."""
 
 from __future__ import annotations
 
+import time
 import uuid
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from types import TracebackType
 
@@ -18,7 +19,8 @@ from db.states import Ending, EventKind, VoterKind
 from db.store import models
 from db.store.database import Database, retried
 from db.store.dialects import Now, insert_new
-from db.trust import acceptance, inheritance, voters
+from db.store.transaction import Transaction
+from db.trust import acceptance, enrolment, inheritance
 from db.work import presence, pruning, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
 
@@ -30,9 +32,15 @@ class Ledger:
         database: where the ledger is kept.
     """
 
-    def __init__(self, where: str, create: bool = False) -> None:
-        """Open ``where``, a file name or database URL; with ``create`` a new ledger if there is none."""
-        self.database = Database(where, create)
+    def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
+        """Open a ledger.
+
+        Args:
+            where: a file name or database URL.
+            create: whether an empty or absent database becomes a new ledger.
+            now: see :class:`db.store.database.Database`.
+        """
+        self.database = Database(where, create, now=now)
 
     @cached_property
     def uuid(self) -> str:
@@ -42,14 +50,14 @@ class Ledger:
 
     @retried
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:
-        """Create a campaign with all its tasks in one transaction, or find it when it exists.
+        """Create a campaign with all its tasks in one transaction, or return it if it exists.
 
         Args:
             name: unique in the ledger.
             key: its plan: problem, method, depth and seed.
             work: estimated work of each task, in the method's unit.
 
-        Raises CampaignMismatch when ``name`` belongs to a different campaign, and BadName.
+        Raises CampaignMismatch when another campaign has the name, and BadName.
         """
         with self.database.writing() as connection:
             record = self._require_campaign(connection, name, key, work)
@@ -60,11 +68,11 @@ class Ledger:
     ) -> CampaignRecord:
         """The campaign, created unless it exists; raises BadName or CampaignMismatch.
 
-        ``share``: of its results that are to be replicated, if it is created.
+        ``share``: the share of its results that are to be replicated, if it is created.
         """
         record = queries.campaign(connection, name)
         if record is None:
-            # None when another transaction was faster: it has waited for that one to end.
+            # None when another transaction was faster: the insertion has waited for that one to end.
             campaign_id = connection.execute(
                 insert_new(connection.dialect.name, models.Campaign)
                 .returning(models.Campaign.id)
@@ -82,8 +90,9 @@ class Ledger:
                 )
             ).scalar_one_or_none()
             if campaign_id is not None:
-                transitions.insert_tasks(connection, campaign_id, work)
-                transitions.record(connection, campaign_id, EventKind.CREATED)
+                transaction = Transaction(connection, campaign_id)
+                transitions.insert_tasks(transaction, work)
+                transitions.record(transaction, EventKind.CREATED)
             record = queries.campaign(connection, name)
         assert record is not None
         if (record.key, record.tasks) != (key, len(work)):
@@ -99,40 +108,42 @@ class Ledger:
     ) -> tuple[Campaign, list[EventKind | None]]:
         """Take exported results as attempts of a new worker, all in one transaction.
 
-        The campaign is created unless it exists.  Each result counts as in :meth:`Campaign.deliver`, but is no vote
-        where results disagree.  A result that this ledger took or exported before is skipped, so that an import
-        may be repeated.
+        The campaign is created unless it exists.  Results are accepted as in :meth:`Campaign.deliver`, but are no
+        votes where results disagree.  A result that this ledger imported or exported before is skipped, so that an
+        import may be repeated.
 
-        The campaign promises what the export promises, unless it promises more already; what is drawn waits for
-        votes here, whoever has confirmed it elsewhere (:mod:`db.trust.inheritance`).
+        The campaign promises the share that the export promises, unless it promises more already.  Results that
+        are drawn wait for votes in this ledger, even if they were confirmed elsewhere
+        (:mod:`db.trust.inheritance`).
 
         Args:
             export: the results.
             plan: of the campaign.
             worker_id, host, process: see :meth:`enrol`.
-            source: where they come from, in words, for the record of events.
+            source: where the results come from, in words, for the event.
 
         Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
-        CheckFailed when a result contradicts itself; the ledger is then as it was.
+        CheckFailed when a result contradicts itself; then nothing is changed.
         """
         for evaluation in export.results:
             plan.expectation(evaluation.result.index).check(evaluation.result)
         with self.database.writing() as connection:
             share = 0.0 if export.promise is None else export.promise.share
             record = self._require_campaign(connection, export.name, export.key, plan.work.tolist(), share)
-            before, record = record, inheritance.promised(connection, record, export.promise)
-            new = acceptance.unknown(connection, record, export.results)
+            transaction = Transaction(connection, record.campaign_id)
+            before, record = record, inheritance.promised(transaction, record, export.promise)
+            new = acceptance.unknown(transaction, export.results)
             if new:
-                voters.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
+                enrolment.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
-            receipts = acceptance.take(connection, record, plan, worker_id, new, notes, export.computations)
-            inheritance.draw(connection, record, export.promise)
+            receipts = acceptance.take(transaction, plan, worker_id, new, notes, export.computations)
+            inheritance.draw(transaction, export.promise)
             if new or record != before:
                 promise = inheritance.stated(export.promise)
                 detail = (
                     f"{len(new)} of {len(export.results)} results are new here; they come from {source}; {promise}"
                 )
-                transitions.record(connection, record.campaign_id, EventKind.IMPORT, None, None, detail)
+                transitions.record(transaction, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
     def campaign(self, name: str) -> Campaign:
@@ -160,7 +171,7 @@ class Ledger:
         """Register a worker; a second call for the same worker changes nothing.
 
         Args:
-            worker_id: unique for ever.
+            worker_id: a UUID of its own.
             host: name of its machine.
             process: its name on that machine, see :func:`jobs.run.identity.process_name`.
             device_kind: "cpu" or "cuda".
@@ -169,32 +180,32 @@ class Ledger:
             equipment: what it computes with.
 
         Raises WrongToken when the worker is registered with another token, and TooManyWorkers when the token has
-        no room for a new one.
+        as many workers as a token may have.
         """
         shown, idle = tokens.digest(token), list[str]()
         if shown:
-            # Apart from the transaction that writes: what is refused holds up nobody.
+            # Not in the transaction that writes: a worker that is refused must not delay others.
             with self.database.reading() as connection:
-                if not voters.is_known(connection, worker_id):
+                if not enrolment.is_known(connection, worker_id):
                     pruning.require_room(connection, shown)
                     idle = pruning.idle(connection, shown)
         with self.database.writing() as connection:
             pruning.prune(connection, idle)
-            voters.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
+            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:
-        """What the bearer of some tokens may do, in all campaigns: one look-up, however many there are of both."""
+        """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""
         with self.database.reading() as connection:
             return tokens.rights(connection, shown)
 
     @retried
     def leave(self, worker_id: str, ending: Ending, token: str = "") -> None:
-        """Note how the work of a worker ended; ``token``: see :meth:`enrol`.
+        """Record how the work of a worker ended; ``token``: see :meth:`enrol`.
 
         Raises UnknownWorker or WrongToken.
         """
         with self.database.writing() as connection:
-            voters.require_worker(connection, worker_id, tokens.digest(token))
+            enrolment.require_worker(connection, worker_id, tokens.digest(token))
             presence.leave(connection, worker_id, ending)
 
     def close(self) -> None:

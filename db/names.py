@@ -1,4 +1,4 @@
-"""Names of campaigns: they stand in addresses, file names, scripts and tables, and need no quotes there."""
+"""Names of campaigns: addresses, file names, scripts and tables contain them without quotes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
 
 
 def require_name(name: str) -> str:
-    """The name, if a new campaign may have it; raises BadName."""
+    """The name itself, if a campaign may have it; raises BadName."""
     if not NAME.fullmatch(name):
         raise BadName(
             f"a campaign cannot be called {name!r:.120}: take 1 to {LONGEST_NAME} letters (a-z, A-Z), digits "

@@ -1,4 +1,4 @@
-"""Immutable records that the ledger gives to its users; none of them is a live database object."""
+"""Immutable records that the ledger returns; none of them is a live database object."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from langford.methods import PlanKey
 from langford.result import Evaluation
 
 NO_STEPS: Mapping[int, int] = MappingProxyType({})
-"""No attempt with the number of steps that it has done."""
+"""The steps of attempts, by attempt, when none are reported."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class CampaignRecord:
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         created: seconds since 1970.
-        recheck_share: share of the results that another voter evaluates again.
+        recheck_share: share of the results that another voter evaluates again, from 0 to 1.
     """
 
     campaign_id: int
@@ -41,11 +41,11 @@ class CampaignRecord:
 
 @dataclass(frozen=True)
 class Credential:
-    """What a worker shows to change an attempt: the ledger believes its nonce, and nothing else.
+    """What a worker must show to change an attempt: only the nonce proves that the attempt is its own.
 
     Attributes:
         attempt: its number, the fencing token.
-        nonce: a random text, known only to the worker that got the lease.
+        nonce: a random text, known only to the worker that was granted the lease.
     """
 
     attempt: int
@@ -59,7 +59,7 @@ class Lease(Credential):
     Attributes:
         index: of the task.
         work: the task's estimated work.
-        is_copy: whether another worker holds the task too, and has for longer.
+        is_copy: whether another worker was granted the same task earlier and still holds it.
     """
 
     index: int
@@ -69,13 +69,13 @@ class Lease(Credential):
 
 @dataclass(frozen=True)
 class Equipment:
-    """What a worker computes with, and where its log is; None: unknown.
+    """What a worker computes with, and its SLURM job; None: unknown.
 
     Attributes:
-        cores: cores of the processor that it may use.
-        processes: how many processes compute for it.
-        device_model: what the maker calls its device.
-        slurm_job: number of its job in SLURM, of the whole array where it is one.
+        cores: number of processor cores that it may use.
+        processes: number of its processes that compute.
+        device_model: the manufacturer's name of its device.
+        slurm_job: number of its SLURM job, of the whole array for an array job.
         slurm_index: its index in the array.
     """
 
@@ -87,7 +87,7 @@ class Equipment:
 
     @property
     def slurm(self) -> str | None:
-        """The job in SLURM as its log is named: "1234", or "1234_7" in an array."""
+        """The SLURM job as in the name of its log: "1234", or "1234_7" in an array."""
         return self.slurm_job if self.slurm_index is None else f"{self.slurm_job}_{self.slurm_index}"
 
 
@@ -96,10 +96,10 @@ UNKNOWN = Equipment()
 
 @dataclass(frozen=True)
 class Machine:
-    """A worker as an export tells of it, which keeps its UUID a secret.
+    """A worker as an export describes it, without its UUID, which is secret.
 
     Attributes:
-        number: tells it from the other workers of the same export.
+        number: distinguishes it from the other workers of the same export.
         host: name of its machine.
         device_kind: "cpu" or "cuda".
         equipment: what it computes with.
@@ -113,13 +113,13 @@ class Machine:
 
 @dataclass(frozen=True)
 class Computation:
-    """How an exported result came to be, by the clock of the ledger that exported it.
+    """When and on which machine an exported result was computed, by the clock of the ledger that exported it.
 
     Attributes:
-        machine: who evaluated it.
+        machine: the worker that evaluated it.
         granted: when the lease began, in seconds since 1970.
-        began: when its computing began; None: unknown.
-        ended: when the attempt ended.
+        began: when its computing began, in seconds since 1970; None: unknown.
+        ended: when the attempt ended, in seconds since 1970.
     """
 
     machine: Machine
@@ -150,10 +150,10 @@ class AttemptRecord:
     Attributes:
         index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
-        granted: when its lease began.
-        voter_id: who vouches for its result.
-        share: of the results of its campaign that another voter evaluates again.
-        accepted: the accepted result of the task, if there is one: (value as decimal text, its attempt).
+        granted: when its lease began, in seconds since 1970.
+        voter_id: the voter that is responsible for its result.
+        share: share of the results of its campaign that another voter evaluates again.
+        accepted: (value as decimal text, attempt) of the accepted result of the task; None: there is none.
     """
 
     index: int
@@ -166,11 +166,11 @@ class AttemptRecord:
 
 @dataclass(frozen=True)
 class Right:
-    """What a token opens.
+    """A right that a token gives.
 
     Attributes:
         campaign: UUID of the campaign.
-        role: what the bearer of the token may do with it.
+        role: what the bearer of the token may do with the campaign.
         token: the token itself.
     """
 
@@ -181,14 +181,14 @@ class Right:
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """A token, as its campaign lists it; the token itself is not kept.
+    """A token as its campaign lists it; the ledger does not keep the token itself.
 
     Attributes:
-        token_id: its number, by which it is revoked.
+        token_id: its number, which names it when it is revoked.
         role: what its bearer may do.
-        label: what it is for, in the operator's words.
-        created: seconds since 1970.
-        expires: seconds since 1970; None: when it is revoked.
+        label: its purpose, in the operator's words.
+        created: when, in seconds since 1970.
+        expires: when, in seconds since 1970; None: never.
     """
 
     token_id: int
@@ -203,7 +203,7 @@ class Delivery(Credential):
     """An evaluation that a worker delivers for an attempt.
 
     Attributes:
-        evaluation: the result with its time and provenance.
+        evaluation: the result with its computing time and provenance.
     """
 
     evaluation: Evaluation
@@ -214,8 +214,8 @@ class Receipt:
     """What became of a delivery.
 
     Attributes:
-        event: confirmed, conflict or refused; None when the result was accepted, now or when it came before.
-        detail: the values that were compared, or why the delivery was refused.
+        event: confirmed, conflict or refused; None: the result is the accepted one, from now on or already.
+        detail: the values that were compared, or the reason for the refusal.
     """
 
     event: EventKind | None
@@ -227,11 +227,11 @@ class EventRecord:
     """An event in the history of a campaign.
 
     Attributes:
-        event_id: its number; a later one has a greater number.
-        at: seconds since 1970.
+        event_id: its number; later events have larger numbers.
+        at: when, in seconds since 1970.
         kind: a value of :class:`db.states.EventKind`.
-        task: which task it is about; None: none, or several.
-        attempt: which attempt it is about; None: none, or several.
+        task: the task that it concerns; None: none, or several.
+        attempt: the attempt that it concerns; None: none, or several.
         detail: what happened, in words.
     """
 
@@ -245,13 +245,13 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class Standing:
-    """What a campaign has left to do: the part of its progress that is cheap to ask for.
+    """The remaining work of a campaign: the part of its progress that is cheap to query.
 
     Attributes:
-        tasks: number of tasks by state; a state without tasks is left out.
+        tasks: number of tasks by state; states without tasks are omitted.
         work: estimated work by state, in the method's unit.
-        rechecks: number of results that another voter shall evaluate again.
-        rechecking: how many of them somebody evaluates now.
+        rechecks: number of results that wait to be evaluated again.
+        rechecking: how many of them are being evaluated now.
     """
 
     tasks: dict[str, int]
@@ -261,12 +261,12 @@ class Standing:
 
     @property
     def unfinished(self) -> int:
-        """Tasks that are neither done nor set aside."""
+        """Number of tasks that are neither done nor set aside."""
         return self.tasks.get(TaskState.READY, 0) + self.tasks.get(TaskState.LEASED, 0)
 
     @property
     def to_do(self) -> int:
-        """Tasks that workers shall evaluate, for the first time or again."""
+        """Number of tasks that are to be evaluated, for the first time or again."""
         return self.unfinished + self.rechecks
 
 
@@ -275,11 +275,11 @@ class Progress(Standing):
     """How far a campaign is.
 
     Attributes:
-        seconds: computing time of the accepted results.
-        evaluated: points or nodes of the accepted results.
+        seconds: total computing time of the accepted results.
+        evaluated: total number of points or nodes of the accepted results.
         attempts: number of ended attempts by outcome, and of running ones under "running".
         confirmed: number of further results that agree with the accepted ones.
-        conflicts: number of tasks whose results disagree, not settled yet.
+        conflicts: number of tasks whose results disagree and are not settled.
         replication: how far the promised share is replicated.
     """
 
@@ -297,7 +297,7 @@ class Replication:
 
     Attributes:
         drawn: number of results that were drawn, or contested.
-        replicated: how many of them trusted, independent voters confirmed.
+        replicated: how many of them were confirmed by trusted, independent voters.
     """
 
     drawn: int
@@ -305,7 +305,7 @@ class Replication:
 
     @property
     def words(self) -> str:
-        """ "k of n replicated"."""
+        """The numbers in words, for messages."""
         return f"{self.replicated:,} of {self.drawn:,} drawn results replicated by independent voters"
 
 
@@ -317,12 +317,12 @@ class TaskRecord:
         index: of the task.
         state: a value of :class:`db.states.TaskState`.
         work: estimated work, in the method's unit.
-        failures: how often it failed by itself.
-        value: the partial result as decimal text; like the following fields None without a result.
+        failures: how often the task itself failed.
+        value: the partial result as decimal text; None, like the following fields, without a result.
         residue: value mod 2^64 − 1 as decimal text.
         evaluated: points or nodes, as decimal text.
         seconds: computing time.
-        provenance: where the result comes from, as JSON.
+        provenance: host, device, kernels and versions that computed the result, as JSON.
     """
 
     index: int

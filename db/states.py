@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 FAILURES_BEFORE_SET_ASIDE = 3
-"""How often a task may fail by itself before it is set aside.  Preemption and expiry do not count."""
+"""Failures of a task itself after which it is set aside.  Preemption and expiry do not count."""
 DEATHS_BEFORE_SET_ASIDE = 3
-"""How often a task may end the process that evaluates it before it is set aside, see :mod:`db.work.deaths`."""
+"""Processes that may die while they evaluate a task before it is set aside, see :mod:`db.work.deaths`."""
 
 
 class TaskState(StrEnum):
-    """The state of a task; only a committed result makes it DONE."""
+    """The state of a task; only a committed result makes a task DONE."""
 
     READY = "ready"
     LEASED = "leased"
@@ -21,7 +21,7 @@ class TaskState(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How an attempt ended; an attempt without outcome is running."""
+    """How an attempt ended; an attempt without an outcome is running."""
 
     DONE = "done"
     RELEASED = "released"
@@ -38,17 +38,17 @@ TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
     TaskState.DONE: frozenset(),
     TaskState.SET_ASIDE: frozenset({TaskState.READY, TaskState.DONE}),
 }
-"""The states that may follow each state of a task.  A late result makes a task done from every other state."""
+"""The states that may follow each state of a task.  From every other state a late result makes a task DONE."""
 
 ATTEMPT_TRANSITIONS: Mapping[Outcome | None, frozenset[Outcome | None]] = {
     None: frozenset(Outcome),
     **{outcome: frozenset() for outcome in Outcome},
 }
-"""The outcomes that may follow each outcome of an attempt: a running attempt (None) ends once, in any way."""
+"""The outcomes that may follow each outcome: a running attempt (None) ends once, with any outcome."""
 
 
 class VoterKind(StrEnum):
-    """What the results of a voter are worth: a vote, evidence that asks for votes, or the decision."""
+    """A voter's result is a vote (WORKER), evidence that calls for votes (IMPORT), or a decision (OPERATOR)."""
 
     WORKER = "worker"
     IMPORT = "import"
@@ -59,9 +59,9 @@ class Doubt(StrEnum):
     """Why an accepted result is in doubt.
 
     Attributes:
-        CONFLICT: results of its task disagree, and the votes do not decide.
-        TIE: the same, and so many have voted that only the operator is asked.
-        QUESTION: it was put in question, or lost the votes that a conflict had asked for.
+        CONFLICT: results of its task disagree, and the votes have not decided yet.
+        TIE: results disagree after the maximum number of votes; only the operator can decide.
+        QUESTION: it was put in question, or lost the votes that a conflict had called for.
     """
 
     CONFLICT = "conflict"
@@ -74,10 +74,10 @@ class Ending(StrEnum):
 
     Attributes:
         FINISHED: nothing was left to do for it.
-        PREEMPTED: SIGTERM took it, as a scheduler does.
+        PREEMPTED: it received SIGTERM, as from a scheduler.
         STOPPED: another signal, its time limit or an error ended it.
-        REPLACED: another campaign had the name of its own.
-        LOST: it said nothing, and its last leases expired.
+        REPLACED: the name of its campaign belonged to another campaign.
+        LOST: its last leases expired, and it did not say that it ended.
     """
 
     FINISHED = "finished"
@@ -88,7 +88,7 @@ class Ending(StrEnum):
 
 
 class EventKind(StrEnum):
-    """The kinds of events that a ledger records beside the attempts."""
+    """The kinds of events that a ledger records, in addition to the attempts."""
 
     CREATED = "created"
     IMPORT = "import"
@@ -102,13 +102,13 @@ class EventKind(StrEnum):
 
 
 class NoticeKind(StrEnum):
-    """What an operator is told who is not there.
+    """What an operator is notified of.
 
     Attributes:
-        DONE: every task has its result, and nothing waits for another worker.
-        STALLED: there is work, and nobody does it.
+        DONE: every task has a result, and no result waits to be evaluated again.
+        STALLED: there is work, but no worker does any.
         CONFLICT: results of a task disagree.
-        DISTRUSTED: a result was found wrong, and who handed it in is trusted no more.
+        DISTRUSTED: a result was found wrong, and its worker is no longer trusted.
         SET_ASIDE: a task failed too often.
     """
 
@@ -120,12 +120,12 @@ class NoticeKind(StrEnum):
 
 
 class Role(StrEnum):
-    """The rights of the bearer of a token; each role includes those before it."""
+    """The rights of the bearer of a token; each role includes the earlier ones."""
 
     READER = "reader"
     WORKER = "worker"
     ADMIN = "admin"
 
     def includes(self, other: Role) -> bool:
-        """Whether this role may do what ``other`` may."""
+        """Whether this role may do all that ``other`` may do."""
         return list(Role).index(self) >= list(Role).index(other)

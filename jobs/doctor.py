@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
+from langford.cores import cores
 from langford.counting import count_tasks, plan
-from langford.devices import CPU, Cuda, Device, cores, processor_model
+from langford.devices import CPU, Cuda, Device, processor_model
 from langford.errors import CheckFailed
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.problem import Problem
@@ -81,7 +82,7 @@ def _trial(device: Device, method: str) -> str:
     count, seconds = count_tasks(plan(TRIAL_PROBLEM, method, TRIAL_DEPTH), [device])
     if count.published != published(TRIAL_PROBLEM):
         raise CheckFailed(
-            f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not count on this device"
+            f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not use this device"
         )
     return f"{method} counts {TRIAL_PROBLEM} right in {seconds:.2g} s"
 

@@ -8,20 +8,8 @@ from concurrent.futures import as_completed
 from queue import SimpleQueue
 
 from langford import estimation, explicit
-from langford.devices import KINDS, Device, devices
-from langford.errors import BadDepth, BadSeed
-from langford.integers import whole
-from langford.methods import (
-    Count,
-    Plan,
-    PlanKey,
-    default_method,
-    fastest_method,
-    find_method,
-    merge,
-    plan_of,
-    task_depth,
-)
+from langford.devices import CPU, KINDS, Device, devices
+from langford.methods import Count, Plan, chosen_plan, merge
 from langford.problem import Problem
 from langford.result import PartialResult
 from langford.threads import computing_threads
@@ -51,13 +39,10 @@ def count(
         BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu, BadProfile: as their messages say.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
-    chosen = Device.parse(str(device))
-    if method is None:
-        method = fastest_method(problem_of(problem), chosen, seeded=seed is not None).method.name
-    split = plan(problem, method, device=device, seed=seed)
-    split.method.require_kernel(chosen.kind)
+    place = Device.parse(str(device))
+    split = chosen_plan(problem_of(problem), place, method, seed=seed).plan
     every = str(device) in KINDS
-    merged, _ = count_tasks(split, devices(chosen.kind) if every else [chosen])
+    merged, _ = count_tasks(split, devices(place.kind) if every else [place])
     return merged.published
 
 
@@ -88,18 +73,14 @@ def plan(
 
     Raises BadProblem, MethodDoesNotApply, BadDepth or BadSeed.
     """
-    chosen = problem_of(problem)
-    applied = find_method(method, chosen) if method else default_method(chosen, seeded=seed is not None)
-    if depth is None:
-        depth = task_depth(chosen, applied, Device.parse(str(device)))
-    seed = applied.chosen_seed(None if seed is None else whole("a seed", seed, BadSeed))
-    return plan_of(PlanKey(chosen, applied.name, whole("a depth", depth, BadDepth), seed))
+    place = Device.parse(str(device)) if depth is None else CPU  # only the rule for the depth reads it
+    return chosen_plan(problem_of(problem), place, method, depth, seed, shared=True).plan
 
 
 def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
     """An estimate of the count from random walks, with its standard error (:mod:`langford.estimation`).
 
-    Raises BadProblem, MethodDoesNotApply, BadSeed or BadWalks.
+    Raises BadProblem, MethodDoesNotApply, BadSeed or BadInput.
 
     >>> import langford
     >>> walked = langford.estimate(20, walks=20_000)

@@ -6,7 +6,6 @@ processor runs the kernels of the GPU.
 
 from __future__ import annotations
 
-import os
 import platform
 import re
 import time
@@ -18,6 +17,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from langford.cores import cores
 from langford.errors import LangfordError, MethodDoesNotApply
 from langford.kernels.gpu.runtime import CudaProgram, device_count, device_memory, device_name, is_lost
 from langford.loading import load
@@ -270,11 +270,6 @@ def processor_model() -> str:
             if field.strip() == "model name":
                 return value.strip()
     return platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """Cores of the processor that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def devices(kind: str, most_cores: int | None = None) -> list[Device]:

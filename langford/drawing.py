@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from langford.durable import replace_file, require_replaceable
-from langford.errors import LangfordError
+from langford.errors import BadInput, NotInstalled
 from langford.explicit import Arrangement
 
 if TYPE_CHECKING:
@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 FORMATS = (".svg", ".png", ".pdf")
 NO_MATPLOTLIB = "pictures need matplotlib: pip install 'langford[draw]'"
-
-
-class CannotDraw(LangfordError):
-    """The picture cannot be made: matplotlib is missing or the file format is unknown."""
 
 
 def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
@@ -78,12 +74,12 @@ def text(arrangement: Arrangement) -> Text:
 
 
 def figure(arrangement: Arrangement) -> Figure:
-    """A matplotlib figure of the arrangement; raises CannotDraw without matplotlib."""
+    """A matplotlib figure of the arrangement; raises NotInstalled without matplotlib."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.patches import Arc, FancyBboxPatch
     except ImportError as error:
-        raise CannotDraw(NO_MATPLOTLIB) from error
+        raise NotInstalled(NO_MATPLOTLIB) from error
     width = len(arrangement)
     tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
     drawn = Figure(figsize=(0.4 * width + 0.4, 0.4 * (tallest + 2.0)))
@@ -122,16 +118,19 @@ def figure(arrangement: Arrangement) -> Figure:
 
 
 def require_drawable(path: Path) -> None:
-    """Raises the errors of :func:`save` before a long search: CannotDraw, NotReplaceable or OSError."""
+    """Raises the errors of :func:`save` before a long search: BadInput, NotInstalled, NotReplaceable or OSError."""
     if path.suffix.lower() not in FORMATS:
-        raise CannotDraw(f"{path.name}: end the file name in .svg, .png or .pdf")
+        raise BadInput(f"{path.name}: end the file name in .svg, .png or .pdf")
     if find_spec("matplotlib") is None:
-        raise CannotDraw(NO_MATPLOTLIB)
+        raise NotInstalled(NO_MATPLOTLIB)
     require_replaceable(path)
 
 
 def save(arrangement: Arrangement, path: Path) -> None:
-    """Write the picture; the file's ending names the format (.svg, .png, .pdf).  Raises CannotDraw or OSError."""
+    """Write the picture in the format of the file's suffix (.svg, .png, .pdf).
+
+    Raises BadInput, NotInstalled or OSError.
+    """
     require_drawable(path)
     content = BytesIO()
     figure(arrangement).savefig(content, format=path.suffix.lower()[1:], dpi=150)

@@ -7,23 +7,31 @@ class LangfordError(Exception):
     """Base of every error that this project raises on purpose."""
 
 
-class BadProblem(LangfordError):
+class BadInput(LangfordError):
+    """What was given does not fit: a file, a name, a number, a token, or an option beside another one."""
+
+
+class NotInstalled(LangfordError):
+    """A package or a program that this needs is missing; the message says how to install it."""
+
+
+class BadProblem(BadInput):
     """The problem does not exist (n < 1, an unknown variant, impossible places)."""
 
 
-class MethodDoesNotApply(LangfordError):
+class MethodDoesNotApply(BadInput):
     """The method cannot count this problem; the message names those that can."""
 
 
-class BadDepth(LangfordError):
+class BadDepth(BadInput):
     """The task depth p is outside what the method can split this problem into."""
 
 
-class BadSeed(LangfordError):
+class BadSeed(BadInput):
     """The method has no sums for this seed."""
 
 
-class TaskIndexOutOfRange(LangfordError):
+class TaskIndexOutOfRange(BadInput):
     """A task index is not below the campaign's number of tasks."""
 
 

@@ -14,7 +14,7 @@ from math import sqrt
 
 import numpy as np
 
-from langford.errors import BadSeed, LangfordError, MethodDoesNotApply
+from langford.errors import BadInput, BadSeed, MethodDoesNotApply
 from langford.integers import whole
 from langford.kernels.cpu.walk import random_walks
 from langford.methods.backtracking.order import SearchOrder, colours_at_random, refusal
@@ -24,10 +24,6 @@ EXACT_COLOURS = 9
 """Colours left to the exact count at the end of a walk, at most."""
 MOST_WALKS = 10**9
 """The limit of memory: two numbers are kept for each walk."""
-
-
-class BadWalks(LangfordError):
-    """No estimate can be made from this number of walks."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +47,12 @@ class Estimate:
 def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     """Estimate the published count from ``walks`` independent random walks.
 
-    Reproducible: walk k depends on (seed, k) alone.  Raises BadWalks; BadSeed unless the seed is below 2⁶⁴;
+    Reproducible: walk k depends on (seed, k) alone.  Raises BadInput; BadSeed unless the seed is below 2⁶⁴;
     MethodDoesNotApply for rows of more than 128 places.
     """
-    walks, seed = whole("the number of walks", walks, BadWalks), whole("a seed", seed, BadSeed)
+    walks, seed = whole("the number of walks", walks, BadInput), whole("a seed", seed, BadSeed)
     if not 1 <= walks <= MOST_WALKS:
-        raise BadWalks(f"an estimate takes from 1 to {MOST_WALKS:,} walks, not {walks}")
+        raise BadInput(f"an estimate takes from 1 to {MOST_WALKS:,} walks, not {walks}")
     if not 0 <= seed < 2**64:
         raise BadSeed(f"the seed of an estimate is a number from 0 to {2**64 - 1}, not {seed}")
     reason = refusal(problem)

@@ -35,10 +35,6 @@ class NoHome(LangfordError):
     """Nothing says where the folders of this user are."""
 
 
-class OpenFolder(LangfordError):
-    """Other users can put files into a folder whose files are used as one's own."""
-
-
 def base_folder(variable: str, below_home: str) -> Path:
     """A base folder of the XDG specification, which may not exist yet.
 

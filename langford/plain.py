@@ -19,3 +19,12 @@ def plain(text: str) -> str:
     return "".join(
         letter if letter.isprintable() else letter.encode("unicode_escape").decode("ascii") for letter in text
     )
+
+
+def shortened(text: str, longest: int = 240) -> str:
+    """The beginning of a text that is longer than this number of characters.
+
+    >>> shortened("x" * 5000, 3)
+    'xxx…'
+    """
+    return text if len(text) <= longest else f"{text[:longest]}…"

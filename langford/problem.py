@@ -4,7 +4,8 @@ A problem asks for the number of ways to fill a row of places with n colours of
 ``copies`` equal cubes each, such that consecutive cubes of the colour with
 difference d stand exactly d places apart.  Langford's problem L(s, n) has the
 differences 2..n+1 (OEIS A014552 for s = 2), Skolem's 1..n (A059106); the hooked
-forms have 2n+1 places and leave place 2n empty (A004076).
+forms have 2n+1 places and leave place 2n empty (A004076).  The other named variants are
+in :mod:`langford.variants`.
 """
 
 from __future__ import annotations
@@ -13,10 +14,12 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 from langford.errors import BadProblem
+from langford.existence import obstruction
 from langford.integers import whole
-from langford.variants import DIFFERENCES, VARIANTS
+from langford.variants import DIFFERENCES, VARIANTS, Parameter
 
 MOST_PLACES = 4096
 """The longest row: no method can count a longer one, and its description would fill the memory."""
@@ -24,7 +27,8 @@ MOST_PLACES = 4096
 LISTED = re.compile(
     r"differences-(N(?:\.N)*)-over-(N)(?:-x(N))?(?:-empty-(N(?:\.N)*))?".replace("N", r"\d{1,9}"), re.ASCII
 )
-NAMED = re.compile(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?", re.ASCII)
+NAMED = re.compile(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?((?:-[a-z-]+-\d{1,9}){0,9})", re.ASCII)
+VALUE = re.compile(r"-([a-z-]+)-(\d{1,9})", re.ASCII)
 """The forms of names of problems."""
 
 
@@ -38,6 +42,9 @@ class Problem:
         places: length of the row.
         copies: cubes per colour (s), at least 2.
         empty: places (numbered from 1) that stay empty.
+        order: n as the variant counts it, which is one more than the number of colours where a difference is
+            missing; 0 without a named variant.
+        values: of the variant's parameters, in their order.
     """
 
     variant: str
@@ -45,32 +52,51 @@ class Problem:
     places: int
     copies: int = 2
     empty: tuple[int, ...] = ()
+    order: int = 0
+    values: tuple[int, ...] = ()
 
     # -- construction ---------------------------------------------------------------
 
     @classmethod
-    def named(cls, variant: str, n: int, copies: int = 2) -> Problem:
-        """The problem of a named variant with n colours; raises BadProblem.
+    def named(cls, variant: str, n: int, copies: int = 2, **values: int | None) -> Problem:
+        """The problem of a named variant of order n.
+
+        Args:
+            variant: a name in ``VARIANTS``.
+            n: the order: the number of colours, where no difference is missing.
+            copies: cubes per colour.
+            values: the parameters of the variant by name, with ``_`` for a dash; None: not given.
+
+        Raises BadProblem.
 
         >>> problem = Problem.named("hooked-skolem", 3)
         >>> problem.differences, problem.places, problem.empty
         ((1, 2, 3), 7, (6,))
+        >>> Problem.named("near-skolem", 5, missing=3).differences
+        (1, 2, 4, 5)
         """
         if variant not in VARIANTS:
             raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(VARIANTS)}")
         chosen = VARIANTS[variant]
         n, copies = whole("n", n, BadProblem), whole("the number of copies", copies, BadProblem)
-        if copies != 2 and chosen.hooked:
+        if copies != 2 and chosen.pairs_only:
             raise BadProblem(f"{variant} is defined for pairs only; leave --copies at 2")
         _require_sizes(n, copies)
-        hook = (2 * n,) if chosen.hooked else ()
-        differences = tuple(range(chosen.first, chosen.first + n))
-        return cls(variant, differences, copies * n + len(hook), copies, hook)
+        if n < chosen.least:
+            raise BadProblem(f"{variant} starts at n = {chosen.least}, not {n}")
+        by_name = chosen.values(n, values)
+        differences, empty = tuple(chosen.differences(n, **by_name)), tuple(chosen.empty(n, **by_name))
+        if any(hole >= following for hole, following in pairwise(empty)):
+            raise BadProblem(f"{variant} leaves two places empty: give the first one as --hole")
+        places = copies * len(differences) + len(empty)
+        _require_lengths(differences[-1], places)
+        return cls(variant, differences, places, copies, empty, n, tuple(by_name.values()))
 
     @classmethod
-    def langford(cls, n: int, copies: int = 2) -> Problem:
-        """L(copies, n): colour k has exactly k other cubes between its neighbours."""
-        return cls.named("langford", n, copies)
+    def langford(cls, n: int, copies: int = 2, defect: int = 2) -> Problem:
+        """L(copies, n): colour k has exactly k other cubes between its neighbours.  Of defect d the differences are
+        d..d+n−1."""
+        return cls.named("langford", n, copies, defect=defect)
 
     @classmethod
     def skolem(cls, n: int, copies: int = 2) -> Problem:
@@ -113,10 +139,7 @@ class Problem:
         if chosen[0] < 1 or len(set(chosen)) != len(chosen):
             raise BadProblem(f"differences must be distinct and at least 1, not {chosen}")
         filled = copies * len(chosen)
-        if max(chosen[-1], filled + len(holes)) > MOST_PLACES:
-            raise BadProblem(
-                f"a difference, or a row, may be at most {MOST_PLACES:,} long: choose a smaller problem"
-            )
+        _require_lengths(chosen[-1], filled + len(holes))
         row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
         if row != filled + len(holes):
             raise BadProblem(
@@ -133,6 +156,8 @@ class Problem:
 
         >>> print(Problem.parse("skolem-9-x3"))
         Skolem(3,9)
+        >>> print(Problem.parse("extended-rosa-8-hole-3-second-hole-7"))
+        extended Rosa(2,8) with hole 3 and 7
         >>> Problem.parse("differences-1.3.5-over-6").differences
         (1, 3, 5)
         """
@@ -147,7 +172,26 @@ class Problem:
         plain = NAMED.fullmatch(name)
         if plain is None:
             raise BadProblem(f"{name!r} names no problem; names look like langford-16 or skolem-9-x3")
-        return cls.named(plain[1], int(plain[2]), int(plain[3] or 2))
+        values = {name.replace("-", "_"): int(value) for name, value in VALUE.findall(plain[4])}
+        problem = cls.named(plain[1], int(plain[2]), int(plain[3] or 2), **values)
+        if len(values) != len(VALUE.findall(plain[4])):
+            raise BadProblem(f"{name!r} gives a parameter twice; the problem is called {problem.name}")
+        return problem
+
+    def resized(self, n: int) -> Problem:
+        """A problem of the same kind of order n: for an experiment that is to be short.  Raises BadProblem.
+
+        Parameters with a default have it; others have the nearest value that n allows.
+        """
+        if self.variant == DIFFERENCES:
+            return Problem.named("langford", n, self.copies)
+        chosen = zip(VARIANTS[self.variant].parameters, self.values, strict=True)
+        values = {
+            each.keyword: value if each.most is None else min(value, each.most(n))
+            for each, value in chosen
+            if each.default is None
+        }
+        return Problem.named(self.variant, n, self.copies, **values)
 
     # -- description ----------------------------------------------------------------
 
@@ -161,10 +205,19 @@ class Problem:
         """A short unique name, safe in file names: ``langford-16``, ``skolem-9-x3``."""
         copies = "" if self.copies == 2 else f"-x{self.copies}"
         if self.variant != DIFFERENCES:
-            return f"{self.variant}-{self.n}{copies}"
+            values = "".join(f"-{parameter.name}-{value}" for parameter, value in self.chosen)
+            return f"{self.variant}-{self.order}{copies}{values}"
         listed = ".".join(map(str, self.differences))
         empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
         return f"differences-{listed}-over-{self.places}{copies}{empty}"
+
+    @property
+    def chosen(self) -> tuple[tuple[Parameter, int], ...]:
+        """The parameters of the variant that do not have their default, with their values."""
+        if self.variant == DIFFERENCES:
+            return ()
+        values = zip(VARIANTS[self.variant].parameters, self.values, strict=True)
+        return tuple((parameter, value) for parameter, value in values if value != parameter.default)
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -175,7 +228,8 @@ class Problem:
         """
         copies = () if self.copies == 2 else ("--copies", str(self.copies))
         if self.variant != DIFFERENCES:
-            return self.variant, str(self.n), *copies
+            values = (text for parameter, value in self.chosen for text in (f"--{parameter.name}", str(value)))
+            return self.variant, str(self.order), *copies, *values
         empty = ("--empty", ",".join(map(str, self.empty))) if self.empty else ()
         differences = ",".join(map(str, self.differences))
         return "--differences", differences, "--places", str(self.places), *empty, *copies
@@ -183,16 +237,19 @@ class Problem:
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:
             return f"differences {{{', '.join(map(str, self.differences))}}} over {self.places} places"
-        return f"{VARIANTS[self.variant].title}({self.copies},{self.n})"
+        words = "".join(f" {parameter.words.format(value)}" for parameter, value in self.chosen)
+        return f"{VARIANTS[self.variant].title}({self.copies},{self.order}){words}"
 
     def label(self, difference: int) -> int:
-        """The colour's customary name: 1 for the smallest difference of a named variant, else the difference."""
-        return difference if self.variant == DIFFERENCES else difference - VARIANTS[self.variant].first + 1
+        """The colour's customary name: the number of cubes between for Langford's, else the difference."""
+        return difference if self.variant == DIFFERENCES else difference - VARIANTS[self.variant].label_offset
 
     @property
     def oeis(self) -> str | None:
         """Number of the sequence in the OEIS that this count belongs to, if it has one."""
-        return VARIANTS[self.variant].oeis.get(self.copies) if self.variant in VARIANTS else None
+        if self.variant not in VARIANTS or self.chosen:
+            return None
+        return VARIANTS[self.variant].oeis.get(self.copies)
 
     @cached_property
     def filled(self) -> tuple[int, ...]:
@@ -250,33 +307,13 @@ class Problem:
 
     @cached_property
     def obstruction(self) -> str | None:
-        """Why there can be no arrangement, or None when there is no simple proof.
+        """Why there can be no arrangement, or None when there is no simple proof (:mod:`langford.existence`)."""
+        return obstruction(self)
 
-        A colour that starts at x with difference d fills places that sum to
-        s·x + d·s(s−1)/2, so the places' sum minus Σ d·s(s−1)/2 is a multiple of s.  For
-        s = 3 the centre c gives squares 3c² + 2d², which adds a condition on squares.
-        """
-        longest, s = self.differences[-1], self.copies
-        if not self.placements(longest):
-            return f"difference {longest} does not fit into {self.places} places"
-        rest = sum(self.filled) - sum(self.differences) * s * (s - 1) // 2
-        if rest % s:
-            per_colour = s * (s - 1) // 2
-            d, factor = ("d", "") if per_colour == 1 else (f"{per_colour}d", f"{per_colour}·")
-            places, differences = sum(self.filled), sum(self.differences)
-            return (
-                f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + {d}; "
-                f"the sum of all filled places is {places} and that of all differences {differences}, so "
-                f"{places} − {factor}{differences} = {rest} would have to be divisible by {s}"
-            )
-        squares = sum(k * k for k in self.filled) - 2 * sum(d * d for d in self.differences)
-        if s == 3 and squares % 3:
-            return (
-                "the three cubes of a colour with difference d, around place c, fill places whose squares sum to "
-                f"3c² + 2d²; so {squares}, the sum of the squares of all filled places less twice that of all "
-                "differences, would have to be divisible by 3"
-            )
-        return None
+
+def _require_lengths(longest: int, places: int) -> None:
+    if max(longest, places) > MOST_PLACES:
+        raise BadProblem(f"a difference, or a row, may be at most {MOST_PLACES:,} long: choose a smaller problem")
 
 
 def _require_sizes(n: int, copies: int) -> None:

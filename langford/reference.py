@@ -1,7 +1,7 @@
 """Published counts, for tests and for ``langford verify``; no counting code reads this.
 
 Sources: OEIS A014552 (Langford), A059106 (Skolem), A004076 (hooked Skolem), A059107 and
-A059108 (triples).  Counts of rows with a mirror are up to reversal.
+A059108 (triples), A284757 (quadruples).  Counts of rows with a mirror are up to reversal.
 """
 
 from __future__ import annotations
@@ -70,11 +70,15 @@ PUBLISHED: dict[tuple[str, int], dict[int, int]] = {
         19: 869006,
         20: 4247790,
     },
+    ("skolem", 4): {1: 1, 24: 10, 25: 55},
 }
+"""By variant and copies, where all parameters have their defaults, and n."""
 
 
 def published(problem: Problem) -> int | None:
     """The published count, or None when there is none; 0 where the problem has an obstruction."""
     if problem.obstruction:
         return 0
-    return PUBLISHED.get((problem.variant, problem.copies), {}).get(problem.n)
+    if problem.chosen:
+        return None
+    return PUBLISHED.get((problem.variant, problem.copies), {}).get(problem.order)

@@ -1,39 +1,154 @@
-"""The named variants, one line each.  Only this module knows how they differ."""
+"""The named variants, one line each.  Only this module knows how they differ.
+
+The words are those of the Handbook of Combinatorial Designs, chapter VI.53; ``docs/families.md`` says where each
+exists, and draws one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from langford.errors import BadProblem
+from langford.integers import whole
 
 DIFFERENCES = "differences"
 """The :attr:`Problem.variant` of a set of differences that belongs to no named variant."""
 
 
 @dataclass(frozen=True)
+class Parameter:
+    """A whole number, besides n, that a variant depends on.
+
+    Attributes:
+        name: as the command line (``--defect``) and names of problems write it; letters and dashes.
+        meaning: the help of the option.
+        words: how a problem is called in words, with ``{}`` for the value.
+        least: the smallest value.
+        most: the largest value for an n; None: any that fits into a row.
+        default: the value that may be left out; None: it has to be given.
+    """
+
+    name: str
+    meaning: str
+    words: str
+    least: int
+    most: Callable[[int], int] | None = None
+    default: int | None = None
+
+    @property
+    def keyword(self) -> str:
+        """The name in Python."""
+        return self.name.replace("-", "_")
+
+    def value(self, variant: str, n: int, given: int | None) -> int:
+        """The value that was given for n, or the default; raises BadProblem."""
+        most = None if self.most is None else self.most(n)
+        words = f"{self.least} or more" if most is None else f"from {self.least} to {most}"
+        given = self.default if given is None else given
+        if given is None:
+            raise BadProblem(
+                f"{variant} {n} needs --{self.name}: a number {words} (`langford table {variant}` counts with all)"
+            )
+        value = whole(f"--{self.name}", given, BadProblem)
+        if value < self.least or (most is not None and value > most):
+            raise BadProblem(f"--{self.name} of {variant} {n} is a number {words}, not {value}")
+        return value
+
+
+DEFECT = Parameter("defect", "Smallest difference of a Langford variant; default: 2.", "of defect {}", 2, default=2)
+HOLE = Parameter("hole", "Place that an extended variant leaves empty.", "with hole {}", 1, lambda n: 2 * n + 1)
+SECOND_HOLE = Parameter(
+    "second-hole", "The other place that extended-rosa leaves empty.", "and {}", 2, lambda n: 2 * n + 2
+)
+MISSING = Parameter("missing", "Difference that a near-Skolem variant leaves out.", "without {}", 1, lambda n: n)
+
+PARAMETERS = {parameter.name: parameter for parameter in (DEFECT, HOLE, SECOND_HOLE, MISSING)}
+
+
+def _up_to(n: int, **values: int) -> Iterable[int]:
+    """1..n: the differences of most variants."""
+    return range(1, n + 1)
+
+
+def _none(n: int, **values: int) -> Iterable[int]:
+    """No place stays empty."""
+    return ()
+
+
+@dataclass(frozen=True)
 class Variant:
-    """How a variant with n colours follows from n.
+    """How a variant follows from n and its parameters.
 
     Attributes:
         name: as the command line and the ledger write it; letters and dashes.
         title: as a person writes it, before "(copies,n)".
-        first: the smallest difference; the others follow without a gap.
-        hooked: whether the row has one place more and the second to last stays empty (pairs only).
-        oeis: number of the published sequence, by copies.
+        differences: the differences, ascending, from n and the parameters by name (``second_hole``).
+        empty: the places that stay empty, ascending, from the same; the row has no others beside the filled ones.
+        parameters: in the order of names of problems.
+        least: the smallest n.
+        pairs_only: whether it is defined for two copies of each colour only.
+        label_offset: the customary name of a colour is its difference less this.
+        oeis: number of the published sequence, by copies, where all parameters have their defaults.
     """
 
     name: str
     title: str
-    first: int
-    hooked: bool = False
-    oeis: Mapping[int, str] = field(default_factory=dict)
+    differences: Callable[..., Iterable[int]] = _up_to
+    empty: Callable[..., Iterable[int]] = _none
+    parameters: tuple[Parameter, ...] = ()
+    least: int = 1
+    pairs_only: bool = True
+    label_offset: int = 0
+    oeis: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
+
+    def require_known(self, given: Mapping[str, object]) -> None:
+        """Raises BadProblem where a value is given for another parameter, by its name in Python."""
+        known = {parameter.keyword for parameter in self.parameters}
+        for name, value in given.items():
+            if value is not None and name not in known:
+                takes = ", ".join(f"--{parameter.name}" for parameter in self.parameters) or "no parameter"
+                raise BadProblem(f"{self.name} takes {takes}: leave --{name.replace('_', '-')} out")
+
+    def values(self, n: int, given: Mapping[str, int | None]) -> dict[str, int]:
+        """The values of all parameters for n, by their names in Python; raises BadProblem.
+
+        Args:
+            n: the order.
+            given: by the same names; None, or missing: not given.
+        """
+        self.require_known(given)
+        return {each.keyword: each.value(self.name, n, given.get(each.keyword)) for each in self.parameters}
 
 
 VARIANTS = {
     variant.name: variant
     for variant in (
-        Variant("langford", "L", 2, oeis={2: "A014552", 3: "A059107"}),
-        Variant("skolem", "Skolem", 1, oeis={2: "A059106", 3: "A059108"}),
-        Variant("hooked-langford", "hooked Langford", 2, hooked=True),
-        Variant("hooked-skolem", "hooked Skolem", 1, hooked=True, oeis={2: "A004076"}),
+        Variant(
+            "langford", "L", lambda n, defect: range(defect, defect + n), parameters=(DEFECT,),
+            pairs_only=False, label_offset=1, oeis={2: "A014552", 3: "A059107"},
+        ),
+        Variant("skolem", "Skolem", pairs_only=False, oeis={2: "A059106", 3: "A059108", 4: "A284757"}),
+        Variant(
+            "hooked-langford", "hooked Langford", lambda n, defect: range(defect, defect + n),
+            lambda n, defect: [2 * n], (DEFECT,), label_offset=1,
+        ),
+        Variant("hooked-skolem", "hooked Skolem", empty=lambda n: [2 * n], oeis={2: "A004076"}),
+        Variant("extended-skolem", "extended Skolem", empty=lambda n, hole: [hole], parameters=(HOLE,)),
+        Variant(
+            "near-skolem", "near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
+            parameters=(MISSING,), least=2,
+        ),
+        Variant(
+            "hooked-near-skolem", "hooked near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
+            lambda n, missing: [2 * n - 2], (MISSING,), least=2,
+        ),
+        Variant("rosa", "Rosa", empty=lambda n: [n + 1]),
+        Variant("hooked-rosa", "hooked Rosa", empty=lambda n: [n + 1, 2 * n + 1]),
+        Variant(
+            "extended-rosa", "extended Rosa", empty=lambda n, hole, second_hole: [hole, second_hole],
+            parameters=(HOLE, SECOND_HOLE),
+        ),
     )
-}
+}  # fmt: skip

@@ -6,8 +6,9 @@ import os
 import re
 import subprocess
 
+from langford.errors import NotInstalled
 from slurm.environment import for_other_commands, for_sbatch
-from slurm.errors import NoSlurm, SchedulerSilent, SubmissionRefused
+from slurm.errors import SchedulerSilent, SubmissionRefused
 from slurm.scheduler import Element
 
 TIMEOUT_SECONDS = 60.0
@@ -15,7 +16,7 @@ DEFAULT_MAX_ARRAY_SIZE = 1001
 
 
 class SlurmScheduler:
-    """The scheduler of this machine's SLURM cluster.  Every method raises NoSlurm or SchedulerSilent."""
+    """The scheduler of this machine's SLURM cluster.  Every method raises NotInstalled or SchedulerSilent."""
 
     def submit(self, script: str) -> str:
         """Submit a script with sbatch; returns the job's id.  Raises SubmissionRefused."""
@@ -62,7 +63,7 @@ class SlurmScheduler:
                 check=False,
             )
         except FileNotFoundError as error:
-            raise NoSlurm(
+            raise NotInstalled(
                 f"there is no {command[0]} here: run this where jobs are submitted, or use --dry-run"
             ) from error
         except subprocess.TimeoutExpired as error:
@@ -70,7 +71,7 @@ class SlurmScheduler:
 
 
 def _user() -> str:
-    """The user whose jobs these are, as a number: USER and LOGNAME may name somebody else."""
+    """The user whose jobs these are, as a number: USER and LOGNAME may name another one."""
     return str(os.geteuid())
 
 

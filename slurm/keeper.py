@@ -6,14 +6,16 @@ it finds its array elements by the name of their jobs.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping
 
 from db import Standing
 from db.errors import ConnectionLost, LedgerBusy
 from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
-from slurm.errors import SchedulerSilent, SubmissionRefused, WorkersEndAtOnce
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
+from langford.words import several
+from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
@@ -32,8 +34,8 @@ class QueueKeeper:
         standing: Callable[[], Standing],
         most: int,
         seconds: float = SECONDS_BETWEEN_QUESTIONS,
-        say: Callable[[str], None] = lambda message: None,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
@@ -43,13 +45,13 @@ class QueueKeeper:
             standing: asks the ledger, or its server, for what is left to do.
             most: number of elements that wait or run at any time.
             seconds: time between two questions to the scheduler.
-            say: called with remarks for the user.
-            stop_reason: called often; a string ends the keeper, not the workers.
+            console: gets remarks; when it asks to stop, the keeper ends, and the workers go on.
+            clock: measures the time between two questions.
         """
         self._scheduler, self._script, self._standing = scheduler, script, standing
         self._name = name if callable(name) else lambda: name
-        self._most, self._seconds, self._say, self._stop_reason = most, seconds, say, stop_reason
-        self._calls = Calls(stop_reason)
+        self._most, self._seconds, self._console = most, seconds, console
+        self._calls, self._clock = Calls(console, clock=clock), clock
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
@@ -57,7 +59,7 @@ class QueueKeeper:
     def run(self) -> str | None:
         """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
 
-        Raises WorkersEndAtOnce, and NoSlurm where SLURM is not installed.
+        Raises QueueNotKept, and NotInstalled where SLURM is not installed.
         """
         last_error = ""
         while True:
@@ -66,23 +68,23 @@ class QueueKeeper:
                     return None
                 last_error = ""
             except GivenUp:
-                return self._stop_reason()
+                return self._console.stop_reason()
             except (SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy) as error:
                 # The number of missing elements is not known, or no more may be submitted: ask again later.
                 if str(error) != last_error:
-                    self._say(f"{error}; asking again")
+                    self._console.say(f"{error}; asking again")
                 last_error = str(error)
-            next_round = time.monotonic() + self._seconds
-            while time.monotonic() < next_round:
-                reason = self._stop_reason()
+            next_round = self._clock.monotonic() + self._seconds
+            while self._clock.monotonic() < next_round:
+                reason = self._console.stop_reason()
                 if reason:
                     return reason
-                time.sleep(0.1)
+                self._clock.wait(0.1)
 
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or WorkersEndAtOnce;
+        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or QueueNotKept;
         elements that were submitted before the error stay.  Raises GivenUp when there is a reason to stop and the
         ledger does not answer.
         """
@@ -103,9 +105,9 @@ class QueueKeeper:
             size = min(remaining, self._largest_array)
             job = self._scheduler.submit(self._script(size))
             rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
-            self._say(
-                f"{present} elements present, {size} more submitted as job {job}; {standing.unfinished} tasks left"
-                f"{rechecks}"
+            self._console.say(
+                f"{present} elements present, {size} more submitted as job {job}; "
+                f"{several(standing.unfinished, 'task')} left{rechecks}"
             )
             remaining -= size
             present += size
@@ -118,10 +120,10 @@ class QueueKeeper:
         self._last = now
         if self._fruitless_rounds >= FRUITLESS_ROUNDS:
             waits = (
-                f"{standing.rechecks} results wait for workers on other hosts, with another token if they use a "
-                "server, or for `langford verify --waiting`"
+                f"{several(standing.rechecks, 'result waits', 'results wait')} for workers on other hosts, with "
+                "another token if they use a server, or for `langford verify --waiting`"
             )
-            raise WorkersEndAtOnce(
+            raise QueueNotKept(
                 f"{self._fruitless_rounds} times in a row workers of {name} were missing and no task had "
                 f"changed: {'' if standing.unfinished else waits + '; '}read their logs, then start the keeper "
                 "again"

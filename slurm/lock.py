@@ -8,22 +8,22 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from langford.bounded import NotRegular, lock_file
-from slurm.errors import AnotherKeeper
+from slurm.errors import QueueNotKept
 
 
 @contextmanager
 def held(file: Path) -> Iterator[None]:
-    """Hold the lock while the block runs; raises AnotherKeeper when another process holds it.
+    """Hold the lock while the block runs; raises QueueNotKept when another process holds it.
 
     The operating system releases the lock when the process ends, however it ends.
     """
     try:
         opened = lock_file(file)
     except NotRegular as error:
-        raise AnotherKeeper(f"{error}, so that it cannot be locked: remove it, and repeat") from error
+        raise QueueNotKept(f"{error}, so that it cannot be locked: remove it, and repeat") from error
     with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
-            raise AnotherKeeper(f"another keeper holds {file}: stop that one first") from error
+            raise QueueNotKept(f"another keeper holds {file}: stop that one first") from error
         yield

@@ -1,4 +1,4 @@
-"""The names of a campaign's jobs, by which a keeper finds them again, and nobody else's."""
+"""The names of a campaign's jobs, by which a keeper finds them again, and no other campaign's."""
 
 from __future__ import annotations
 

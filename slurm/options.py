@@ -6,7 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 
-from slurm.errors import BadScript
+from langford.errors import BadInput
 
 LETTERS = {
     "A": "account",
@@ -62,23 +62,23 @@ DIRECTIVE = re.compile(r"^#(SBATCH|PBS|BSUB)\b", re.MULTILINE)
 
 
 def words_of(directive: str) -> list[str]:
-    """What sbatch reads in a directive, which may hold several options; raises BadScript."""
+    """What sbatch reads in a directive, which may hold several options; raises BadInput."""
     try:
         return shlex.split(directive)
     except ValueError as error:
-        raise BadScript(f"{directive!r} is not an option of sbatch ({error}): close the quote") from error
+        raise BadInput(f"{directive!r} is not an option of sbatch ({error}): close the quote") from error
 
 
 def require_further(option: str, own: Mapping[str, str]) -> None:
-    """Raises BadScript when a text is not an option of sbatch, or names an option in ``own``."""
+    """Raises BadInput when a text is not an option of sbatch, or names an option in ``own``."""
     words = words_of(option)
     if not words or not words[0].startswith("-"):
-        raise BadScript(f"{option!r} is not an option of sbatch: write it like --mem=2G")
+        raise BadInput(f"{option!r} is not an option of sbatch: write it like --mem=2G")
     for word in words:
         for name in _options(word, own):
-            raise BadScript(f"--{name} of sbatch is refused in {option!r}: {own[name]}")
+            raise BadInput(f"--{name} of sbatch is refused in {option!r}: {own[name]}")
         if re.match(r"-[^-]|--$", word):
-            raise BadScript(f"{word!r} in {option!r} is too short: write the whole option, like --mem=2G")
+            raise BadInput(f"{word!r} in {option!r} is too short: write the whole option, like --mem=2G")
 
 
 def _options(word: str, own: Mapping[str, str]) -> list[str]:
@@ -93,6 +93,6 @@ def _options(word: str, own: Mapping[str, str]) -> list[str]:
 
 
 def require_no_directive(setup: str) -> None:
-    """Raises BadScript when sbatch would read options in a line of shell."""
+    """Raises BadInput when sbatch would read options in a line of shell."""
     if DIRECTIVE.search(setup):
-        raise BadScript(f"sbatch would read options in {setup!r}: give each of them as --sbatch=OPTION")
+        raise BadInput(f"sbatch would read options in {setup!r}: give each of them as --sbatch=OPTION")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from db.store.database import without_password
-from slurm.errors import BadScript, PasswordInScript
+from langford.errors import BadInput
 from slurm.options import OF_A_RESERVATION, OF_AN_ARRAY, require_further, require_no_directive
 
 WARNING_SECONDS = 60
@@ -49,9 +49,9 @@ class Resources:
 
     @property
     def working_seconds(self) -> int:
-        """Seconds after which a worker should have ended; raises BadScript when the time limit is too short."""
+        """Seconds after which a worker should have ended; raises BadInput when the time limit is too short."""
         if self.seconds < SHORTEST_SECONDS:
-            raise BadScript(
+            raise BadInput(
                 f"a time limit of {self.seconds} s leaves no time to work: give --time {SHORTEST_SECONDS} or more"
             )
         return self.seconds - WARNING_SECONDS - MARGIN_SECONDS
@@ -70,7 +70,7 @@ def array_script(
         command: the worker and its arguments.
         setup: lines of shell before the command, like ``module load cuda``.
 
-    Raises BadScript.
+    Raises BadInput.
     """
     options = [
         f"--array=0-{elements - 1}",
@@ -105,7 +105,7 @@ def reservation_script(
         command: the program of a rank and its arguments.
         setup: lines of shell before the launcher, like ``module load openmpi``.
 
-    Raises BadScript.
+    Raises BadInput.
     """
     options = [
         f"--nodes={nodes}",
@@ -119,7 +119,7 @@ def reservation_script(
 
 
 def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
-    """Options of sbatch; raises BadScript for a further one that is among ``own``."""
+    """Options of sbatch; raises BadInput for a further one that is among ``own``."""
     minutes, seconds = divmod(resources.seconds, 60)
     values = {
         "partition": resources.partition,
@@ -138,14 +138,14 @@ def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
 def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequence[str]) -> str:
     for part in (*options, *setup, *command):
         if without_password(part) != part:
-            raise PasswordInScript(
+            raise BadInput(
                 f"the script of the job would show the password of {without_password(part)}: put it into ~/.pgpass "
                 "(or the file that PGPASSFILE names) and leave it out of the address, or export the address as "
                 "LANGFORD_LEDGER and give no --ledger"
             )
     for option in options:
         if "\n" in option:
-            raise BadScript(f"{option!r} has a line break: write each option of sbatch on one line")
+            raise BadInput(f"{option!r} has a line break: write each option of sbatch on one line")
     for line in setup:
         require_no_directive(line)
     directives = [f"#SBATCH --job-name={_plain(name)}", *(f"#SBATCH {option}" for option in options)]
@@ -155,5 +155,5 @@ def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequ
 def _plain(text: str) -> str:
     """A value that needs no quotes in a directive."""
     if not re.fullmatch(r"[\w.:,/=@%+\[\]-]+", text):
-        raise BadScript(f"{text!r} in a directive of sbatch: use only letters, digits and . : , / = @ % + - _ [ ]")
+        raise BadInput(f"{text!r} in a directive of sbatch: use only letters, digits and . : , / = @ % + - _ [ ]")
     return text

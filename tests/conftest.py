@@ -22,7 +22,7 @@ from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
 from tests.support.databases import fresh_database
-from tests.support.preloaded import preloaded
+from tests.support.preloaded import Preparation, preloaded
 
 # The same examples in every run: the tests of a change do not depend on chance.
 settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -99,18 +99,29 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture
 def langford(tmp_path: Path) -> Run:
-    """Call ``langford`` with arguments; the working folder is ``tmp_path``."""
+    """Call ``langford`` with arguments; the working folder is ``tmp_path``.
+
+    It evaluates tasks itself, unless ``in_process`` is false; ``values`` are other values of constants, see
+    :func:`tests.support.preloaded.adapt`.
+    """
 
     def call(
         *arguments: str,
         cwd: Path = tmp_path,
         host: str | None = None,
         variables: dict[str, str] | None = None,
+        values: dict[str, object] | None = None,
+        in_process: bool = True,
         **options: object,
     ) -> subprocess.CompletedProcess[str]:
         changed = {name for name in variables or {} if not name.startswith("LANGFORD_")}
-        if not (host or options or changed):
-            return preloaded().run(list(arguments), cwd, ENVIRONMENT | (variables or {}), TIMEOUT)
+        if not (options or changed):
+            prepare: Preparation = (
+                "tests.support.preloaded:adapt",
+                {"values": values or {}, "in_process": in_process},
+            )
+            return preloaded().run(list(arguments), cwd, ENVIRONMENT | (variables or {}), TIMEOUT, host, prepare)
+        assert values is None
         return subprocess.run(
             [*command_on(host), *arguments],
             cwd=cwd,
@@ -161,7 +172,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    """A farm for L(2,15)."""
+    """A farm for L(2,12)."""
     made = Farm(tmp_path, CAMPAIGN)
     yield made
     made.stop()

@@ -25,7 +25,7 @@ from harness import Figure, Report, Table, required, timed
 
 import langford
 from jobs.tuning.throughput import Pipeline, best_streams, launches_per_second
-from langford.devices import cores
+from langford.cores import cores
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import Stream
 from langford.kernels.gpu.runtime import CudaProgram, device_name

@@ -14,6 +14,7 @@ from pathlib import Path
 from jobs.farm.worker.client import RemoteCampaign
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.console import Console
 from jobs.run.identity import Identity, process_name
 from jobs.run.in_process import InProcessPool
 from jobs.run.loop import Run
@@ -22,21 +23,29 @@ from langford.errors import LangfordError
 from langford.provenance import kernel_hash
 
 
+class Printed(Console):
+    """Prints the remarks of one of many workers."""
+
+    def __init__(self, number: int) -> None:
+        self._number = number
+
+    def say(self, message: str) -> None:
+        print(f"{self._number}: {message}", file=sys.stderr, flush=True)
+
+
 def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
     """One worker, from its start to the end of the campaign."""
 
-    def say(message: str) -> None:
-        print(f"{number}: {message}", file=sys.stderr, flush=True)
-
+    console = Printed(number)
     host = f"{os.environ.get('SOAK_HOST', 'crowd')}-{number}"
     me = Identity(str(uuid.uuid4()), host, process_name(os.getpid()), "cpu", kernel_hash())
-    outbox = Outbox(root, me, say)
+    outbox = Outbox(root, me, console)
     try:
         outbox.prepare()
-        source = ServerTasks(RemoteCampaign(url, token), outbox, me, say, seconds)
-        Run(source, [CPU], say=say, pool_of=InProcessPool).run()
+        source = ServerTasks(RemoteCampaign(url, token), outbox, me, console, seconds)
+        Run(source, [CPU], console, pool_of=InProcessPool).run()
     except LangfordError as error:
-        say(f"{type(error).__name__}: {error}")
+        console.say(f"{type(error).__name__}: {error}")
 
 
 def main() -> None:

@@ -1,5 +1,5 @@
-"""Files of results: written, read with suspicion, and joined; and the checks of documents that strangers wrote.
+"""Files of results, which are written, read with all checks, and joined; and the forms of messages.
 
-May use: the records, names and errors of :mod:`db`.  No SQL.
-Others may use: all of it; workers and ``langford result --from`` need no more of :mod:`db` than this.
+May use: the records, names and errors of :mod:`db`; no SQL.
+Others may use: all of it.  Workers and ``langford result --from`` need nothing else of :mod:`db`.
 """

@@ -1,13 +1,12 @@
-"""Results as files, which one ledger exports and another one imports.
+"""Results as files, which one ledger exports and another imports.
 
-An export is gzipped text with one JSON document per line: a header that names the campaign; each provenance
-once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The header has a
-seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and when.  Equal
-results give equal bytes, so that an export can be kept under version control.
+An export is gzipped text with one JSON object per line (:mod:`db.files.forms`): a header that names the campaign;
+each provenance once; each worker once; the results by task; and at the end the SHA-256 of all bytes before it.  The
+header has a seed only if it is not 0, and a number of workers only where it is known who evaluated the results, and
+when.  Equal results give equal bytes, so that an export can be kept under version control.
 
-Format 2 states a promise, see :mod:`db.files.promise`, and format 1 records none.  A version that knows only
-format 1
-refuses format 2 and names both: it does not pass over a promise.
+Format 2 states a promise, see :mod:`db.files.promise`; format 1 records none.  A version that reads only format 1
+refuses format 2 and names both: it does not ignore a promise.
 """
 
 from __future__ import annotations
@@ -16,21 +15,23 @@ import gzip
 import hashlib
 import json
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from msgspec import Struct
 
 from db.errors import CampaignMismatch, ConflictingResults
+from db.files import messages
+from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source, Worker
 from db.files.promise import Promise, joined_promise
 from db.records import Computation, Machine
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
-FORMAT = "langford results 1"
-WITH_PROMISE = "langford results 2"
-"""The format of a file that states a promise."""
 LONGEST_SOURCES = 16 * 2**20
-"""Characters of the provenances of one file."""
+"""Maximum number of characters of the provenances of one file."""
 ORIGIN_PREFIX = "import "
-"""How the note of an attempt starts whose result was imported."""
+"""Start of the note of an attempt whose result was imported."""
 
 
 @dataclass(frozen=True)
@@ -38,13 +39,13 @@ class Export:
     """Results of one campaign.
 
     Attributes:
-        name: of the campaign.
+        name: name of the campaign.
         key: its plan: problem, method, depth and seed.
         tasks: number of tasks of the campaign, done or not.
-        results: of the tasks that are done, each with time and provenance.
-        computations: how the results came to be, by task; files of earlier versions say nothing of it.
-        promise: which share of the results was to be replicated, and which are; None: none is recorded.
-        sha256: of the file that it was read from, in hexadecimal digits; "" when it was not read from one.
+        results: results of the tasks that are done, each with computing time and provenance.
+        computations: when and where the results were computed, by task; none in files of earlier versions.
+        promise: the share of the results that was to be replicated, and which results are; None: not recorded.
+        sha256: SHA-256 of the file that it was read from, in hexadecimal digits; "": not read from a file.
     """
 
     name: str
@@ -58,63 +59,65 @@ class Export:
     def without(self, tasks: Collection[int]) -> Export:
         """The same without the results of some tasks."""
         results = tuple(each for each in self.results if each.result.index not in tasks)
-        told = {index: computation for index, computation in self.computations.items() if index not in tasks}
+        left = {index: computation for index, computation in self.computations.items() if index not in tasks}
         promise = None if self.promise is None else self.promise.without(tasks)
-        return replace(self, results=results, computations=told, promise=promise)
+        return replace(self, results=results, computations=left, promise=promise)
 
     def to_bytes(self) -> bytes:
-        """The file's content.  Provenances that are longer than a file may be are cut, all to one length."""
+        """The file's content.  If the provenances are too long together, all are cut to the same length."""
         sources = sorted({evaluation.provenance for evaluation in self.results})
         if sum(map(len, sources)) > LONGEST_SOURCES:
             return self._cut(LONGEST_SOURCES // len(sources)).to_bytes()
         numbers = {source: number for number, source in enumerate(sources)}
-        told = {index: self.computations[index] for index in sorted(self.computations)}
+        computations = {index: self.computations[index] for index in sorted(self.computations)}
         machines: dict[Machine, int] = {}
-        for computation in told.values():
+        for computation in computations.values():
             machines.setdefault(computation.machine, len(machines))
         promise = None if self.promise is None else self.promise.renumbered()
-        documents: list[dict[str, object]] = [
-            {
-                "format": FORMAT if promise is None else WITH_PROMISE,
-                "campaign": self.name,
-                "problem": self.key.problem.name,
-                "method": self.key.method,
-                "depth": self.key.depth,
-                **({"seed": self.key.seed} if self.key.seed else {}),
-                "tasks": self.tasks,
-                **({} if promise is None else promise.header()),
-                "sources": len(sources),
-                **({"workers": len(machines)} if machines else {}),
-                "results": len(self.results),
-            }
-        ]
-        documents += ({"source": source} for source in sources)
-        documents += (
-            {"host": machine.host, "device_kind": machine.device_kind, **asdict(machine.equipment)}
-            for machine in machines
+        header = Header(
+            format=FORMAT if promise is None else WITH_PROMISE,
+            campaign=self.name,
+            problem=self.key.problem.name,
+            method=self.key.method,
+            depth=self.key.depth,
+            seed=self.key.seed,
+            tasks=self.tasks,
+            sources=len(sources),
+            workers=len(machines),
+            results=len(self.results),
+            **({} if promise is None else promise.header()),
         )
-        documents += (
-            {
-                "task": evaluation.result.index,
-                **evaluation.result.to_text(),
-                "seconds": round(evaluation.seconds, 6),
-                "source": numbers[evaluation.provenance],
-                **_told(told.get(evaluation.result.index), machines),
+        workers = (
+            Worker(**Worker.fields_of(machine.host, machine.device_kind, machine.equipment)) for machine in machines
+        )
+        lines = (
+            Line(
+                task=evaluation.result.index,
+                value=str(evaluation.result.value),
+                residue=str(evaluation.result.residue),
+                evaluated=str(evaluation.result.evaluated),
+                seconds=round(evaluation.seconds, 6),
+                source=numbers[evaluation.provenance],
+                **_history(computations.get(evaluation.result.index), machines),
                 **({} if promise is None else promise.fields(evaluation.result.index)),
-            }
+            )
             for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
         )
-        body = "".join(json.dumps(document) + "\n" for document in documents).encode()
-        seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}) + "\n"
-        return gzip.compress(body + seal.encode(), mtime=0)
+        body = b"".join(map(_line, [header, *(Source(source=source) for source in sources), *workers, *lines]))
+        return gzip.compress(body + _line(Seal(sha256=hashlib.sha256(body).hexdigest())), mtime=0)
 
     def _cut(self, length: int) -> Export:
         cut = (replace(evaluation, provenance=evaluation.provenance[:length]) for evaluation in self.results)
         return replace(self, results=tuple(cut))
 
 
-def _told(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, object]:
-    """What the document of a result says of its computation."""
+def _line(form: Struct) -> bytes:
+    """A line of a file."""
+    return json.dumps(messages.document(form)).encode() + b"\n"
+
+
+def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
+    """The fields of a result that describe its computation."""
     if computation is None:
         return {}
     times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
@@ -125,7 +128,7 @@ def _told(computation: Computation | None, machines: Mapping[Machine, int]) -> d
 
 
 def origin(evaluation: Evaluation) -> str:
-    """A note that tells an exported result from another evaluation of the same task."""
+    """A note that identifies an exported result among other evaluations of the same task."""
     text = f"{evaluation.result} {evaluation.seconds:.6f} {evaluation.provenance}"
     return ORIGIN_PREFIX + hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -133,7 +136,7 @@ def origin(evaluation: Evaluation) -> str:
 def joined(exports: Sequence[Export]) -> Export:
     """The exports of one campaign as one; raises CampaignMismatch or ConflictingResults.
 
-    What they promise together says :func:`db.files.promise.joined_promise`.
+    For the promise of all of them, see :func:`db.files.promise.joined_promise`.
     """
     first = exports[0]
     by_task: dict[int, Evaluation] = {}

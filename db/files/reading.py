@@ -1,51 +1,34 @@
-"""Files of results that strangers may have written, read line by line: each line is checked before the next one.
+"""Files of results that strangers may have written are read line by line, and each line is checked before the next.
 
-Time and memory are bounded whatever the file holds.
+Time and memory are bounded, whatever the file contains.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TypeVar
 
 from db.errors import BadExport, CampaignMismatch
-from db.files.exports import FORMAT, LONGEST_SOURCES, WITH_PROMISE, Export
-from db.files.fields import (
-    EQUIPMENT,
-    LONGEST_HOST,
-    BadMessage,
-    device_kind,
-    equipment,
-    exactly,
-    integer,
-    or_none,
-    printable,
-    problem,
-    real,
-    seconds,
-    text,
-)
+from db.files.exports import LONGEST_SOURCES, Export
+from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source, Worker
+from db.files.messages import BadMessage, decoded, measurable, problem
 from db.files.promise import PromiseReader
 from db.names import require_name
 from db.records import Computation, Machine
 from langford.errors import LangfordError
-from langford.methods import LARGEST_SEED, Plan, PlanKey, find_method, plan_of
+from langford.methods import Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
 
 BLOCK = 64 * 1024
 LONGEST_LINE = 64 * 1024
-MOST_TASKS = 2_000_000
-DEEPEST = 1_000
-HISTORY = ("worker", "granted", "began", "ended")
-"""Fields of a result that tell how it came to be: all of them, or none."""
+T = TypeVar("T")
 
 
 def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
-    """The plan of a campaign of so many tasks; no large plan is made for few tasks.
+    """The plan of a campaign with this number of tasks; no large plan is made for few tasks.
 
     Raises CampaignMismatch when this version splits the problem in another way, MethodDoesNotApply or BadDepth.
     """
@@ -65,55 +48,48 @@ def read_export(file: Path) -> Export:
     """The export in a file; raises BadExport when it is missing, damaged, cut short or something else."""
     try:
         with file.open("rb") as stream:
-            return _export(_Documents(stream))
+            return _export(_Lines(stream))
     except FileNotFoundError as error:
         raise BadExport(f"there is no export {file}: check its name, or write it with `langford export`") from error
     except (OSError, EOFError, zlib.error) as error:
         raise BadExport(f"{file} is not an export, or is cut short ({error}): get it again") from error
-    except (ValueError, RecursionError, LangfordError) as error:
+    except (ValueError, LangfordError) as error:
         raise BadExport(
             f"{file} cannot be read ({error}): get it again, or use the version that wrote it"
         ) from error
 
 
-def _export(documents: _Documents) -> Export:
-    """The export in these documents; raises BadMessage, or what says that its campaign cannot be."""
-    header = documents.read()
-    form = header.get("format") if isinstance(header, dict) else FORMAT
-    if form not in (FORMAT, WITH_PROMISE):
-        raise BadMessage(f"its format is {form!r:.60}, this version reads {FORMAT!r} and {WITH_PROMISE!r}")
-    names = ["format", "campaign", "problem", "method", "depth", "tasks", "sources", "results"]
-    optional = ["seed", "workers"]
-    if form == WITH_PROMISE:
-        names, optional = [*names, "promise"], [*optional, "voters"]
-    fields = exactly(header, *names, optional=optional)
-    name = require_name(text(fields["campaign"]))
-    key = PlanKey(
-        problem(fields["problem"]),
-        text(fields["method"], 40),
-        integer(fields["depth"], 0, DEEPEST),
-        integer(fields.get("seed", 0), 0, LARGEST_SEED),
-    )
-    tasks = integer(fields["tasks"], 0, MOST_TASKS)
-    results = integer(fields["results"], 0, tasks)
-    sources = _sources(documents, integer(fields["sources"], 0, results))
-    promised = PromiseReader(fields, results) if form == WITH_PROMISE else None
-    agreed_plan(name, key, tasks)
-    machines = _machines(documents, integer(fields.get("workers", 0), 0, results))
+def _export(lines: _Lines) -> Export:
+    """The export in these lines; raises BadMessage, or what says that its campaign cannot be."""
+    header = _header(lines)
+    name = require_name(header.campaign)
+    key = PlanKey(problem(header.problem), header.method, header.depth, header.seed)
+    sources = _sources(lines, header.sources)
+    agreed_plan(name, key, header.tasks)
+    machines = [_machine(number, lines.read(Worker)) for number in range(header.workers)]
+    promised = PromiseReader(header)
     computations: dict[int, Computation] = {}
-    evaluations = tuple(_evaluations(documents, results, tasks, sources, machines, computations, promised))
-    promise = None if promised is None else promised.promise()
-    checksum = documents.digest.hexdigest()
-    if exactly(documents.read(), "sha256")["sha256"] != checksum:
+    evaluations = tuple(_evaluations(lines, header, sources, machines, computations, promised))
+    promise = promised.promise()
+    checksum = lines.digest.hexdigest()
+    if lines.read(Seal).sha256 != checksum:
         raise BadMessage("it does not match its checksum: it was changed or damaged")
-    documents.require_end()
-    return Export(name, key, tasks, evaluations, computations, promise, documents.of_file.hexdigest())
+    lines.require_end()
+    return Export(name, key, header.tasks, evaluations, computations, promise, lines.of_file.hexdigest())
 
 
-def _sources(documents: _Documents, count: int) -> list[str]:
+def _header(lines: _Lines) -> Header:
+    line = lines.next()
+    form = decoded(line, AnyHeader).format
+    if form not in (FORMAT, WITH_PROMISE, None):
+        raise BadMessage(f"its format is {form!r:.60}, this version reads {FORMAT!r} and {WITH_PROMISE!r}")
+    return decoded(line, Header)
+
+
+def _sources(lines: _Lines, count: int) -> list[str]:
     sources, length = [], 0
     for _ in range(count):
-        source = text(exactly(documents.read(), "source")["source"])
+        source = lines.read(Source).source
         length += len(source)
         if length > LONGEST_SOURCES:
             raise BadMessage(f"its provenances have more than {LONGEST_SOURCES} characters")
@@ -121,56 +97,48 @@ def _sources(documents: _Documents, count: int) -> list[str]:
     return sources
 
 
-def _machines(documents: _Documents, count: int) -> list[Machine]:
-    machines = []
-    for number in range(count):
-        fields = exactly(documents.read(), "host", "device_kind", *EQUIPMENT)
-        host, kind = printable(fields["host"], LONGEST_HOST), device_kind(fields["device_kind"])
-        machines.append(Machine(number, host, kind, equipment(fields)))
-    return machines
-
-
-def _computation(fields: dict[str, Any], machines: list[Machine]) -> Computation:
-    """How a result came to be; raises BadMessage."""
-    machine = machines[integer(fields["worker"], 0, len(machines) - 1)]
-    granted, ended = real(fields["granted"]), real(fields["ended"])
-    began = or_none(fields["began"], real)
-    if not granted <= (granted if began is None else began) <= ended:
-        raise BadMessage("a result has a history that goes backwards")
-    return Computation(machine, granted, began, ended)
+def _machine(number: int, worker: Worker) -> Machine:
+    return Machine(number, str(worker.host), worker.device_kind, worker.equipment)
 
 
 def _evaluations(
-    documents: _Documents,
-    count: int,
-    tasks: int,
-    sources: list[str],
-    machines: list[Machine],
+    lines: _Lines,
+    header: Header,
+    sources: Sequence[str],
+    machines: Sequence[Machine],
     computations: dict[int, Computation],
-    promised: PromiseReader | None,
+    promised: PromiseReader,
 ) -> Iterator[Evaluation]:
-    """The results; ``computations`` gets the computation of each that has one, ``promised`` who confirmed it."""
-    seen = bytearray(tasks)
-    for _ in range(count):
-        document = documents.read()
-        told = HISTORY if isinstance(document, dict) and "worker" in document else ()
-        names = "task", "value", "residue", "evaluated", "seconds", "source", *told
-        fields = exactly(document, *names) if promised is None else promised.exactly(document, *names)
-        index = integer(fields["task"], 0, tasks - 1)
-        if seen[index]:
-            raise BadMessage(f"it has two results of task {index}")
-        seen[index] = True
-        result = PartialResult.from_text(index, fields["value"], fields["residue"], fields["evaluated"])
-        source = sources[integer(fields["source"], 0, len(sources) - 1)]
-        if told:
-            computations[index] = _computation(fields, machines)
-        if promised is not None:
-            promised.read(index, fields)
-        yield Evaluation(result, seconds(fields["seconds"]), source, computations[index].began if told else None)
+    """The results.  Their computations are added to ``computations``, their promises to ``promised``."""
+    seen = bytearray(header.tasks)
+    for _ in range(header.results):
+        line = lines.read(Line)
+        if line.task >= header.tasks:
+            raise BadMessage(f"task: expected an integer < {header.tasks}, got {line.task}")
+        if seen[line.task]:
+            raise BadMessage(f"it has two results of task {line.task}")
+        seen[line.task] = True
+        result = PartialResult.from_text(line.task, line.value, line.residue, line.evaluated)
+        source = _of("source", sources, line.source)
+        began = None
+        if line.history is not None:
+            worker, granted, began, ended = line.history
+            if not granted <= (granted if began is None else began) <= ended:
+                raise BadMessage("a result has a history that goes backwards")
+            computations[line.task] = Computation(_of("worker", machines, worker), granted, began, ended)
+        promised.read(line)
+        yield Evaluation(result, measurable(line.seconds), source, began)
 
 
-class _Documents:
-    """The documents of a file of gzipped JSON, one per line.
+def _of(field: str, entries: Sequence[T], number: int) -> T:
+    """The entry of this number; raises BadMessage."""
+    if number >= len(entries):
+        raise BadMessage(f"{field}: expected an integer < {len(entries)}, got {number}")
+    return entries[number]
+
+
+class _Lines:
+    """The lines of a file of gzipped JSON.
 
     Attributes:
         digest: SHA-256 of the lines that were read.
@@ -181,25 +149,30 @@ class _Documents:
         self.digest = hashlib.sha256()
         self.of_file = hashlib.sha256()
         self._lines = _lines(stream, self.of_file)
-        self._decoder = json.JSONDecoder(parse_constant=_no_number)
+        self._number = 0
 
-    def read(self) -> Any:
-        """The next document; raises BadMessage or ValueError."""
+    def next(self) -> bytes:
+        """The next line; raises BadMessage."""
         line = next(self._lines, None)
         if line is None:
             raise BadMessage("it ends too early")
         self.digest.update(line)
         self.digest.update(b"\n")
-        return self._decoder.decode(line.decode())
+        self._number += 1
+        return line
+
+    def read(self, form: type[T]) -> T:
+        """The next line, which has this form; raises BadMessage."""
+        line = self.next()
+        try:
+            return decoded(line, form)
+        except BadMessage as error:
+            raise BadMessage(f"line {self._number}: {error}") from error
 
     def require_end(self) -> None:
-        """Raises BadMessage when there is another document."""
+        """Raises BadMessage when there is another line."""
         if next(self._lines, None) is not None:
             raise BadMessage("it goes on after its checksum")
-
-
-def _no_number(name: str) -> None:
-    raise BadMessage(f"{name} is no number")
 
 
 def _lines(stream: BinaryIO, digest: Any) -> Iterator[bytes]:

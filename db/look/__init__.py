@@ -1,5 +1,5 @@
-"""Questions to a ledger that change nothing: overviews, history, events, notices, and SQL of people.
+"""What a ledger shows: overviews, history, events, notices, and queries by users.
 
 May use: :mod:`db.trust`, :mod:`db.work`, :mod:`db.files`, :mod:`db.store`, and the records and states of :mod:`db`.
-Others may use: overviews, history, events, notices and ``sql``, by these names.
+Others may use: ``overview``, ``history``, ``events``, ``notices`` and ``sql``.
 """

@@ -1,10 +1,9 @@
-"""The events of a campaign, for somebody who wants each new one once."""
+"""The events of a campaign, for readers that want each new event once."""
 
 from __future__ import annotations
 
-import time
 from collections import deque
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from sqlalchemy import Connection, bindparam, func, select
 
@@ -14,7 +13,7 @@ from db.store.database import Database
 from db.store.models import Event
 
 LATE_SECONDS = 60.0
-"""A transaction of this age may still add an event whose number is below those of others."""
+"""Until this age, a transaction may add an event with a smaller number than events that are visible."""
 
 _COLUMNS = Event.id, Event.at, Event.kind, Event.task_index, Event.attempt_id, Event.detail
 _HERE = Event.id > bindparam("after"), Event.campaign_id == bindparam("campaign")
@@ -22,22 +21,27 @@ _LAST = select(func.max(Event.id))
 
 
 class Horizon:
-    """The number of an event up to which none is added any more.
+    """The number up to which no event will be added any more.
 
-    A database gives out the numbers in order; but transactions end in another order.
+    A database assigns the numbers in order, but transactions end in another order.
 
     Attributes:
         number: that number.
     """
 
-    def __init__(self, number: int = 0) -> None:
-        self.number = number
-        # (when, the last number then), oldest first.
+    def __init__(self, now: Callable[[], float], number: int = 0) -> None:
+        """
+        Args:
+            now: a monotonic clock, in seconds.
+            number: see the attribute.
+        """
+        self._now, self.number = now, number
+        # (time, last number at that time), oldest first.
         self._last: deque[tuple[float, int]] = deque()
 
     def move(self, last: int) -> None:
-        """Note the number of the last event that can be seen now."""
-        now = time.monotonic()
+        """Record the number of the last event that is visible now."""
+        now = self._now()
         self._last.append((now, last))
         while self._last[0][0] < now - LATE_SECONDS:
             self.number = max(self.number, self._last.popleft()[1])
@@ -51,13 +55,13 @@ class EventReader:
         Args:
             database: where the campaign is kept.
             campaign_id: its number there.
-            kinds: of the events that are wanted.
+            kinds: the kinds of events to read.
         """
         self._database, self._campaign_id = database, campaign_id
         self._query = select(*_COLUMNS).where(*_HERE, Event.kind.in_(sorted(kinds))).order_by(Event.id)
         with database.reading() as connection:
-            self._horizon = Horizon(last_event(connection))
-        # Those after the horizon: they are read again, and are not new.
+            self._horizon = Horizon(database.now, last_event(connection))
+        # Events after the horizon that were returned: they are read again.
         self._seen: set[int] = set()
 
     def new(self) -> list[EventRecord]:
@@ -73,18 +77,18 @@ class EventReader:
 
 
 class LatestEvents:
-    """The number of the last event of each kind in a campaign, the earlier ones among them."""
+    """The number of the last event of each kind in a campaign, including earlier events."""
 
     def __init__(self, database: Database, campaign_id: int, kinds: Collection[EventKind]) -> None:
-        """The arguments are those of :class:`EventReader`."""
+        """The arguments are the same as for :class:`EventReader`."""
         self._database, self._campaign_id = database, campaign_id
         chosen = (*_HERE, Event.kind.in_(sorted(kinds)))
         self._query = select(Event.kind, func.max(Event.id)).where(*chosen).group_by(Event.kind)
-        self._horizon = Horizon()
+        self._horizon = Horizon(database.now)
         self._latest: dict[EventKind, int] = {}
 
     def by_kind(self) -> dict[EventKind, int]:
-        """The last event of each kind now; a kind without events is left out."""
+        """The last event of each kind; kinds without events are omitted."""
         chosen = {"after": self._horizon.number, "campaign": self._campaign_id}
         with self._database.reading() as connection:
             last = last_event(connection)
@@ -108,5 +112,5 @@ def between(connection: Connection, campaign_id: int, kind: EventKind, after: in
 
 
 def last_event(connection: Connection) -> int:
-    """The number of the last event of the ledger; 0: there is none."""
+    """The number of the last event in the ledger; 0: there is none."""
     return connection.scalar(_LAST) or 0

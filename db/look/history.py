@@ -1,4 +1,4 @@
-"""The whole history of a campaign: what a report is made of.
+"""The whole history of a campaign, from which reports are made.
 
 A campaign may have a million attempts: they are columns of numpy, not objects.
 """
@@ -15,12 +15,12 @@ from db.states import Outcome
 from langford.methods import PlanKey
 
 OUTCOMES: tuple[Outcome | None, ...] = (None, *Outcome)
-"""What the numbers in :attr:`Attempts.outcome` mean; the first is that of an attempt that runs."""
+"""The meaning of the numbers in :attr:`Attempts.outcome`; the first is that of a running attempt."""
 
 
 @dataclass(frozen=True)
 class Attempts:
-    """The attempts of a campaign by number, as columns; times are seconds since 1970, nan where nobody knows.
+    """The attempts of a campaign by id, as columns; times are seconds since 1970, nan if unknown.
 
     Attributes:
         task: index of the task, int64.
@@ -30,7 +30,7 @@ class Attempts:
         ended: when it ended, nan while it runs, float64.
         outcome: position in OUTCOMES, int64.
         seconds: computing time of its result, accepted or not; nan without a result, float64.
-        stepped: whether its worker said while it ran that it had begun, bool.
+        stepped: whether its worker reported steps while it ran, bool.
     """
 
     task: NDArray[np.int64]
@@ -50,10 +50,10 @@ class Results:
     Attributes:
         task: index of the task, int64.
         seconds: computing time, float64.
-        accepted: when it came from its worker, in seconds since 1970; nan where nobody knows, float64.
+        accepted: when its worker delivered it, in seconds since 1970; nan: unknown, float64.
         source: position of its provenance in :attr:`History.sources`, int64.
         confirmed: whether an independent voter found the same value, bool.
-        worker: position of the worker in :attr:`History.workers`, -1 where nobody knows it, int64.
+        worker: position of the worker in :attr:`History.workers`; -1: unknown, int64.
     """
 
     task: NDArray[np.int64]
@@ -66,23 +66,23 @@ class Results:
 
 @dataclass(frozen=True)
 class PastWorker:
-    """A worker that had attempts at the campaign; times are seconds since 1970, None where nobody knows.
+    """A worker that had attempts at the campaign; times are seconds since 1970, None if unknown.
 
     Attributes:
         worker_id: its UUID.
         host: name of its machine.
         device_kind: "cpu" or "cuda".
-        device_model: what the maker calls the device.
-        cores: that it could use.
-        processes: that computed.
-        slurm: number of its SLURM job, with the index in its array: "1234_7".
+        device_model: the manufacturer's name of the device.
+        cores: number of processor cores that it could use.
+        processes: number of its processes that computed.
+        slurm: number of its SLURM job, with its index in an array: "1234_7".
         kernels: hash of the code that computes there.
         started: when it enrolled.
-        last_seen: its last request.
+        last_seen: when it made its last request.
         ended: when it ended.
-        ending: how, a value of db.states.Ending.
+        ending: how it ended, a value of db.states.Ending.
         distrusted: when others found one of its results wrong.
-        is_imported: whether it worked for another ledger, whose export tells of it.
+        is_imported: whether it worked for another ledger, and is known from an export.
     """
 
     worker_id: str
@@ -120,23 +120,23 @@ class PastEvent:
 
 @dataclass(frozen=True)
 class History:
-    """A campaign with all that happened to it.
+    """A campaign with all its results, attempts, workers and events.
 
     Attributes:
-        name: of the campaign.
-        uuid: of the campaign; None in an export, which does not have it.
+        name: name of the campaign.
+        uuid: UUID of the campaign; None: read from an export, which does not contain it.
         key: its plan: problem, method, depth and seed.
         tasks: number of tasks.
-        created: when, in seconds since 1970; None: not known.
+        created: when, in seconds since 1970; None: unknown.
         now: when the history was read, by the clock of the database.
-        source: where it was read, fit to be shown.
+        source: the ledger or file from which it was read, without passwords.
         results: the accepted results.
-        sources: the provenances of the results, each once, JSON.
-        attempts: None where only results are known.
-        workers: those with attempts; None where only results are known.
-        events: oldest first, but for confirmations, not more than a thousand; None where only results are known.
-        event_counts: how many events there are of each kind.
-        conflicts: tasks whose results disagree, not settled yet.
+        sources: the provenances of the results, each once, as JSON.
+        attempts: the attempts; None: only results are known.
+        workers: the workers with attempts; None: only results are known.
+        events: up to a thousand events except confirmations, oldest first; None: only results are known.
+        event_counts: number of events by kind.
+        conflicts: tasks whose results disagree and are not settled.
     """
 
     name: str

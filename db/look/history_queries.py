@@ -1,4 +1,4 @@
-"""Reads the whole history of a campaign at once, from a ledger."""
+"""The queries that read the whole history of a campaign from a ledger."""
 
 from __future__ import annotations
 
@@ -6,29 +6,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, Row, func, select
+from sqlalchemy import Row, func, select
 
 from db.look.history import OUTCOMES, Attempts, History, PastEvent, PastWorker, Results
 from db.records import CampaignRecord, Equipment
 from db.states import EventKind, VoterKind
 from db.store.dialects import Now
 from db.store.models import Attempt, Event, Result, Voter, Witness, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work.computations import IMPORTED
 
 MOST_EVENTS = 1_000
 
 
-def history(connection: Connection, campaign: CampaignRecord, where: str) -> History:
-    """The history of a campaign; results of which an import says no times are no attempts of it.
+def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
+    """The history of a campaign; imported results without times have no attempts in it.
 
     Args:
-        where: the ledger, fit to be shown.
+        where: the ledger, without passwords.
     """
-    campaign_id = campaign.campaign_id
-    workers = _workers(connection, campaign_id)
+    workers = _workers(transaction)
     positions = {worker.worker_id: place for place, worker in enumerate(workers)}
-    results = connection.execute(
+    results = transaction.execute(
         select(
             Result.task_index,
             Result.attempt_id,
@@ -37,13 +37,13 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
             Result.provenance,
             Result.confirmed_by.is_not(None),
         )
-        .where(Result.campaign_id == campaign_id)
+        .where(Result.campaign_id == CAMPAIGN)
         .order_by(Result.task_index)
     ).all()
-    further = connection.execute(
-        select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == campaign_id)
+    further = transaction.execute(
+        select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == CAMPAIGN)
     ).all()
-    attempts = connection.execute(
+    attempts = transaction.execute(
         select(
             Attempt.id,
             Attempt.task_index,
@@ -54,7 +54,7 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
             Attempt.outcome,
             Attempt.steps.is_not(None),
         )
-        .where(Attempt.campaign_id == campaign_id)
+        .where(Attempt.campaign_id == CAMPAIGN)
         .order_by(Attempt.id)
     ).all()
     seconds = {row[1]: row[2] for row in results} | {row[0]: row[1] for row in further}
@@ -63,8 +63,8 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
     elsewhere = {worker.worker_id for worker in workers if worker.is_imported}
     ended_elsewhere = {row.id: row.ended for row in own if row.worker_id in elsewhere}
     sources = {source: place for place, source in enumerate(dict.fromkeys(row.provenance for row in results))}
-    counts = connection.execute(
-        select(Event.kind, func.count()).where(Event.campaign_id == campaign_id).group_by(Event.kind)
+    counts = transaction.execute(
+        select(Event.kind, func.count()).where(Event.campaign_id == CAMPAIGN).group_by(Event.kind)
     ).all()
     return History(
         name=campaign.name,
@@ -72,15 +72,15 @@ def history(connection: Connection, campaign: CampaignRecord, where: str) -> His
         key=campaign.key,
         tasks=campaign.tasks,
         created=campaign.created,
-        now=float(connection.scalar(select(Now())) or 0.0),
+        now=float(transaction.connection.scalar(select(Now())) or 0.0),
         source=where,
         results=_results(results, sources, workers_of, ended_elsewhere),
         sources=tuple(sources),
         attempts=_attempts(own, positions, seconds) if own else None,
         workers=tuple(workers) if own else None,
-        events=tuple(_events(connection, campaign_id)),
+        events=tuple(_events(transaction)),
         event_counts={row[0]: row[1] for row in counts},
-        conflicts=tuple(sorted(waiting.in_conflict(connection, campaign_id))),
+        conflicts=tuple(sorted(waiting.in_conflict(transaction))),
     )
 
 
@@ -93,7 +93,7 @@ def _results(
     return Results(
         task=np.array([row[0] for row in rows], dtype=np.int64),
         seconds=np.array([row[2] for row in rows], dtype=np.float64),
-        # A result of an import was accepted when the file was read, which says nothing of its computing.
+        # An imported result was accepted when its file was read, not when it was computed.
         accepted=np.array(
             [elsewhere.get(row[1], row[3]) if row[1] in workers else np.nan for row in rows], dtype=np.float64
         ),
@@ -120,10 +120,10 @@ def _attempts(
     )
 
 
-def _workers(connection: Connection, campaign_id: int) -> list[PastWorker]:
-    """The workers with attempts at a campaign, but for those that stand for a file as a whole."""
-    taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == campaign_id)
-    rows = connection.execute(
+def _workers(transaction: Transaction) -> list[PastWorker]:
+    """The workers with attempts at a campaign, except those that stand for a whole file."""
+    taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN)
+    rows = transaction.execute(
         select(Worker.__table__, Voter.kind.label("voter_kind"), Voter.distrusted)
         .outerjoin(Voter, Voter.id == Worker.voter_id)
         .where(Worker.id.in_(taken))
@@ -151,10 +151,10 @@ def _workers(connection: Connection, campaign_id: int) -> list[PastWorker]:
     ]
 
 
-def _events(connection: Connection, campaign_id: int) -> Iterator[PastEvent]:
-    rows = connection.execute(
+def _events(transaction: Transaction) -> Iterator[PastEvent]:
+    rows = transaction.execute(
         select(Event.at, Event.kind, Event.task_index, Event.detail)
-        .where(Event.campaign_id == campaign_id, Event.kind != EventKind.CONFIRMED)
+        .where(Event.campaign_id == CAMPAIGN, Event.kind != EventKind.CONFIRMED)
         .order_by(Event.id)
         .limit(MOST_EVENTS)
     )

@@ -1,8 +1,8 @@
-"""The account of what operators were told: each thing once, whoever serves the campaign, over restarts.
+"""The record of notices to operators: each is sent once, whichever process serves the campaign, across restarts.
 
-Whoever tells something claims it first.  A claim that is neither followed by :func:`told` nor by :func:`not_told`,
-because its process died, is over after some time: then another one tells it, or the same one after a restart.  So
-what the receiver got may come again in one case alone: when the process died between its answer and our note of it.
+A process claims a notice before it sends it.  If it dies before it calls :func:`delivered` or :func:`failed`, the
+claim expires, and the notice is claimed again.  So a notice is sent twice only if the process died after the
+receiver had accepted it and before that was recorded.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from db.store.dialects import Now, Purpose, alone
 from db.store.models import Notice
 
 CLAIM_SECONDS = 150.0
-"""How long a claim holds: longer than any attempt to tell."""
+"""How long a claim is valid: longer than any attempt to send a notice."""
 MOST_TRIES = 60
-"""After so many failures it is given up, until more of the kind happens."""
-FIRST_PAUSE, LONGEST_PAUSE = 1.0, 600.0
-"""Seconds after the first failure, and after many."""
+"""After this many failures a notice is given up, until there is another one of its kind."""
+FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 600.0
+"""After the first failure, and after many."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to tell something now.
+    """The right to send a notice now.
 
     Attributes:
-        notice_id: its number in the account.
-        kind: of what is told.
-        about: which occurrence: the number of the last event that it covers, for kinds that have events.
-        after: the occurrence that was told before: events up to this one are not covered.
-        tries: how often somebody has begun to tell it, this time among them.
+        notice_id: number of the notice in the table.
+        kind: kind of the notice.
+        about: the occurrence: for kinds that have events, the number of the last event that the notice covers.
+        after: the occurrence of the last delivered notice: events up to this one are not covered.
+        tries: number of attempts to send it, including this one.
     """
 
     notice_id: int
@@ -52,19 +52,18 @@ def claim(
     by_events: bool = False,
     pause: float = 0.0,
 ) -> Claim | None:
-    """Claim to tell something; None: it was told, somebody else tells it, or it is too early.
+    """Claim a notice; None: it was delivered, another process sends it, or it is too early.
 
     Args:
         database: where the campaign is kept.
         campaign_id: its number there.
-        channel: by which it is told.
-        kind: of what is told.
-        about: which occurrence.
-        by_events: whether that is the number of an event; then it covers those before it.
-        pause: seconds after the last one of the kind before which a new one is not told: what happens meanwhile is
-            told in one.
+        channel: the channel that sends it: "command" or "url".
+        kind: kind of the notice.
+        about: the occurrence.
+        by_events: whether the occurrence is the number of an event; then the notice covers earlier events, too.
+        pause: minimum seconds between two notices of a kind; occurrences in between are covered by one notice.
     """
-    # Mostly there is nothing to tell, and a look costs less than a turn.
+    # Mostly there is nothing to send, and reading costs less than a transaction that writes.
     with database.reading() as connection:
         if _due(connection, campaign_id, channel, kind, about, by_events, pause) is None:
             return None
@@ -92,16 +91,16 @@ def _due(
     by_events: bool,
     pause: float,
 ) -> Claim | None:
-    """What may be claimed now, with the number 0 when the account has no line of it yet; see :func:`claim`."""
+    """The notice that may be claimed now, with the number 0 if it has no row yet; see :func:`claim`."""
     now = connection.scalar(select(Now())) or 0.0
     rows = connection.execute(_ROWS, {"campaign": campaign_id, "channel": channel, "kind": kind}).all()
-    told = [row for row in rows if row.told is not None]
-    after = max((row.about for row in told), default=0)
-    if any(row.about == about for row in told) or (by_events and about <= after):
+    sent = [row for row in rows if row.told is not None]
+    after = max((row.about for row in sent), default=0)
+    if any(row.about == about for row in sent) or (by_events and about <= after):
         return None
     waiting = next((row for row in rows if row.told is None), None)
     if waiting is None:
-        too_early = any(row.told > now - pause for row in told)
+        too_early = any(row.told > now - pause for row in sent)
         return None if too_early else Claim(0, kind, about, after, 1)
     tries = waiting.tries + 1 if waiting.about == about else 1
     if waiting.next_try > now or tries > MOST_TRIES:
@@ -120,15 +119,15 @@ _ROWS = (
 )
 
 
-def told(database: Database, claimed: Claim) -> None:
-    """Note that it arrived."""
+def delivered(database: Database, claimed: Claim) -> None:
+    """Record that a notice was delivered."""
     with database.writing() as connection:
         connection.execute(update(Notice).where(Notice.id == claimed.notice_id).values(told=Now()))
 
 
-def not_told(database: Database, claimed: Claim) -> float:
-    """Note that it did not arrive; returns the seconds until it may be tried again."""
-    pause = min(LONGEST_PAUSE, FIRST_PAUSE * 2.0 ** (claimed.tries - 1))
+def failed(database: Database, claimed: Claim) -> float:
+    """Record that a notice was not delivered; returns the seconds until it may be tried again."""
+    pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (claimed.tries - 1))
     with database.writing() as connection:
         connection.execute(update(Notice).where(Notice.id == claimed.notice_id).values(next_try=Now() + pause))
     return pause

@@ -1,22 +1,23 @@
-"""How far a campaign is: tasks, work, attempts and results in numbers, and the tasks one by one."""
+"""The progress of a campaign: numbers of tasks, work, attempts and results, and the tasks one by one."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import func, select
 
 from db.records import CampaignRecord, Progress, Standing, TaskRecord
 from db.states import EventKind, TaskState
 from db.store.models import Attempt, Event, Result, Task
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from langford.arithmetic.limbs import exact_sum
 from langford.result import PartialResult
 
 
-def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
+def results(transaction: Transaction) -> list[PartialResult]:
     """All accepted results, by task."""
-    rows = connection.execute(
+    rows = transaction.execute(
         select(Result.task_index, Result.value, Result.residue, Result.evaluated)
-        .where(Result.campaign_id == campaign_id)
+        .where(Result.campaign_id == CAMPAIGN)
         .order_by(Result.task_index)
     )
     return [PartialResult.from_text(*row) for row in rows]
@@ -25,46 +26,43 @@ def results(connection: Connection, campaign_id: int) -> list[PartialResult]:
 _NOT_DONE = (
     select(Task.state, func.count(), func.sum(Task.work))
     .where(
-        Task.campaign_id == bindparam("campaign"),
+        Task.campaign_id == CAMPAIGN,
         Task.state.in_([state for state in TaskState if state is not TaskState.DONE]),
     )
     .group_by(Task.state)
 )
 
 
-def standing(connection: Connection, campaign: CampaignRecord) -> Standing:
+def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
     """Tasks and work by state.
 
-    Only tasks that are not done are counted, and the done ones follow by subtraction: towards the end of a
-    campaign many workers ask this in vain, and then it costs little.
+    Only tasks that are not done are counted; the number of done ones follows by subtraction.  So the query costs
+    little towards the end of a campaign, when many workers ask in vain.
     """
-    states = connection.execute(_NOT_DONE, {"campaign": campaign.campaign_id}).all()
+    states = transaction.execute(_NOT_DONE).all()
     tasks = {row[0]: row[1] for row in states}
     work = {row[0]: float(row[2]) for row in states}
     done = campaign.tasks - sum(tasks.values())
     if done:
         tasks[TaskState.DONE] = done
         work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
-    return Standing(tasks, work, *waiting.numbers(connection, campaign.campaign_id))
+    return Standing(tasks, work, *waiting.numbers(transaction))
 
 
-def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
-    """Tasks, work, attempts and results in numbers."""
-    campaign_id = campaign.campaign_id
-    by_state = standing(connection, campaign)
-    by_outcome = connection.execute(
+def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
+    """Numbers of tasks, work, attempts and results."""
+    by_state = standing(transaction, campaign)
+    by_outcome = transaction.execute(
         select(func.coalesce(Attempt.outcome, "running"), func.count())
-        .where(Attempt.campaign_id == campaign_id)
+        .where(Attempt.campaign_id == CAMPAIGN)
         .group_by(Attempt.outcome)
     ).all()
-    confirmed = connection.scalar(
+    confirmed = transaction.scalar(
         select(func.count())
         .select_from(Event)
-        .where(Event.campaign_id == campaign_id, Event.kind == EventKind.CONFIRMED)
+        .where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
     )
-    done = connection.execute(
-        select(Result.seconds, Result.evaluated).where(Result.campaign_id == campaign_id)
-    ).all()
+    done = transaction.execute(select(Result.seconds, Result.evaluated).where(Result.campaign_id == CAMPAIGN)).all()
     return Progress(
         by_state.tasks,
         by_state.work,
@@ -74,13 +72,13 @@ def progress(connection: Connection, campaign: CampaignRecord) -> Progress:
         evaluated=exact_sum([int(row.evaluated) for row in done]),
         attempts={row[0]: row[1] for row in by_outcome},
         confirmed=confirmed or 0,
-        conflicts=len(waiting.in_conflict(connection, campaign_id)),
-        replication=waiting.replication(connection, campaign_id),
+        conflicts=len(waiting.in_conflict(transaction)),
+        replication=waiting.replication(transaction),
     )
 
 
-def tasks(connection: Connection, campaign_id: int, state: str | None) -> list[TaskRecord]:
-    """Tasks with their results, by index; ``state``: only tasks in this state."""
+def tasks(transaction: Transaction, state: str | None) -> list[TaskRecord]:
+    """Tasks with their results, by index; ``state``: only tasks in this state, None: all."""
     query = (
         select(
             Task.task_index,
@@ -94,9 +92,9 @@ def tasks(connection: Connection, campaign_id: int, state: str | None) -> list[T
             Result.provenance,
         )
         .outerjoin(Result, (Result.campaign_id == Task.campaign_id) & (Result.task_index == Task.task_index))
-        .where(Task.campaign_id == campaign_id)
+        .where(Task.campaign_id == CAMPAIGN)
         .order_by(Task.task_index)
     )
     if state is not None:
         query = query.where(Task.state == state)
-    return [TaskRecord(*row) for row in connection.execute(query)]
+    return [TaskRecord(*row) for row in transaction.execute(query)]

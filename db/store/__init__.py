@@ -1,5 +1,5 @@
-"""Where a ledger is kept: engines, dialects, tables, schema, migrations, views, and copies of whole ledgers.
+"""Where a ledger is kept: engines, transactions, dialects, tables, schema, migrations, views, copies of ledgers.
 
 May use: the states and errors of :mod:`db`.
-Others may use: :mod:`db` only, but for ``copying``, ``schema`` and ``views``, which commands call.
+Others may use: all of it in :mod:`db`; outside of :mod:`db` only ``copying``, ``schema`` and ``views``.
 """

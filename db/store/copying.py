@@ -1,4 +1,4 @@
-"""Copy a whole ledger to another database, and prove that the copy is complete."""
+"""Copying a whole ledger to another database, with a proof that the copy is complete."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
 
-from db.errors import CopyFailed, LeasesRunning, NotEmpty
+from db.errors import LeasesRunning, LedgerError
 from db.store.database import Database
 from db.store.dialects import advance_ids
 from db.store.models import Attempt, Base, Campaign, Ledger
@@ -18,12 +18,12 @@ BATCH_ROWS = 5_000
 
 @dataclass(frozen=True)
 class CopiedTable:
-    """A table, equal on both sides.
+    """A copied table, equal in both databases.
 
     Attributes:
-        name: of the table.
-        rows: how many it has.
-        checksum: SHA-256 over all rows by primary key, in hexadecimal digits.
+        name: name of the table.
+        rows: number of rows.
+        checksum: SHA-256 of all rows by primary key, in hexadecimal digits.
     """
 
     name: str
@@ -36,11 +36,8 @@ def copy(source: str, target: str) -> list[CopiedTable]:
 
     Both are file names or database URLs; ids and times are kept.  Returns the tables.
 
-    Raises:
-        LeasesRunning: workers hold leases of the source.
-        NotEmpty: the target has campaigns.
-        CopyFailed: a copied table differs from its original; the target stays empty.
-        LedgerError: one of them cannot be opened.
+    Raises LeasesRunning when workers hold leases of the source, and another LedgerError when one of them cannot be
+    opened, when the target has campaigns, or when a copied table differs from its original: then it stays empty.
     """
     with (
         Database(source) as source_database,
@@ -50,10 +47,10 @@ def copy(source: str, target: str) -> list[CopiedTable]:
         _require_quiet(reading, source_database.where)
         with target_database.writing() as writing:
             if writing.scalar(select(func.count()).select_from(Campaign)):
-                raise NotEmpty(
+                raise LedgerError(
                     f"{target_database.where} has campaigns: copy to a new ledger, or use export and import"
                 )
-            # The copy is the same ledger: what workers still hold for it finds its way there.
+            # The copy is the same ledger: results that workers still hold for it are accepted there.
             writing.execute(delete(Ledger))
             return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
 
@@ -76,7 +73,7 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> Copie
         advance_ids(writing, table)
     sent, arrived = _summary(reading, table), _summary(writing, table)
     if sent != arrived:
-        raise CopyFailed(
+        raise LedgerError(
             f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, and the checksums differ: "
             "nothing was kept; check both databases and copy again"
         )

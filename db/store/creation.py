@@ -1,4 +1,4 @@
-"""A new ledger: all tables at once, as the migrations would make them one after the other."""
+"""A new ledger: all tables at once, as all migrations together would make them."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ VERSION = Table(
     Column("version_num", String(32), nullable=False),
     PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
 )
-"""Where Alembic looks for the schema of a database."""
+"""The table in which Alembic keeps the schema's revision."""
 
 
 def create(engine: Engine, schema: str) -> None:
-    """Make an empty database a ledger in one transaction, unless another process has done so meanwhile.
+    """Create a ledger in an empty database in one transaction, unless another process has done so meanwhile.
 
     Args:
         engine: of the database.
         schema: the revision of the tables.
     """
     with engine.begin() as connection:
-        # Of two processes that make a ledger at the same moment, one makes it, and the other finds it.
+        # Of two processes that create a ledger at the same time, one creates it and the other finds it.
         alone(connection, Purpose.MAKE_LEDGER)
         if inspect(connection).get_table_names():
             return

@@ -1,4 +1,4 @@
-"""An open database that holds a ledger: its engine and its transactions."""
+"""An open database with a ledger: its engine and its transactions."""
 
 from __future__ import annotations
 
@@ -20,16 +20,7 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 
-from db.errors import (
-    ConnectionLost,
-    LedgerBusy,
-    LedgerError,
-    LedgerFull,
-    LedgerReadOnly,
-    LedgerUnreachable,
-    NotALedger,
-    TransactionUndone,
-)
+from db.errors import ConnectionLost, LedgerBusy, LedgerError, LedgerReadOnly, LedgerUnusable, TransactionUndone
 from db.store import dialects
 from db.store.dialects import BUSY_SECONDS
 from db.store.mounts import refuse_network_file_system
@@ -39,21 +30,21 @@ from db.store.schema import require_schema
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
 
 CONNECTION_LOST = re.compile("08...|57P0[123]|53300|25P03")
-"""States of SQL: no connection, a server that goes down or comes up, too many connections, an idle one closed."""
+"""SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
 READ_ONLY, UNDONE, TOO_SLOW = {"42501", "25006"}, {"40P01", "40001"}, {"57014", "55P03"}
-TRIALS, FIRST_PAUSE = 6, 0.02
-"""How often a transaction is tried that the database undoes, and the longest pause after the first time."""
+TRIALS, FIRST_PAUSE_SECONDS = 6, 0.02
+"""Trials of a transaction that the database undoes, and the longest pause after the first trial."""
 NO_FILE = {None, "", ":memory:"}
-"""What SQLite keeps in memory, or in a file that goes away."""
+"""Names for which SQLite keeps the database in memory, or in a temporary file."""
 SQLITE_OPTIONS = {"timeout"}
-"""What may stand after the ? of a SQLite URL."""
+"""Options that may follow the ? of a SQLite URL."""
 NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
 def without_password(where: str) -> str:
-    """A file name or database URL, fit to be shown: its passwords are asterisks, even when it is no proper URL.
+    """A file name or database URL with asterisks instead of passwords, even if it is not a valid URL.
 
     >>> without_password("postgresql://ada:secret@host/records")
     'postgresql://ada:***@host/records'
@@ -62,7 +53,7 @@ def without_password(where: str) -> str:
 
 
 def retried(method: Callable[P, T]) -> Callable[P, T]:
-    """A method that is one transaction, tried again when the database undid it for a deadlock."""
+    """Repeat a method, which is one transaction, when the database undid it because of a deadlock."""
 
     @wraps(method)
     def repeated(*arguments: P.args, **options: P.kwargs) -> T:
@@ -70,7 +61,7 @@ def retried(method: Callable[P, T]) -> Callable[P, T]:
             try:
                 return method(*arguments, **options)
             except TransactionUndone:
-                time.sleep(random.uniform(0, FIRST_PAUSE * 2**trial))
+                time.sleep(random.uniform(0, FIRST_PAUSE_SECONDS * 2**trial))
         return method(*arguments, **options)
 
     return repeated
@@ -80,24 +71,30 @@ class Database:
     """A database with a ledger's schema.  Its methods raise the errors of :mod:`db.errors`.
 
     Attributes:
-        where: the file name or database URL as it was given, without a password: fit to be shown.
+        where: the file name or database URL as it was given, without passwords.
         engine: the SQLAlchemy engine.
+        now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
+            times in the ledger are by the clock of the database (:class:`db.store.dialects.Now`).
+        copy_before_upgrade: a ledger in a file as it was before it was upgraded just now; None: it was not.
     """
 
-    def __init__(self, where: str, create: bool = False, upgrade: bool = False) -> None:
+    def __init__(
+        self, where: str, create: bool = False, upgrade: bool = False, now: Callable[[], float] = time.monotonic
+    ) -> None:
         """Open ``where``, a file name or database URL.
 
         Args:
             create: whether an empty or absent database becomes a new ledger.
-            upgrade: whether a ledger of an earlier version is brought to this version's schema.
+            upgrade: whether a ledger of an earlier version is upgraded to this version's schema.
+            now: see the attribute.
         """
-        self.where = without_password(where)
+        self.where, self.now = without_password(where), now
         self.engine = _engine_of(where, create)
-        # The threads of one process take turns: SQLite itself would poll, and let some of them wait too long.
+        # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
             with _translated_errors(self.where):
-                require_schema(self.engine, self.where, create, upgrade)
+                self.copy_before_upgrade = require_schema(self.engine, self.where, create, upgrade)
             self._place = _place_of(self.engine.url)
         except BaseException:
             self.close()
@@ -105,7 +102,7 @@ class Database:
 
     @property
     def folders(self) -> dict[str, Path]:
-        """The folder of the ledger's file, whose disk may fill up; none where a server keeps the ledger."""
+        """The folder of the ledger's file, whose disk may fill up; none if a server keeps the ledger."""
         file = self.engine.url.database
         return {"the ledger": Path(file).parent} if self.engine.dialect.name == "sqlite" and file else {}
 
@@ -118,9 +115,9 @@ class Database:
 
     @contextmanager
     def reading(self, snapshot: bool = False, options: Mapping[str, object] = NO_OPTIONS) -> Iterator[Connection]:
-        """One transaction that reads; with ``snapshot`` all its statements see the same state of the database.
+        """One transaction that reads; with ``snapshot``, all its statements see the same state of the database.
 
-        ``options``: further ones of the connection, for the dialect of this database.
+        ``options``: further options of the connection, for the dialect of this database.
         """
         seen = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
         with _translated_errors(self.where), self.engine.connect() as connection:
@@ -130,7 +127,7 @@ class Database:
                 yield connection
 
     def _require_place(self) -> None:
-        """Raises LedgerMoved when what is committed would not be where it is looked for."""
+        """Raises LedgerUnusable when commits would go to a file that is no longer in its place."""
         if self._place is not None:
             self._place.require()
 
@@ -158,44 +155,44 @@ def _engine_of(where: str, create: bool) -> Engine:
     try:
         return dialects.new_engine(url, archive)
     except ModuleNotFoundError as error:
-        raise LedgerUnreachable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+        raise LedgerUnusable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
     except (TypeError, ValueError) as error:
-        raise LedgerUnreachable(
+        raise LedgerUnusable(
             f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"
         ) from error
 
 
 def _require_room(file: Path, create: bool) -> None:
-    """Raises an error unless a ledger can be in this file, or can be made there."""
+    """Raises LedgerUnusable unless a ledger can be opened or created in this file."""
     if file.exists() and not file.is_file():
-        raise NotALedger(f"{file} is no file: choose another one with --ledger")
+        raise LedgerUnusable(f"{file} is not a file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
     if not create and not file.exists():
-        raise LedgerUnreachable(f"there is no ledger {file}; `langford run` creates one")
+        raise LedgerUnusable(f"there is no ledger {file}; `langford run` creates one")
     if not file.parent.is_dir():
-        raise LedgerUnreachable(f"the folder {file.parent} does not exist; create it first")
+        raise LedgerUnusable(f"the folder {file.parent} does not exist; create it first")
 
 
 def _place_of(url: URL) -> Place | None:
-    """The place of a ledger's file; None where a server keeps it, or where nobody changes the file."""
+    """The place of a ledger's file; None: a server keeps the ledger, or the file does not change."""
     # Only an archive is opened by a URI.
     in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
     return Place(Path(url.database)) if in_file and url.database else None
 
 
 def _is_archive(file: Path) -> bool:
-    """Whether a file may only be read here, and holds all that was committed: nobody writes it, not even a lock."""
-    # First of all whether it is there: one that another process makes just now is no archive.
+    """Whether a file can only be read here and contains all commits: it is read without locks."""
+    # First whether it exists: a file that another process is creating is no archive.
     if not file.is_file() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
         return False
     return not holds_commits(waiting_beside(file))
 
 
 def _url_of(where: str) -> URL:
-    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnreachable."""
+    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnusable."""
     if "://" not in where and where not in NO_FILE:
-        # Not parsed: the name may have a "?" or a "%".
+        # Not parsed: the name may contain "?" or "%".
         return URL.create("sqlite", database=where)
     with suppress(ArgumentError, ValueError):
         url = make_url(where)
@@ -205,18 +202,18 @@ def _url_of(where: str) -> URL:
         if url.get_backend_name() == "sqlite" and is_file:
             _require_options(where)
             return url.set(drivername="sqlite")
-    raise LedgerUnreachable(
+    raise LedgerUnusable(
         f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"
     )
 
 
 def _require_options(where: str) -> None:
-    """Raises LedgerUnreachable for options of a SQLite URL, some of which make it something else than a file."""
-    # Not those of the parsed URL, which leaves out what has no value: the rest of a file name with a "?".
+    """Raises LedgerUnusable for options of a SQLite URL, with some of which it does not name a file."""
+    # Not the options of the parsed URL, which omits those without a value, as in a file name with a "?".
     given = {name for name, _ in parse_qsl(where.partition("?")[2], keep_blank_values=True)}
     if given - SQLITE_OPTIONS:
-        raise LedgerUnreachable(
+        raise LedgerUnusable(
             f"cannot use the ledger {without_password(where)} (a SQLite URL has no option but "
             f"{', '.join(SQLITE_OPTIONS)}): give the name of its file instead"
         )
@@ -236,12 +233,12 @@ def _translated_errors(where: str) -> Iterator[None]:
 
 def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
-        return LedgerFull(
+        return LedgerUnusable(
             f"no space left for the ledger {where} ({reason}): what was committed is safe; "
             "make room and run the same command again"
         )
     if "not a database" in reason or "malformed" in reason:
-        return NotALedger(f"{where} is not a ledger ({reason}); choose another file with --ledger")
+        return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""
     if state in READ_ONLY or "readonly database" in reason:
         return LedgerReadOnly(
@@ -260,10 +257,10 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         )
     if "locked" in reason:
         return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
-    # What the driver refuses before there is a statement, or a connection, is an option of the address.
+    # What the driver refuses before a statement or a connection exists is an option of the address.
     is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
     if isinstance(error, OperationalError) or is_option:
-        return LedgerUnreachable(
+        return LedgerUnusable(
             f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
         )
     return error

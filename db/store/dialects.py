@@ -1,7 +1,7 @@
-"""What differs between SQLite and Postgres; everything else is written once, for both.
+"""The differences between SQLite and Postgres; everything else is written once, for both.
 
-A statement takes many values as one parameter: an array or a JSON text.  One parameter per value would cost
-more than the statement itself, because its text is rendered, sent and parsed again for each number of values.
+A statement takes many values as one parameter: an array or a JSON text.  One parameter per value would cost more
+than the statement itself, because its text is rendered, sent and parsed again for each number of values.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from sqlalchemy.types import TypeDecorator
 from db.store.models import Base
 
 BUSY_SECONDS = 30
-"""How long a transaction on SQLite waits for one of another process."""
-LONGEST_PAUSE = 0.1
-"""Seconds, between two attempts at what SQLite does not wait for."""
+"""How long a transaction on SQLite waits for a transaction of another process."""
+LONGEST_PAUSE_SECONDS = 0.1
+"""Between two attempts at an operation for which SQLite itself does not wait."""
 STATEMENT_SECONDS, LOCK_SECONDS = 600, 60
-"""How long a statement on Postgres, or a transaction that does nothing, may take, and a wait for a lock."""
+"""Time limits on Postgres: of a statement or of an idle transaction, and of a wait for a lock."""
 RANDOM_PAGE_COST = 1.1
-"""Of a page of Postgres anywhere, beside that of the next one."""
+"""Cost of a random page on Postgres, relative to that of the next page."""
 NETWORK = {
     "connect_timeout": 10,
     "keepalives": 1,
@@ -62,12 +62,12 @@ NETWORK = {
     "keepalives_count": 4,
     "tcp_user_timeout": 40_000,
 }
-"""How libpq notices that the network to the server is gone: after 40 seconds at most (the last one in ms)."""
+"""Options by which libpq notices within 40 seconds that the network is gone (the last one is in milliseconds)."""
 SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
     "sqlite": {},
     "postgresql": {"isolation_level": "REPEATABLE READ"},
 }
-"""Options of a connection whose transaction sees one state of the database."""
+"""Options of a connection whose transaction sees a single state of the database."""
 
 
 # -- connections ------------------------------------------------------------------------------
@@ -76,17 +76,17 @@ SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
 def new_engine(url: URL, archive: bool = False) -> Engine:
     """An engine for a database; raises ModuleNotFoundError without the database's driver.
 
-    ``archive``: whether it is a file that nobody changes, as in a folder that may not be written.
+    ``archive``: whether it is a file that does not change, for example in a read-only folder.
     """
     if url.get_backend_name() == "postgresql":
         # Behind PgBouncer a prepared statement may meet another server connection.
-        # What stands in the URL is stronger.
+        # Options in the URL take precedence.
         network = {name: value for name, value in NETWORK.items() if name not in url.query}
         engine = create_engine(url, connect_args={"prepare_threshold": None, **network})
         _configure_postgres(engine)
         return engine
     if archive:
-        # Otherwise SQLite would look for a folder where it may make a file for its locks.
+        # Otherwise SQLite would try to create a file for its locks in the folder.
         name = f"file:{quote(str(url.database))}"
         url = url.set(database=name, query={**url.query, "mode": "ro", "immutable": "1", "uri": "true"})
     engine = create_engine(url)
@@ -96,10 +96,10 @@ def new_engine(url: URL, archive: bool = False) -> Engine:
 
 
 def _configure_postgres(engine: Engine) -> None:
-    """Let no statement, lock or forgotten transaction last for ever, and say what a ledger's pages cost.
+    """Limit the time of statements, locks and idle transactions, and set the cost of a page.
 
-    A ledger is in memory, or on a disk without heads: with the usual price of a page elsewhere Postgres reads all
-    of a million tasks where an index leads to those that are asked for.
+    A ledger is in memory or on a solid-state disk.  With its default cost of a random page, Postgres would read all
+    of a million tasks instead of using an index.
     """
     settings = {
         "statement_timeout": f"{STATEMENT_SECONDS}s",
@@ -117,10 +117,9 @@ def _configure_postgres(engine: Engine) -> None:
 
 
 def _configure_sqlite(engine: Engine) -> None:
-    """Put every commit on disk, and let writing transactions take the write lock at their start.
+    """Write every commit to disk, and let writing transactions take the write lock at their start.
 
-    A transaction that reads before it writes would otherwise fail when another process
-    writes in between.
+    Otherwise a transaction that reads before it writes would fail when another process writes in between.
     """
 
     @event.listens_for(engine, "connect")
@@ -137,17 +136,17 @@ def _configure_sqlite(engine: Engine) -> None:
 
 
 def prepare_new(engine: Engine) -> None:
-    """Settings that a new database keeps: in SQLite, readers and the writer do not wait for each other."""
+    """Set what a new database keeps: in SQLite, that readers and the writer do not wait for each other."""
     if engine.dialect.name == "sqlite":
-        # Of two that make a ledger at once each may hold what the other one needs: then SQLite does not wait.
+        # Two processes that create a ledger at once may need each other's locks: then SQLite does not wait.
         give_up = time.monotonic() + BUSY_SECONDS
         with closing(engine.raw_connection()) as raw:
             while not _sets_journal(raw.cursor(), give_up):
-                time.sleep(random.uniform(0, LONGEST_PAUSE))
+                time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
 
 
 def _sets_journal(cursor: Any, give_up: float) -> bool:
-    """Whether it could be set; raises OperationalError for any other reason than a lock, and after a time."""
+    """Whether it could be set; raises OperationalError after a time, or at once if the reason is not a lock."""
     statement = "PRAGMA journal_mode = WAL"
     try:
         cursor.execute(statement)
@@ -162,7 +161,7 @@ def _sets_journal(cursor: Any, give_up: float) -> bool:
 
 
 class Now(FunctionElement[float]):
-    """Seconds since 1970 as an SQL expression; leases use the clock of the database and no other."""
+    """Seconds since 1970 as an SQL expression: leases use the clock of the database, and no other."""
 
     type = Float(53)
     inherit_cache = True
@@ -175,7 +174,7 @@ def _now_sqlite(element: Any, compiler: Any, **options: Any) -> str:
 
 @compiles(Now, "postgresql")
 def _now_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    # Not now(): that is the start of the transaction.
+    # Not now(), which is the time at the start of the transaction.
     return "extract(epoch from clock_timestamp())"
 
 
@@ -215,7 +214,7 @@ class Among(FunctionElement[bool]):
     inherit_cache = True
 
     def self_group(self, against: Any = None) -> Among:
-        """A condition as it stands: SQLite would not use an index for "(…) = 1"."""
+        """The condition without "= 1", with which SQLite would not use an index."""
         return self
 
 
@@ -249,7 +248,7 @@ def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select
         records = func.json_to_recordset(rows).table_valued(*fields)
         return select(records.render_derived(with_types=True)).where(true())
     row = func.json_each(rows).table_valued("value").c.value
-    # Without a condition SQLite would read a following "ON CONFLICT" as the condition of a join.
+    # Without a condition, SQLite would parse a following "ON CONFLICT" as the condition of a join.
     return select(*(func.json_extract(row, f"$.{attribute.key}") for attribute in columns)).where(true())
 
 
@@ -257,12 +256,12 @@ def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select
 
 
 def insert_new(dialect: str, table: type[Base]) -> Any:
-    """An insertion that skips rows whose key exists, even when another transaction has just inserted it."""
+    """An insertion that skips rows whose key exists, even if another transaction has just inserted it."""
     return (postgresql if dialect == "postgresql" else sqlite).insert(table).on_conflict_do_nothing()
 
 
 class Purpose(IntEnum):
-    """What one transaction at a time may do; on Postgres numbers of locks, which no other program should use."""
+    """What only one transaction at a time may do; the values are numbers of locks on Postgres."""
 
     MAKE_LEDGER = 0x1A46F04D
     MAKE_VOTER = 0x1A46F04E
@@ -270,28 +269,28 @@ class Purpose(IntEnum):
 
 
 def alone(connection: Connection, purpose: Purpose) -> None:
-    """Wait until no other transaction is alone for the same purpose, and be it until this one ends."""
+    """Wait for other transactions with this purpose, and exclude them until this one ends."""
     if connection.dialect.name == "postgresql":
         connection.execute(select(func.pg_advisory_xact_lock(purpose.value)))
 
 
 def update_statistics(connection: Connection, table: type[Base]) -> None:
-    """Tell Postgres how large a table has become: until then it reads the whole table to find a few rows."""
+    """Let Postgres measure a table that has grown: otherwise it reads the whole table to find a few rows."""
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"ANALYZE {table.__tablename__}"))
 
 
 def close_to_writers(connection: Connection, table: type[Base]) -> None:
-    """Wait until other transactions that write into a table have ended, and let new ones wait for this one.
+    """Wait for other transactions that write to a table, and let new ones wait for this one.
 
-    In SQLite there is one writing transaction at a time anyway.
+    SQLite has only one writing transaction at a time anyway.
     """
     if connection.dialect.name == "postgresql":
         connection.execute(text(f"LOCK TABLE {table.__tablename__} IN SHARE ROW EXCLUSIVE MODE"))
 
 
 def advance_ids(connection: Connection, table: Table) -> None:
-    """Let the next id follow the ids that were inserted explicitly; SQLite does that by itself."""
+    """Let the next id follow ids that were inserted explicitly; SQLite does that by itself."""
     if connection.dialect.name == "postgresql":
         connection.execute(
             text(

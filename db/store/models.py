@@ -1,4 +1,4 @@
-"""The tables.  Counts are decimal text: they exceed 64 bits and must never become floats.
+"""The tables.  Counts are decimal text: they exceed 64 bits, and must never become floats.
 
 Times are seconds since 1970 by the database's clock (:class:`db.store.dialects.Now`).
 """
@@ -27,7 +27,7 @@ from db.states import TaskState
 
 
 def fresh_secret() -> str:
-    """A key for the draw of a campaign, which nobody can guess."""
+    """A key for the draw of a campaign, which cannot be guessed."""
     return secrets.token_hex(32)
 
 
@@ -37,7 +37,7 @@ class Base(DeclarativeBase):
 
 RUNNING = text("ended IS NULL")
 ALONE = {"sqlite": text("ended IS NULL AND copied = 0"), "postgresql": text("ended IS NULL AND NOT copied")}
-"""As each database's queries say it: SQLite compares the words."""
+"""In the words of each database's queries, which SQLite compares."""
 DISTRUSTED = text("distrusted IS NOT NULL")
 CONFIRMED = text("confirmed_by IS NOT NULL")
 DOUBTED = text("doubt IS NOT NULL")
@@ -64,7 +64,7 @@ class Campaign(Base):
         problem: its name, see :meth:`langford.problem.Problem.parse`.
         method: its name.
         depth: the task depth p.
-        seed: which of the method's sums; 0 for a method that has only one.
+        seed: selects one of the method's sums; 0 for a method that has only one.
         tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         created: when.
@@ -93,8 +93,8 @@ class Task(Base):
     Attributes:
         work: estimated work, in the method's unit.
         state: a value of :class:`db.states.TaskState`.
-        failures: how often it failed by itself.
-        deaths: how often it ended the process that evaluated it.
+        failures: how often the task itself failed.
+        deaths: how often the process that evaluated it died.
     """
 
     __tablename__ = "task"
@@ -108,9 +108,9 @@ class Task(Base):
 
 
 class Voter(Base):
-    """Whoever vouches for results: one machine with one token, one kind of device and one version of the kernels.
+    """The unit of trust in results: one machine with one token, one kind of device and one version of the kernels.
 
-    Its workers lose trust together.  The next worker of the same machine is another voter, with no record yet.
+    Its workers lose trust together.  The next worker of the same machine gets another voter, without a record.
 
     Attributes:
         kind: a value of :class:`db.states.VoterKind`.
@@ -119,7 +119,7 @@ class Voter(Base):
         device_kind: "cpu" or "cuda".
         kernels: hash of the code that computes there; "": unknown.
         valid: how many of its results independent voters confirmed.
-        distrusted: when others found one of its results wrong; None while it is trusted.
+        distrusted: when one of its results was found wrong; None while it is trusted.
     """
 
     __tablename__ = "voter"
@@ -147,15 +147,15 @@ class Worker(Base):
         started: when it enrolled.
         device_kind: "cpu" or "cuda".
         kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.
-        voter_id: who vouches for its results.
-        last_seen: when it last asked for something, to about half a minute, see :mod:`db.work.presence`; None in
+        voter_id: the voter that is responsible for its results.
+        last_seen: when it made its last request, to about half a minute, see :mod:`db.work.presence`; None in
             workers of earlier versions.
-        ended: when its work ended; None while it works, and when nobody knows.
+        ended: when its work ended; None while it works, or if that is unknown.
         ending: a value of :class:`db.states.Ending`; None like ``ended``.
-        cores: cores of the processor that it may use; None: unknown.
-        processes: how many processes compute for it; None: unknown.
-        device_model: what the maker calls its device; None: unknown.
-        slurm_job: number of its job in SLURM, of the whole array where it is one; None outside of SLURM.
+        cores: number of processor cores that it may use; None: unknown.
+        processes: number of its processes that compute; None: unknown.
+        device_model: the manufacturer's name of its device; None: unknown.
+        slurm_job: number of its SLURM job, of the whole array for an array job; None outside of SLURM.
         slurm_index: its index in the array; None outside of one.
     """
 
@@ -184,15 +184,14 @@ class Attempt(Base):
     Attributes:
         id: the fencing token.
         nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.work.nonces`; None in attempts of
-        earlier
-            versions, for which nobody can show one.
+            earlier versions, which have no nonce.
         granted: when the lease began.
         began: when its computing began, by the clock of its worker, but not before the grant and not after its
-            result arrived; None: nobody said.
+            result arrived; None: unknown.
         deadline: when the task goes to another worker, unless the lease is renewed.
         seconds: from the grant, or the last renewal, to the deadline; None in attempts of earlier versions.
-        copied: whether another attempt runs, or ran, beside this one at its task, see :mod:`db.copies`.
-        steps: of its evaluation at the last renewal, see :mod:`langford.steps`; None: it had not begun.
+        copied: whether another attempt at its task runs or ran at the same time, see :mod:`db.work.leases`.
+        steps: steps made at the last renewal, see :mod:`langford.steps`; None: it had not begun.
         ended: when; None while the attempt runs.
         outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
         note: why it ended, or where an imported result comes from.
@@ -238,7 +237,7 @@ class ResultColumns:
         residue: value mod 2^64 − 1, as decimal text.
         evaluated: points or nodes, as decimal text.
         seconds: computing time.
-        provenance: where it comes from, as JSON.
+        provenance: host, device, kernels and versions that computed it, as JSON.
         accepted: when it was delivered.
         lot: the result is drawn for a recheck while this is below the campaign's share, see :mod:`db.trust.draw`.
     """
@@ -256,10 +255,10 @@ class Result(ResultColumns, Base):
     """The accepted result of a task: at most one, by the primary key.
 
     Attributes:
-        voter_id: who vouches for it.
-        confirmed_by: a voter, independent of the first, that found the same value; None: nobody did.
-        doubt: a value of :class:`db.states.Doubt`; None: nothing contradicts it.
-        listed: whether the index of the draw has it: those of a campaign without a share cost nothing there.
+        voter_id: the voter that is responsible for it.
+        confirmed_by: an independent voter that found the same value; None: there is none.
+        doubt: a value of :class:`db.states.Doubt`; None: it is not in doubt.
+        listed: whether the index of the draw contains it; results of a campaign without a share are not listed.
     """
 
     __tablename__ = "result"
@@ -289,7 +288,7 @@ class Result(ResultColumns, Base):
 
 
 class Witness(ResultColumns, Base):
-    """A further result of a task: it confirms the accepted result, or disagrees with it."""
+    """A further result of a task, which confirms the accepted result or disagrees with it."""
 
     __tablename__ = "witness"
     __table_args__ = (
@@ -328,8 +327,8 @@ class Token(Base):
         role: a value of :class:`db.states.Role`.
         digest: SHA-256 of the token in hexadecimal digits; the token itself is not kept.
         created: when.
-        expires: when it ends; None: when it is revoked.
-        label: what it is for, in the operator's words.
+        expires: when it expires; None: never.
+        label: its purpose, in the operator's words.
     """
 
     __tablename__ = "token"
@@ -343,15 +342,15 @@ class Token(Base):
 
 
 class Notice(Base):
-    """Something that an operator is told by a command or at a URL, once, whoever serves the campaign.
+    """A notice, sent once to the operator by a command or to a URL, whichever process serves the campaign.
 
     Attributes:
-        channel: by which it is told: "command" or "url".
+        channel: how it is sent: "command" or "url".
         kind: a value of :class:`db.states.NoticeKind`.
-        about: which occurrence it is about: the number of its last event, or what :mod:`db.look.notices` says.
-        tries: how often somebody has begun to tell it.
-        next_try: when it may be tried again: until then somebody tries, or waits after a failure.
-        told: when it arrived; None: it has not.
+        about: the occurrence: the number of its last event, or as :mod:`db.look.notices` describes.
+        tries: number of attempts to send it.
+        next_try: when it may be tried again, after an attempt that is running or has failed.
+        told: when it was delivered; None: it was not.
     """
 
     __tablename__ = "notice"

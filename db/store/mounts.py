@@ -1,11 +1,11 @@
-"""File systems on which SQLite must not be used."""
+"""Network file systems, on which SQLite must not be used."""
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
 
-from db.errors import NetworkFileSystem
+from db.errors import LedgerUnusable
 
 NETWORK_FILE_SYSTEMS = {
     "nfs",
@@ -29,9 +29,9 @@ NETWORK_FILE_SYSTEMS = {
 
 
 def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
-    """Raises NetworkFileSystem when the folder of ``file`` is on one.
+    """Raises LedgerUnusable when the folder of ``file`` is on one.
 
-    ``mounts``: Linux's list of mounts; where it is missing nothing is checked.
+    ``mounts``: the list of mounts of Linux; without it, nothing is checked.
     """
     if not mounts.exists():
         return
@@ -43,7 +43,7 @@ def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mount
         if folder.is_relative_to(candidate) and len(candidate.parts) >= len(mount_point.parts):
             mount_point, kind = candidate, fields[fields.index("-") + 1]
     if kind in NETWORK_FILE_SYSTEMS:
-        raise NetworkFileSystem(
+        raise LedgerUnusable(
             f"{file} is on {kind} ({mount_point}), where SQLite may corrupt it: put the ledger on a local disk, "
             "or use Postgres"
         )

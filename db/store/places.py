@@ -1,7 +1,7 @@
-"""Where the file of a ledger on SQLite lies, and whether it still does.
+"""The place of a ledger's SQLite file, and whether the file is still there.
 
-SQLite goes on with a file that was moved or deleted, and keeps its last commits in a second file, FILE-wal, which
-stays behind.  Nobody would find what is committed then, and a new ledger of the old name would destroy that file.
+SQLite continues to use a file that was moved or deleted, and keeps its last commits in a second file, FILE-wal,
+which stays behind.  Later commits would be lost, and a new ledger of the old name would destroy that second file.
 """
 
 from __future__ import annotations
@@ -10,23 +10,23 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from db.errors import LedgerMoved
+from db.errors import LedgerUnusable
 
 
 class Place:
-    """The place of a file that is open.  No other file can get its number meanwhile."""
+    """The place of an open file.  No other file can get its inode number meanwhile."""
 
     def __init__(self, file: Path) -> None:
-        """Remember which file is there; raises LedgerMoved when there is none."""
+        """Remember which file is there; raises LedgerUnusable when there is none."""
         self._file = file
         self._absolute = file.absolute()  # a program may change its working folder
         self._number = self._number_now()
         self.require()
 
     def require(self) -> None:
-        """Raises LedgerMoved when another file is there, or none."""
+        """Raises LedgerUnusable when another file is there, or none."""
         if self._number is None or self._number_now() != self._number:
-            raise LedgerMoved(
+            raise LedgerUnusable(
                 f"{self._file} was moved, deleted or replaced while it was in use: move that same file back "
                 f"({waiting_beside(self._file).name} may hold its last commits), then repeat; or start again with "
                 "the ledger that is to be used"
@@ -40,12 +40,12 @@ class Place:
 
 
 def waiting_beside(file: Path) -> Path:
-    """The file in which the last commits wait for a ledger."""
+    """The file that holds the last commits of a ledger."""
     return Path(f"{os.path.realpath(file)}-wal")  # SQLite follows links first
 
 
 def holds_commits(waiting: Path) -> bool:
-    """Whether commits wait in a file."""
+    """Whether such a file holds commits."""
     try:
         return waiting.stat().st_size > 0
     except OSError:
@@ -53,11 +53,11 @@ def holds_commits(waiting: Path) -> bool:
 
 
 def refuse_to_replace(file: Path) -> None:
-    """Raises LedgerMoved where a new ledger would destroy commits that wait for another one."""
+    """Raises LedgerUnusable when a new ledger would destroy the last commits of an earlier one."""
     waiting = waiting_beside(file)
-    # In this order: a ledger that is made just now has its file before its first commits.
+    # In this order: a ledger that is being created has its file before its first commits.
     if holds_commits(waiting) and not file.exists():
-        raise LedgerMoved(
-            f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if nobody "
-            f"needs it, delete {waiting.name}"
+        raise LedgerUnusable(
+            f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if it is "
+            f"no longer needed, delete {waiting.name}"
         )

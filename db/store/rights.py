@@ -1,7 +1,6 @@
-"""What a role of Postgres needs that only reads a ledger: all but a few columns, which no reading command asks for.
+"""The rights of a Postgres role that only reads a ledger: all columns except a few that no reading command needs.
 
-In SQLite whoever may read the file can read all of it; the connection of ``langford query`` shows these columns as
-null there.
+On SQLite, everyone who may read the file can read all of it; ``langford query`` shows these columns as null there.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ from db.store.views import VIEWS
 HIDDEN = frozenset(
     (attribute.class_.__tablename__, attribute.key) for attribute in (Campaign.secret, Token.digest, Attempt.nonce)
 )
-"""(table, column) of what tells which results are drawn, and of the hashes of tokens and nonces."""
+"""(table, column) of the secret of the draw, and of the hashes of tokens and nonces."""
 
 
 def granted(role: str) -> Iterator[str]:
-    """The statements that let a role read a ledger, but not what is hidden; the owner of the ledger executes them.
+    """The statements that let a role read a ledger without the hidden columns; the ledger's owner executes them.
 
-    ``role``: its name, quoted if it has to be.
+    ``role``: its name, quoted if necessary.
     """
     yield f"GRANT USAGE ON SCHEMA public TO {role};"
     whole = ["alembic_version", *(view.name for view in VIEWS)]

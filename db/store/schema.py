@@ -1,4 +1,4 @@
-"""The schema of a ledger: its version, and whether a database has it."""
+"""The schema of a ledger: its revision, and whether a database has it."""
 
 from __future__ import annotations
 
@@ -6,64 +6,64 @@ from pathlib import Path
 
 from sqlalchemy import Engine, inspect, text
 
-from db.errors import NotALedger, WrongSchema
+from db.errors import LedgerUnusable
 from db.store import creation, dialects
 from langford.loading import load
 
 SCHEMA = "0012"
-"""Alembic revision that this version reads and writes."""
+"""The Alembic revision that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> None:
+def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> Path | None:
     """Make sure that a database is a ledger with the schema of this version.
+
+    Returns the copy that was made before an upgrade, see :func:`db.store.upgrading.upgrade`.
 
     Args:
         where: the database's name in messages.
         create: whether an empty database becomes a new ledger.
-        upgrade_earlier: whether a ledger of an earlier version is brought to this version's schema.
+        upgrade_earlier: whether a ledger of an earlier version is upgraded to this version's schema.
 
-    Raises:
-        NotALedger: the database is empty, or belongs to another program.
-        WrongSchema: the ledger has another schema.
+    Raises LedgerUnusable when the database is empty, belongs to another program, or has another schema.
     """
     revision = _revision(engine, where)
     if revision == SCHEMA:
-        return
+        return None
     if revision is None:
         if not create:
-            raise NotALedger(f"{where} is an empty database; `langford run` makes it a ledger")
+            raise LedgerUnusable(f"{where} is an empty database; `langford run` makes it a ledger")
         dialects.prepare_new(engine)
         creation.create(engine, SCHEMA)
-        require_schema(engine, where)  # another process may have made one of another version
-        return
+        return require_schema(engine, where)  # another process may have made one of another version
     if revision not in _known_revisions():
-        raise WrongSchema(
+        raise LedgerUnusable(
             f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
             "use the version that wrote it; the file is left as it is"
         )
     if not upgrade_earlier:
-        raise WrongSchema(
+        raise LedgerUnusable(
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
-            f"{SCHEMA} (copy it first if earlier versions should still read it)"
+            f"{SCHEMA}, and keeps a copy of a ledger in a file"
         )
     # Alembic takes longer to load than most commands take, and few ledgers ever need it.
-    load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
+    copy: Path | None = load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
+    return copy
 
 
 def _revision(engine: Engine, where: str) -> str | None:
-    """The schema of a ledger; None for an empty database."""
+    """The revision of a ledger; None: the database is empty."""
     with engine.connect().execution_options(read_only=True) as connection:
         tables = set(inspect(connection).get_table_names())
         if not tables:
             return None
         if not {"alembic_version", "campaign", "attempt"} <= tables:
-            raise NotALedger(f"{where} is a database, but not a ledger; choose another with --ledger")
+            raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
         revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
         return revision
 
 
 def _known_revisions() -> set[str]:
-    """All schemas that migrations lead to: the names of their files start with them."""
+    """All revisions, with which the names of the migrations' files start."""
     return {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}

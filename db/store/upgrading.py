@@ -1,21 +1,31 @@
-"""Alembic on a ledger; a module by itself, because few commands need it and it takes long to load."""
+"""Upgrades of a ledger by Alembic; a separate module, because Alembic takes long to load and is rarely needed."""
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import stat
+from contextlib import closing
+from itertools import chain, count
 from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import Engine
+from sqlalchemy import Engine, inspect, text
 
-from db.errors import WrongSchema
+from db.errors import LedgerUnusable
 from db.store import views
 from db.store.dialects import Purpose, alone
 
 
-def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
-    """Bring a database to a schema in one transaction; raises WrongSchema.
+def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
+    """Bring a database to a schema in one transaction.
+
+    Returns the copy of a ledger in a file as it was before; a server's databases have backups of their own.
+
+    Raises:
+        LedgerUnusable: there is no way from its schema, or no room for the copy.
 
     Args:
         engine: of a ledger of an earlier schema, or of an empty database.
@@ -25,15 +35,42 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> None:
     config = Config()
     config.set_main_option("script_location", str(migrations))
     with engine.begin() as connection:
-        # Of two processes that upgrade a ledger at the same moment, one does it, and the other finds it done.
+        # Of two processes that upgrade a ledger at the same time, one does it, and the other finds it done.
         alone(connection, Purpose.MAKE_LEDGER)
         config.attributes["connection"] = connection
+        copied = None
+        if engine.dialect.name == "sqlite" and inspect(connection).has_table("alembic_version"):
+            revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+            if revision != schema:
+                copied = _copy_beside(Path(str(engine.url.database)), revision)
         views.drop(connection)
         try:
             command.upgrade(config, schema)
         except CommandError as error:
-            raise WrongSchema(
+            raise LedgerUnusable(
                 f"the ledger cannot be upgraded to {schema} ({error}); it is left as it was: "
                 "use the version that wrote it"
             ) from error
         views.create(connection)
+    return copied
+
+
+def _copy_beside(file: Path, revision: str) -> Path:
+    """Copy a ledger, which no one writes now, into a new file beside it; returns the copy."""
+    endings = chain([""], (f"-{number}" for number in count(2)))
+    names = (f"{file.name}.schema-{revision}{ending}" for ending in endings)
+    copy = next(path for name in names if not (path := file.with_name(name)).exists())
+    try:
+        # As private as the ledger, from its first byte on.
+        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IMODE(file.stat().st_mode)))
+        with (
+            closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as source,
+            closing(sqlite3.connect(copy)) as target,
+        ):
+            source.backup(target)
+    except (OSError, sqlite3.Error) as error:
+        copy.unlink(missing_ok=True)
+        raise LedgerUnusable(
+            f"cannot copy {file} to {copy} before it is upgraded ({error}), so it was left as it was: make room"
+        ) from error
+    return copy

@@ -1,6 +1,6 @@
 """The queries of the views (:mod:`db.store.views`): names instead of numbers, times in ISO 8601 (UTC).
 
-On a ledger with 1,000,000 tasks none of them takes a second, that of the tasks as long as it is read in parts
+On a ledger with 1,000,000 tasks each takes less than a second; the view of the tasks if it is read in parts
 (``benchmarks/large_ledger.py views``).
 """
 
@@ -55,18 +55,18 @@ def _minutes_postgresql(element: Any, compiler: Any, **options: Any) -> str:
 
 
 def _slurm(worker: Any) -> ColumnElement[str]:
-    """The job in SLURM as its log is named."""
+    """The SLURM job as in the name of its log."""
     index: ColumnElement[str] = cast(worker.slurm_index, String)
     return case((worker.slurm_index.is_(None), worker.slurm_job), else_=worker.slurm_job + "_" + index)
 
 
 def tasks() -> Select[*tuple[Any, ...]]:
-    """Each task, with the attempt that brought its result, or else its last one."""
+    """Each task, with the attempt that delivered its result, or else its last attempt."""
     any_attempt = aliased(Attempt)
     of_task = any_attempt.campaign_id == Task.campaign_id, any_attempt.task_index == Task.task_index
     last = select(func.max(any_attempt.id)).where(*of_task).correlate(Task).scalar_subquery()
     number = select(func.count()).select_from(any_attempt).where(*of_task).correlate(Task).scalar_subquery()
-    # Each is joined by a key, so that a query pays only for the columns that it reads.
+    # All are joined by keys, so that a query pays only for the columns that it reads.
     return (
         select(
             Campaign.name.label("campaign"),
@@ -109,7 +109,7 @@ def workers() -> Select[*tuple[Any, ...]]:
         .correlate(Worker)
         .scalar_subquery()
     )
-    # The index of attempts by worker has all that is needed of them.
+    # The index of attempts by worker contains all that is needed of them.
     kept = Attempt.outcome.in_([Outcome.DONE, Outcome.SUPERSEDED])
     length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
     numbers = (
@@ -183,11 +183,11 @@ def throughput() -> Select[*tuple[Any, ...]]:
 
 
 LOST = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
-"""Outcomes of attempts that brought no result, unless it came late."""
+"""Outcomes of attempts that delivered no result, unless a late one."""
 
 
 def is_lost() -> ColumnElement[bool]:
-    """Whether an attempt ended without a result, also without one that came late."""
+    """Whether an attempt ended without a result, and did not deliver a late one."""
     brought = (
         select(table.attempt_id)
         .where(
@@ -231,7 +231,7 @@ def lost_time() -> Select[*tuple[Any, ...]]:
 
 
 def disagreements() -> Select[*tuple[Any, ...]]:
-    """Each result that is not the accepted one of its task, beside that one."""
+    """Each result that is not the accepted one of its task, with the accepted one."""
     accepted, other = (aliased(Attempt, name=f"{which}_attempt") for which in ("accepted", "other"))
     accepted_worker, other_worker = (aliased(Worker, name=f"{which}_worker") for which in ("accepted", "other"))
     return (

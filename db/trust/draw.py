@@ -1,21 +1,30 @@
 """The draw: which results another voter evaluates again.
 
-Each result gets a lot when it arrives, and is drawn while its lot is below the campaign's share: a larger share
-draws more of what is done already.  The lots follow from a secret that no worker knows, so that nobody can tell
-beforehand where a lie would not be noticed.
+Each result gets a lot when it arrives, and is drawn while its lot is below the campaign's share: raising the share
+draws more of the results that are accepted already.  The lots follow from a secret that no worker knows, so that no
+one can predict where a lie would not be noticed.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sqlalchemy import select
+
+from db.records import AttemptRecord, Delivery
+from db.states import VoterKind
+from db.store.dialects import among
+from db.store.models import Campaign, Voter
+from db.store.transaction import CAMPAIGN, Transaction
+
 FEWEST_VALID = 10
-"""All results of a voter are drawn until so many were confirmed; then the share falls as 1 / confirmed."""
+"""All results of a voter are drawn until this many are confirmed; then the share falls as 1 / confirmed."""
 DRAWN = 0.0
-"""The lot of a result that every share above 0 draws."""
+"""The lot of a result that is drawn with every share above 0."""
 CONTESTED = -1.0
-"""The lot of a result that must be confirmed even without any share: others had found another value."""
+"""The lot of a result that must be confirmed even without a share: another value was found for its task."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +32,7 @@ class Lottery:
     """The draw of one campaign.
 
     Attributes:
-        share: of the results that another voter evaluates again.
+        share: share of the results that another voter evaluates again.
         secret: key of the draw.
     """
 
@@ -34,11 +43,39 @@ class Lottery:
         """The lot of the result of an attempt.
 
         Args:
-            attempt: its number.
-            valid: how many results of its voter were confirmed; of an import, how many it had before this one.
+            attempt: its id.
+            valid: how many results of its voter were confirmed; for an import, how many results preceded this one.
         """
         digest = hashlib.sha256(f"{self.secret} {attempt}".encode()).digest()
         lot = (int.from_bytes(digest[:8], "big") >> 11) / 2**53  # below 1: a share of 1 draws all
         if self.share and (valid < FEWEST_VALID or lot * valid < 1):
             return DRAWN
         return lot
+
+
+# No record has the secret, and no view shows it: a role that only reads may not see it.
+_SECRET = select(Campaign.secret).where(Campaign.id == CAMPAIGN)
+_VOTERS = select(Voter.id, Voter.kind, Voter.valid).where(among(Voter.id, "voters"))
+
+
+def lots(
+    transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> dict[int, float]:
+    """The lots of arriving results, by attempt.
+
+    The results that precede a result in an imported file count as confirmed: the first ones are always drawn.
+    """
+    if not deliveries:
+        return {}
+    lottery = Lottery(attempts[deliveries[0].attempt].share, transaction.scalar(_SECRET))
+    if not lottery.share:
+        return {delivery.attempt: lottery.lot(delivery.attempt, 0) for delivery in deliveries}
+    voter_ids = {attempts[delivery.attempt].voter_id for delivery in deliveries}
+    rows = transaction.connection.execute(_VOTERS, {"voters": sorted(voter_ids)})
+    voters = {row.id: row for row in rows}
+    by_attempt = {}
+    for number, delivery in enumerate(deliveries):
+        voter = voters[attempts[delivery.attempt].voter_id]
+        valid = number if voter.kind == VoterKind.IMPORT else voter.valid
+        by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, valid)
+    return by_attempt

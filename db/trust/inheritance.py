@@ -1,23 +1,23 @@
-"""What a campaign takes over from an imported file beside its results: the promise, and never any trust.
+"""What a campaign takes from an imported file besides its results: the promise, but no trust.
 
-The share of the campaign becomes that of the file if this is larger, and what the file says is drawn is drawn here.
-Confirmations that a file states are no votes: each drawn result waits until it is confirmed here, by a worker or by
-the operator.
+The campaign's share is raised to that of the file, and results that are drawn in the file are drawn here.
+Confirmations in the file are no votes: each drawn result waits until it is confirmed here, by a worker or by the
+operator.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from sqlalchemy import Connection, update
+from sqlalchemy import update
 
 from db.files.promise import Promise, in_words
 from db.records import CampaignRecord
 from db.store.dialects import among
 from db.store.models import Result
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.work import turns
-from db.work.transitions import CAMPAIGN
 
 _DRAW = (
     update(Result)
@@ -26,21 +26,21 @@ _DRAW = (
 )
 
 
-def promised(connection: Connection, campaign: CampaignRecord, promise: Promise | None) -> CampaignRecord:
-    """Let a campaign promise what a file promises, before the file's results are taken; returns the campaign."""
+def promised(transaction: Transaction, campaign: CampaignRecord, promise: Promise | None) -> CampaignRecord:
+    """Raise a campaign's share to that of a file, before the file's results are taken; returns the campaign."""
     if promise is None or promise.share <= campaign.recheck_share:
         return campaign
-    turns.raise_recheck_share(connection, campaign.campaign_id, promise.share)
+    turns.raise_recheck_share(transaction, promise.share)
     return replace(campaign, recheck_share=promise.share)
 
 
-def draw(connection: Connection, campaign: CampaignRecord, promise: Promise | None) -> None:
-    """Draw what a file says is drawn, after its results were taken: those that the ledger had before too."""
+def draw(transaction: Transaction, promise: Promise | None) -> None:
+    """Draw the results that are drawn in a file, after they were taken, including those known before."""
     if promise is not None and promise.drawn:
-        connection.execute(_DRAW, {"campaign": campaign.campaign_id, "tasks": sorted(promise.drawn)})
+        transaction.execute(_DRAW, tasks=sorted(promise.drawn))
 
 
 def stated(promise: Promise | None) -> str:
-    """What a file says of its promise, in words for the record of events."""
+    """The promise of a file, in words for the event."""
     words = in_words(promise)
     return f"it states: {words}, which are no votes here" if promise is not None and promise.drawn else words

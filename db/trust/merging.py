@@ -1,40 +1,39 @@
-"""Whether the results of a campaign may be merged: the promised share is replicated, and nothing is in doubt."""
+"""Whether the results of a campaign may be merged: none is in doubt, and the promised share is replicated."""
 
 from __future__ import annotations
-
-from sqlalchemy import Connection
 
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.records import CampaignRecord
 from db.states import Doubt
+from db.store.transaction import Transaction
 from db.trust import waiting
 
 
-def require_trust(connection: Connection, campaign: CampaignRecord, unconfirmed: bool = False) -> None:
-    """Raises ConflictingResults, UntrustedResults or Unreplicated, which say what the merge waits for.
+def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirmed: bool = False) -> None:
+    """Raises ConflictingResults, UntrustedResults or Unreplicated, whose message says what the merge waits for.
 
     Args:
-        unconfirmed: whether results may be merged that are drawn and that nobody has confirmed.
+        unconfirmed: whether drawn results may be merged that are not confirmed.
     """
-    campaign_id, name = campaign.campaign_id, campaign.name
+    name = campaign.name
     decide = f"decide here: `langford verify {name} --waiting`"
-    conflicts = waiting.in_conflict(connection, campaign_id)
+    conflicts = waiting.in_conflict(transaction)
     if conflicts:
-        values = waiting.values_in_conflict(connection, campaign_id, conflicts[0])
-        ties = waiting.in_conflict(connection, campaign_id, [Doubt.TIE])
+        values = waiting.values_in_conflict(transaction, conflicts[0])
+        ties = waiting.in_conflict(transaction, [Doubt.TIE])
         raise ConflictingResults(
             f"{len(conflicts)} tasks of {name} have conflicting results (first: task {conflicts[0]}, {values}): "
             + (f"{len(ties)} are a tie, which more workers will not end; " if ties else "")
             + f"run another worker on another host, whose vote counts: {_another_worker(campaign)}, or {decide}"
         )
-    untrusted = waiting.untrusted(connection, campaign_id)
+    untrusted = waiting.untrusted(transaction)
     if untrusted:
         raise UntrustedResults(
             f"{len(untrusted)} results of {name} were put in question, or come from workers that others found "
             f"wrong (first: task {untrusted[0]}): run another worker, which evaluates them again: "
             f"{_another_worker(campaign)}, or {decide}"
         )
-    replication = waiting.replication(connection, campaign_id)
+    replication = waiting.replication(transaction)
     missing = replication.drawn - replication.replicated
     if missing and not unconfirmed:
         raise Unreplicated(

@@ -1,29 +1,29 @@
-"""Questions of the operator: results that are no votes any more, and wait to be evaluated again."""
+"""Results that the operator puts in question: they no longer count as votes, and wait to be evaluated again."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-from sqlalchemy import Connection, or_, select, update
+from sqlalchemy import or_, select, update
 
 from db.states import EventKind
 from db.store.dialects import Now, among
 from db.store.models import Attempt, Result, Witness, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import witnesses
 from db.work import transitions, turns
 
 
 def question(
-    connection: Connection, campaign_id: int, tasks: Collection[int] | None, worker: str | None, kernels: str | None
+    transaction: Transaction, tasks: Collection[int] | None, worker: str | None, kernels: str | None
 ) -> list[int]:
     """Put results in question, see :meth:`db.Campaign.question`; returns their tasks."""
-    turns.one_at_a_time(connection)
-    # Not by their outcome: an attempt that expired may have brought a late result.
+    turns.one_at_a_time(transaction)
+    # Not by their outcome: an expired attempt may have delivered a late result.
     results = [
-        Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == campaign_id))
-        for table in (Result, Witness)
+        Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == CAMPAIGN)) for table in (Result, Witness)
     ]
-    chosen = [Attempt.campaign_id == campaign_id, or_(*results), Attempt.questioned.is_(None)]
+    chosen = [Attempt.campaign_id == CAMPAIGN, or_(*results), Attempt.questioned.is_(None)]
     values: dict[str, object] = {}
     if tasks is not None:
         chosen.append(among(Attempt.task_index, "tasks"))
@@ -36,7 +36,8 @@ def question(
         said = [
             Attempt.id.in_(
                 select(table.attempt_id).where(
-                    table.campaign_id == campaign_id, table.provenance.contains(f'"{kernels}"', autoescape=True)
+                    table.campaign_id == CAMPAIGN,
+                    table.provenance.contains(f'"{kernels}"', autoescape=True),
                 )
             )
             for table in (Result, Witness)
@@ -44,9 +45,9 @@ def question(
         enrolled = Attempt.worker_id.in_(select(Worker.id).where(Worker.kernels == kernels))
         chosen.append(or_(enrolled, *said))
     marked = update(Attempt).where(*chosen).values(questioned=Now()).returning(Attempt.task_index)
-    questioned = sorted(set(connection.scalars(marked, values)))
-    witnesses.settle(connection, campaign_id, questioned)
+    questioned = sorted(set(transaction.scalars(marked, **values)))
+    witnesses.settle(transaction, questioned)
     if questioned:
         detail = f"{len(questioned)} tasks (first: {questioned[0]})"
-        transitions.record(connection, campaign_id, EventKind.QUESTIONED, None, None, detail)
+        transitions.record(transaction, EventKind.QUESTIONED, None, None, detail)
     return questioned

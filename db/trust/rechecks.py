@@ -1,4 +1,4 @@
-"""Rechecks: leases of results that wait to be evaluated again, for workers that may vote on them."""
+"""Rechecks: leases of tasks whose results wait to be evaluated again, for workers that may vote on them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Integer,
     Row,
     Select,
@@ -24,10 +23,10 @@ from db.records import Lease
 from db.states import Outcome, VoterKind
 from db.store.dialects import among
 from db.store.models import Attempt, Campaign, Result, Voter, Witness, Worker
-from db.trust import voters, waiting
+from db.store.transaction import CAMPAIGN, Transaction
+from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
 from db.work import nonces, queries, transitions
-from db.work.transitions import CAMPAIGN
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _HOST: ColumnElement[str] = bindparam("host", type_=String)
@@ -53,7 +52,7 @@ _CLAIMANT = (
 )
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
-# Not by its outcome: an attempt that expired may have brought a late result.
+# Not by its outcome: an expired attempt may have delivered a late result.
 _HAS_RESULT = or_(
     Attempt.id == Result.attempt_id,
     select(Witness.id)
@@ -84,12 +83,12 @@ _BARRED = (
     .correlate(Result)
     .exists()
 )
-"""Whether somebody evaluates a result again now, or the claimant must not: its host or token has voted on the task,
-or itself has failed at it."""
+"""Whether a result is being evaluated again now, or the claimant must not do it: its host or token has voted on the
+task, or it has failed at it."""
 
 
 def _available(results: Select[int, int]) -> Select[int, int]:
-    """Those of some results that the claimant may evaluate again, at most ``count``, locked."""
+    """Up to ``count`` of some results that the claimant may evaluate again, locked."""
     return results.where(~_BARRED).limit(_COUNT).with_for_update(skip_locked=True, of=Result)
 
 
@@ -109,7 +108,7 @@ _DRAWN_OF = (
     )
     .order_by(and_(Voter.device_kind == _DEVICE, Voter.kernels == _KERNELS), Voter.device_kind == _DEVICE, Voter.id)
 )
-"""The voters of drawn results that the claimant may confirm: those with other kernels first."""
+"""The voters of drawn results that the claimant may confirm; those with other kernels come first."""
 _DRAWN = _available(
     select(Result.campaign_id, Result.task_index)
     .where(
@@ -131,7 +130,7 @@ _IS_RUNNING = (
     .correlate(Result)
     .exists()
 )
-# By itself: another transaction may have started the same recheck while this one waited for a row.
+# A separate statement: another transaction may have started the same recheck while this one waited for a row.
 _START = transitions.starting(
     select(Result.campaign_id, Result.task_index).where(
         Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"), ~_IS_RUNNING
@@ -140,21 +139,20 @@ _START = transitions.starting(
 
 
 def claim(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float, token: str
+    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str
 ) -> list[Lease]:
-    """Lease up to ``count`` rechecks to a worker that votes independently of those who have voted.
+    """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
 
-    What is in doubt comes first, then what other kernels found.  Raises UnknownWorker, WrongToken or
+    Results in doubt come first, then results of other kernels.  Raises UnknownWorker, WrongToken or
     WorkerDistrusted.
 
     Args:
         token: digest of the token that the worker shows; "" when it opens the ledger itself.
     """
-    parameters = {"campaign": campaign_id, "worker": worker_id}
-    claimant = connection.execute(_CLAIMANT, parameters).one_or_none()
+    claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
     if claimant is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    voters.require_token(claimant.token, token)
+    enrolment.require_token(claimant.token, token)
     if claimant.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
@@ -162,21 +160,19 @@ def claim(
         )
     if not (claimant.share or claimant.doubts or claimant.distrust):
         return []
-    tasks = _rechecks(connection, campaign_id, worker_id, claimant, count)
+    tasks = _rechecks(transaction, worker_id, claimant, count)
     if not tasks:
         return []
-    granted: dict[str, object] = {**parameters, "nonce": nonces.digest(nonce), "seconds": seconds, "tasks": tasks}
-    attempts = transitions.grant(connection, _START, granted)
-    work = queries.work(connection, campaign_id, attempts)
+    attempts = transitions.grant(
+        transaction, _START, worker=worker_id, nonce=nonces.digest(nonce), seconds=seconds, tasks=tasks
+    )
+    work = queries.work(transaction, attempts)
     return [Lease(attempts[index], nonce, index, work[index]) for index in tasks if index in attempts]
 
 
-def _rechecks(
-    connection: Connection, campaign_id: int, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int
-) -> list[int]:
-    """Up to ``count`` tasks whose results wait, and that a worker may evaluate again."""
+def _rechecks(transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int) -> list[int]:
+    """Up to ``count`` tasks whose results wait and that a worker may evaluate again."""
     known = {
-        "campaign": campaign_id,
         "worker": worker_id,
         "host": claimant.host,
         "token": claimant.token,
@@ -185,12 +181,12 @@ def _rechecks(
     tasks: dict[int, None] = {}
     if claimant.doubts or claimant.distrust:
         for urgent in _URGENT:
-            rows = connection.execute(urgent, {**known, "count": count})
+            rows = transaction.execute(urgent, **known, count=count)
             tasks |= dict.fromkeys(row.task_index for row in rows)
     if claimant.share and len(tasks) < count:
         own = {"device": claimant.device_kind, "kernels": claimant.kernels}
-        for voter_id in connection.scalars(_DRAWN_OF, {**known, **own}).all():
-            rows = connection.execute(_DRAWN, {**known, "voter": voter_id, "count": count - len(tasks)})
+        for voter_id in transaction.scalars(_DRAWN_OF, **known, **own).all():
+            rows = transaction.execute(_DRAWN, **known, voter=voter_id, count=count - len(tasks))
             tasks |= dict.fromkeys(row.task_index for row in rows)
             if len(tasks) >= count:
                 break

@@ -1,8 +1,9 @@
 """What the votes on a task decide: plain rules, without a database.
 
-Each value that a worker found is a vote for that value.  Votes are independent when neither host nor token is the
-same: one machine votes once, however often it starts, and so does one token, whatever hosts its bearer invents.
-Results of imported files are no votes: one that disagrees asks for votes.  What the operator recomputed decides.
+Each value that a worker found is a vote for that value.  Votes are independent if neither host nor token is the
+same: one machine has one vote, however often it starts, and so has one token, whatever hosts its bearer invents.
+Results of imported files are no votes; one that disagrees calls for votes.  A value that the operator recomputed
+decides.
 """
 
 from __future__ import annotations
@@ -15,26 +16,26 @@ from db.states import Doubt, VoterKind
 from db.trust.draw import CONTESTED
 
 MOST_VOTES = 5
-"""Independent votes after which workers are asked no more: then the operator decides."""
+"""Independent votes after which no more workers are asked: then the operator decides."""
 
 
 def independent(host: str, token: str, other_host: str, other_token: str) -> bool:
-    """Whether neither host nor token is the same; who opens the ledger itself shows no token: ""."""
+    """Whether neither host nor token is the same; the token of a worker that opens the ledger itself is ""."""
     return host != other_host and (not token or token != other_token)
 
 
 @dataclass(frozen=True)
 class Vote:
-    """A result of a task, and who vouches for it.
+    """A result of a task, and its voter.
 
     Attributes:
         witness_id: the row of the table ``witness``; None for the accepted result.
-        attempt_id: its attempt; the later of two attempts has the larger number.
+        attempt_id: its attempt; later attempts have larger ids.
         value: as decimal text.
         lot: see :mod:`db.trust.draw`.
-        voter_id: who vouches for it.
-        kind: what it is worth.
-        host: of the voter.
+        voter_id: the voter that is responsible for it.
+        kind: what it counts as.
+        host: the voter's host.
         token: digest of the voter's token; "" for workers that open the ledger themselves.
         trusted: whether the voter is trusted.
         questioned: whether the operator put it in question.
@@ -53,7 +54,7 @@ class Vote:
 
     @property
     def counts(self) -> bool:
-        """Whether it may say something at all."""
+        """Whether it counts at all."""
         return self.trusted and not self.questioned
 
     def is_independent_of(self, other: Vote) -> bool:
@@ -66,12 +67,12 @@ class Ruling:
     """What the votes on a task decide.
 
     Attributes:
-        held: the vote whose result is the accepted one.
-        confirmed_by: the voter that confirms it; None: nobody who is independent.
-        lot: of the accepted result from now on.
-        doubt: why the accepted result is in doubt; None when it is not.
-        valid: voters of the confirmed value, if it is confirmed: it speaks for them.
-        refuted: voters that found another value than the one that was decided: they lose their trust.
+        held: the vote whose result becomes the accepted one.
+        confirmed_by: an independent voter that confirms it; None: there is none.
+        lot: lot of the accepted result from now on.
+        doubt: why the accepted result is in doubt; None: it is not.
+        valid: voters of the accepted value, if it is confirmed: it counts in their favour.
+        refuted: voters that found another value than the decided one: they lose their trust.
     """
 
     held: Vote
@@ -83,9 +84,10 @@ class Ruling:
 
 
 def strength(votes: Sequence[Vote]) -> int:
-    """The largest number of these votes that are independent of each other, by pairs.
+    """The largest number of these votes that are pairwise independent.
 
-    Hosts and tokens are the two sides of a graph, votes its edges: this is the size of a largest matching.
+    Hosts and tokens are the two sides of a bipartite graph, and votes its edges: this is the size of its maximum
+    matching.
     """
     neighbours: dict[str, set[str]] = {}
     for vote in votes:
@@ -116,7 +118,7 @@ def rule(votes: Sequence[Vote]) -> Ruling:
     if verdicts:
         return _by_verdict(counting, max(verdicts, key=lambda vote: vote.attempt_id))
     if not counting:
-        # What is accepted stays, and is evaluated again.
+        # The accepted result stays, and is evaluated again.
         questioned = contested or any(vote.questioned for vote in votes)
         return Ruling(accepted, None, accepted.lot, Doubt.QUESTION if questioned else None)
     said = _consistent(vote for vote in counting if vote.kind is VoterKind.WORKER)
@@ -158,7 +160,7 @@ def _by_verdict(counting: Sequence[Vote], verdict: Vote) -> Ruling:
 
 
 def _consistent(votes: Iterable[Vote]) -> list[Vote]:
-    """The votes of those who found only one value."""
+    """The votes of voters that found only one value."""
     several = list(votes)
     said: dict[tuple[str, str], set[str]] = {}
     for vote in several:
@@ -171,12 +173,12 @@ def _for(votes: Sequence[Vote], value: str) -> list[Vote]:
 
 
 def _independent_pair(votes: Sequence[Vote]) -> tuple[Vote, Vote] | None:
-    """Two independent votes, the first one among them if possible; None when there are no two."""
+    """Two independent votes, including the first one if possible; None: there are none."""
     return next((pair for pair in combinations(votes, 2) if pair[0].is_independent_of(pair[1])), None)
 
 
 def _others(counting: Sequence[Vote], value: str) -> frozenset[int]:
-    """The voters of other values; the operator's earlier verdicts are overruled, and cost no trust."""
+    """The voters of other values; earlier decisions of the operator are overruled without loss of trust."""
     return frozenset(
         vote.voter_id for vote in counting if vote.value != value and vote.kind is not VoterKind.OPERATOR
     )

@@ -1,7 +1,7 @@
-"""Which results wait to be evaluated again: derived from the results and their voters whenever somebody asks.
+"""Results that wait to be evaluated again: each query derives them from the results and their voters.
 
-A result waits when it is in doubt, when its voter is trusted no more, or when it is drawn and no trusted,
-independent voter has confirmed it.  No table lists these results: none can be forgotten.
+A result waits if it is in doubt, if its voter is no longer trusted, or if it is drawn and no trusted, independent
+voter has confirmed it.  No table lists these results, so none can be missing from it.
 """
 
 from __future__ import annotations
@@ -9,34 +9,34 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, Select, and_, bindparam, func, select, union
+from sqlalchemy import ColumnElement, Float, Row, Select, and_, bindparam, func, select, union
 
 from db.files.promise import Promise
 from db.records import Replication
 from db.states import Doubt, EventKind, TaskState, VoterKind
 from db.store.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
+from db.store.transaction import CAMPAIGN, Transaction
 
-CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))
 _DISTRUSTED = select(Voter.id).where(Voter.distrusted.is_not(None))
 _OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
 _OF_THIS_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id + 0 == CAMPAIGN)
-"""The same, found by another index than that of the campaign: SQLite would read all of its results."""
-# By the voters, one after the other: their index ends with the lots.
+"""The same, without the index of the campaign, by which SQLite would read all of its results."""
+# For each voter: the index of the draw ends with the lots.
 DRAWN: Select[int, int] = _OF_CAMPAIGN.where(
     Result.voter_id.in_(select(Voter.id)), Result.listed, Result.confirmed_by.is_(None), Result.lot < SHARE
 )
-"""Results that are drawn, and that nobody has confirmed."""
+"""Results that are drawn and not confirmed."""
 DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(
     Result.doubt.is_not(None), Result.doubt.in_([Doubt.CONFLICT, Doubt.QUESTION])
 )
-"""Results in doubt, but those where only the operator can decide."""
+"""Results in doubt, except those that only the operator can decide."""
 UNTRUSTED: Select[int, int] = _OF_THIS_CAMPAIGN.where(Result.voter_id.in_(_DISTRUSTED))
-"""Results of voters that are not trusted."""
+"""Results of distrusted voters."""
 UNCONFIRMED: Select[int, int] = _OF_THIS_CAMPAIGN.where(
     Result.confirmed_by.is_not(None), Result.confirmed_by.in_(_DISTRUSTED), Result.lot < SHARE
 )
-"""Results that are drawn, and that only a voter has confirmed that is not trusted."""
+"""Results that are drawn and were confirmed only by a distrusted voter."""
 _WAITING = union(DRAWN, DOUBTED, UNTRUSTED, UNCONFIRMED)
 
 DOUBTS = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None)).exists()
@@ -46,24 +46,24 @@ _REASONS = select(Campaign.recheck_share.label("share"), DOUBTS.label("doubts"),
 )
 
 
-def reasons(connection: Connection, campaign_id: int) -> Row[*tuple[Any, ...]]:
-    """(share, doubts, distrust): why results of a campaign may wait; nothing waits when all are 0."""
-    return connection.execute(_REASONS, {"campaign": campaign_id}).one()
+def reasons(transaction: Transaction) -> Row[*tuple[Any, ...]]:
+    """(share, doubts, distrust): why results of a campaign may wait; if all are 0, none waits."""
+    return transaction.execute(_REASONS).one()
 
 
-def tasks(connection: Connection, campaign_id: int) -> list[int]:
-    """The tasks whose results wait to be evaluated again, in order."""
-    why = reasons(connection, campaign_id)
+def tasks(transaction: Transaction) -> list[int]:
+    """The tasks whose results wait to be evaluated again, by index."""
+    why = reasons(transaction)
     if not any(why):
         return []
-    rows = connection.execute(_WAITING, {"campaign": campaign_id, "share": why.share})
+    rows = transaction.execute(_WAITING, share=why.share)
     return sorted(row.task_index for row in rows)
 
 
 _RECHECKED_NOW = (
     select(func.count(Attempt.task_index.distinct()))
     .join_from(Attempt, Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
-    # By the deadline: by the campaign SQLite would read all its attempts.
+    # By the index of deadlines: by that of the campaign SQLite would read all its attempts.
     .where(
         Attempt.campaign_id + 0 == CAMPAIGN,
         Attempt.ended.is_(None),
@@ -73,45 +73,47 @@ _RECHECKED_NOW = (
 )
 
 
-def numbers(connection: Connection, campaign_id: int) -> tuple[int, int]:
-    """How many results wait, and how many of them somebody evaluates now."""
-    why = reasons(connection, campaign_id)
+def numbers(transaction: Transaction) -> tuple[int, int]:
+    """(number of results that wait, number of them that are being evaluated now)."""
+    why = reasons(transaction)
     if not any(why):
         return 0, 0
     count = select(func.count()).select_from(_WAITING.subquery())
-    waiting = connection.scalar(count, {"campaign": campaign_id, "share": why.share}) or 0
-    running = connection.scalar(_RECHECKED_NOW, {"campaign": campaign_id}) if waiting else 0
+    waiting = transaction.scalar(count, share=why.share) or 0
+    running = transaction.scalar(_RECHECKED_NOW) if waiting else 0
     return waiting, min(waiting, running or 0)
 
 
-def in_conflict(
-    connection: Connection, campaign_id: int, doubts: Collection[Doubt] = (Doubt.CONFLICT, Doubt.TIE)
-) -> list[int]:
-    """The tasks whose results disagree and are not settled, in order."""
-    # Not in order: for that SQLite would read all results of the campaign.
-    chosen = Result.campaign_id == campaign_id, Result.doubt.is_not(None), Result.doubt.in_(doubts)
-    return sorted(connection.scalars(select(Result.task_index).where(*chosen)))
+def in_conflict(transaction: Transaction, doubts: Collection[Doubt] = (Doubt.CONFLICT, Doubt.TIE)) -> list[int]:
+    """The tasks whose results disagree and are not settled, by index."""
+    # Not ordered by the query: for that SQLite would read all results of the campaign.
+    chosen = Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None), Result.doubt.in_(doubts)
+    return sorted(transaction.scalars(select(Result.task_index).where(*chosen)))
 
 
-def values_in_conflict(connection: Connection, campaign_id: int, index: int) -> str:
-    """What the last conflict of a task was about, in words."""
+def values_in_conflict(transaction: Transaction, index: int) -> str:
+    """The values of the last conflict of a task, in words."""
     detail = (
         select(Event.detail)
-        .where(Event.campaign_id == campaign_id, Event.task_index == index, Event.kind == EventKind.CONFLICT)
+        .where(
+            Event.campaign_id == CAMPAIGN,
+            Event.task_index == index,
+            Event.kind == EventKind.CONFLICT,
+        )
         .order_by(Event.id.desc())
     )
-    return connection.scalar(detail.limit(1)) or "its results disagree"
+    return transaction.scalar(detail.limit(1)) or "its results disagree"
 
 
-def untrusted(connection: Connection, campaign_id: int) -> list[int]:
-    """The tasks whose results come from voters that are not trusted, or were put in question, in order."""
-    rows = connection.execute(UNTRUSTED, {"campaign": campaign_id})
-    questioned = in_conflict(connection, campaign_id, [Doubt.QUESTION])
+def untrusted(transaction: Transaction) -> list[int]:
+    """The tasks whose results come from distrusted voters or were put in question, by index."""
+    rows = transaction.execute(UNTRUSTED)
+    questioned = in_conflict(transaction, [Doubt.QUESTION])
     return sorted({row.task_index for row in rows} | set(questioned))
 
 
 _DRAWN_AT_ALL = select(func.count()).where(Result.campaign_id == CAMPAIGN, Result.listed, Result.lot < SHARE)
-# Without a share only contested results are drawn, and each of them has a witness.
+# Without a share, only contested results are drawn, and each of them has a witness.
 _CONTESTED = (
     select(func.count(Result.task_index.distinct()))
     .select_from(Witness)
@@ -121,12 +123,11 @@ _CONTESTED = (
 _DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(DRAWN, UNCONFIRMED).subquery())
 
 
-def replication(connection: Connection, campaign_id: int) -> Replication:
+def replication(transaction: Transaction) -> Replication:
     """How far the promised share of a campaign is replicated."""
-    share = reasons(connection, campaign_id).share
-    parameters = {"campaign": campaign_id, "share": share}
-    drawn = connection.scalar(_DRAWN_AT_ALL if share else _CONTESTED, parameters) or 0
-    unconfirmed = (connection.scalar(_DRAWN_AND_UNCONFIRMED, parameters) or 0) if drawn else 0
+    share = reasons(transaction).share
+    drawn = transaction.scalar(_DRAWN_AT_ALL if share else _CONTESTED, share=share) or 0
+    unconfirmed = (transaction.scalar(_DRAWN_AND_UNCONFIRMED, share=share) or 0) if drawn else 0
     return Replication(drawn, drawn - unconfirmed)
 
 
@@ -141,20 +142,18 @@ _VOTES = (
 )
 
 
-def promise(connection: Connection, campaign_id: int) -> Promise | None:
-    """What an export of a campaign says of replication.
+def promise(transaction: Transaction) -> Promise | None:
+    """The promise that an export of a campaign states.
 
-    None for a campaign without a share to which files were imported: this ledger does not know what was promised
-    where their results come from.
+    None for a campaign without a share into which files were imported: this ledger does not know what was promised
+    in the ledgers of their origin.
     """
-    share = reasons(connection, campaign_id).share
-    if not share and connection.execute(_IMPORTED.limit(1), {"campaign": campaign_id}).first() is not None:
+    share = reasons(transaction).share
+    if not share and transaction.execute(_IMPORTED.limit(1)).first() is not None:
         return None
     drawn: set[int] = set()
     confirmed: dict[int, tuple[int, int] | None] = {}
-    for index, voter, by, kind, distrusted, is_drawn in connection.execute(
-        _VOTES, {"campaign": campaign_id, "share": share}
-    ):
+    for index, voter, by, kind, distrusted, is_drawn in transaction.execute(_VOTES, share=share):
         if share and is_drawn:
             drawn.add(index)
         if by is None or distrusted is not None:

@@ -1,7 +1,7 @@
-"""Replication: another voter evaluates a task again, and votes decide when results disagree.
+"""Replication: another voter evaluates a task again, and votes decide if results disagree.
 
-Which results wait for that follows from their state (:mod:`db.trust.waiting`), what votes decide from plain rules
-(:mod:`db.trust.votes`).  This module keeps further results as witnesses, and carries out what was decided.
+Which results wait for that follows from their state (:mod:`db.trust.waiting`), and what votes decide from plain
+rules (:mod:`db.trust.votes`).  This module stores further results as witnesses, and carries out the decisions.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import (
-    Connection,
     Row,
     Select,
     bindparam,
@@ -21,92 +20,71 @@ from sqlalchemy import (
     update,
 )
 
-from db.records import AttemptRecord, Delivery
+from db.records import Delivery
 from db.states import EventKind, Outcome, VoterKind
 from db.store.dialects import Now, among
 from db.store.models import Attempt, Result, Voter, Witness, Worker
-from db.trust.draw import DRAWN, Lottery
+from db.store.transaction import CAMPAIGN, Transaction
+from db.trust.draw import DRAWN
 from db.trust.votes import Ruling, Vote, rule
-from db.work import queries, transitions
-from db.work.transitions import CAMPAIGN
+from db.work import results, transitions
 
 CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted", "lot")
 """Columns that a result and a witness share."""
 
 
-def lots(
-    connection: Connection, campaign_id: int, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
-) -> dict[int, float]:
-    """The lots of results that arrive, by number of their attempt.
-
-    The record of an import are the results before this one in its file: its first ones are always drawn.
-    """
-    if not deliveries:
-        return {}
-    lottery = Lottery(attempts[deliveries[0].attempt].share, queries.secret(connection, campaign_id))
-    if not lottery.share:
-        return {delivery.attempt: lottery.lot(delivery.attempt, 0) for delivery in deliveries}
-    voters = queries.voters(connection, {attempts[delivery.attempt].voter_id for delivery in deliveries})
-    by_attempt = {}
-    for number, delivery in enumerate(deliveries):
-        kind, valid = voters[attempts[delivery.attempt].voter_id]
-        by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, number if kind is VoterKind.IMPORT else valid)
-    return by_attempt
-
-
-def testimonies(connection: Connection, attempts: Collection[int]) -> dict[int, set[str]]:
-    """The values that attempts gave, by attempt, for tasks that had another result already."""
+def testimonies(transaction: Transaction, attempts: Collection[int]) -> dict[int, set[str]]:
+    """The values that attempts delivered for tasks that already had a result, by attempt."""
     values: dict[int, set[str]] = {}
     testified = select(Witness.attempt_id, Witness.value).where(among(Witness.attempt_id, "attempts"))
-    for attempt, value in connection.execute(testified, {"attempts": attempts}):
+    for attempt, value in transaction.connection.execute(testified, {"attempts": attempts}):
         values.setdefault(attempt, set()).add(value)
     return values
 
 
-def testify(
-    connection: Connection, campaign_id: int, deliveries: Sequence[Delivery], attempt_lots: Mapping[int, float]
-) -> None:
-    """Keep further results of tasks that have one, none of them among its :func:`testimonies`; the votes decide."""
-    rows = [transitions.result_row(delivery, attempt_lots[delivery.attempt]) for delivery in deliveries]
-    connection.execute(insert(Witness).values(campaign_id=campaign_id, accepted=Now()), rows)
+def testify(transaction: Transaction, deliveries: Sequence[Delivery], attempt_lots: Mapping[int, float]) -> None:
+    """Store further results of tasks, none of which is among the :func:`testimonies`, and let the votes decide."""
+    rows = [results.row_of(delivery, attempt_lots[delivery.attempt]) for delivery in deliveries]
+    transaction.connection.execute(
+        insert(Witness).values(campaign_id=transaction.campaign_id, accepted=Now()), rows
+    )
     arrived = {delivery.attempt for delivery in deliveries}
-    settle(connection, campaign_id, {delivery.evaluation.result.index for delivery in deliveries}, arrived)
+    settle(transaction, {delivery.evaluation.result.index for delivery in deliveries}, arrived)
 
 
-def settle(
-    connection: Connection, campaign_id: int, tasks: Collection[int], arrived: Collection[int] = frozenset()
-) -> None:
-    """Let the votes on tasks decide, and on those where a decision takes votes away.
+def settle(transaction: Transaction, tasks: Collection[int], arrived: Collection[int] = frozenset()) -> None:
+    """Let the votes on tasks decide, and on all tasks that lose votes by such a decision.
 
     Args:
-        tasks: of the campaign.
+        tasks: tasks of the campaign.
         arrived: the attempts whose votes are new.
     """
-    unsettled = {campaign_id: set(tasks)}
+    unsettled = {transaction.campaign_id: set(tasks)}
     while unsettled:
-        concerned, indices = unsettled.popitem()
+        campaign_id, indices = unsettled.popitem()
+        concerned = transaction.on(campaign_id)
         refuted: dict[int, int] = {}
         valid: Counter[int] = Counter()
-        for index, votes, accepted in _votes(connection, concerned, indices):
+        for index, votes, accepted in _votes(concerned, indices):
             ruling = rule(votes)
-            _carry_out(connection, concerned, index, ruling, accepted)
+            _carry_out(concerned, index, ruling, accepted)
             valid.update(_newly_valid(ruling, votes, accepted, arrived))
             refuted |= dict.fromkeys(ruling.refuted, index)
         for voter_id, number in sorted(valid.items()):
-            connection.execute(update(Voter).where(Voter.id == voter_id).values(valid=Voter.valid + number))
+            transaction.connection.execute(
+                update(Voter).where(Voter.id == voter_id).values(valid=Voter.valid + number)
+            )
         for voter_id, index in sorted(refuted.items()):
-            for other_id, task in _distrust(connection, concerned, voter_id, index):
+            for other_id, task in _distrust(concerned, voter_id, index):
                 unsettled.setdefault(other_id, set()).add(task)
 
 
-def _votes(
-    connection: Connection, campaign_id: int, tasks: Collection[int]
-) -> list[tuple[int, list[Vote], Row[*tuple[Any, ...]]]]:
+def _votes(transaction: Transaction, tasks: Collection[int]) -> list[tuple[int, list[Vote], Row[*tuple[Any, ...]]]]:
     """(task, its votes, the row of its accepted result) of each of these tasks that has a result."""
     accepted: dict[int, Row[*tuple[Any, ...]]] = {}
     votes: dict[int, list[Vote]] = {}
     for query in _VOTES:
-        for row in connection.execute(query, {"campaign": campaign_id, "tasks": sorted(tasks)}):
+        for row in transaction.execute(query, tasks=sorted(tasks)):
             accepted.setdefault(row.task_index, row)
             votes.setdefault(row.task_index, []).append(
                 Vote(
@@ -155,28 +133,26 @@ _VOTES = (
 )
 
 
-def _carry_out(
-    connection: Connection, campaign_id: int, index: int, ruling: Ruling, accepted: Row[*tuple[Any, ...]]
-) -> None:
-    """Let a result be what the votes decided."""
+def _carry_out(transaction: Transaction, index: int, ruling: Ruling, accepted: Row[*tuple[Any, ...]]) -> None:
+    """Change the accepted result of a task to what the votes decided."""
     if ruling.held.witness_id is not None:
-        _exchange(connection, campaign_id, index, ruling.held.witness_id)
-    connection.execute(
+        _exchange(transaction, index, ruling.held.witness_id)
+    transaction.execute(
         update(Result)
-        .where(Result.campaign_id == campaign_id, Result.task_index == index)
+        .where(Result.campaign_id == CAMPAIGN, Result.task_index == index)
         .values(voter_id=ruling.held.voter_id, confirmed_by=ruling.confirmed_by, lot=ruling.lot, doubt=ruling.doubt)
     )
     if ruling.doubt is None and (
         accepted.doubt is not None or ruling.held.value != accepted.value or ruling.refuted
     ):
         detail = f"{ruling.held.value} by attempt {ruling.held.attempt_id}"
-        transitions.record(connection, campaign_id, EventKind.SETTLED, index, ruling.held.attempt_id, detail)
+        transitions.record(transaction, EventKind.SETTLED, index, ruling.held.attempt_id, detail)
 
 
 def _newly_valid(
     ruling: Ruling, votes: Sequence[Vote], accepted: Row[*tuple[Any, ...]], arrived: Collection[int]
 ) -> frozenset[int]:
-    """The voters for whom a confirmation speaks that did not before: once for each result."""
+    """The voters in whose favour a confirmation counts for the first time: once for each result."""
     if accepted.confirmed_by is None:
         return ruling.valid
     return ruling.valid & {vote.voter_id for vote in votes if vote.attempt_id in arrived}
@@ -196,30 +172,30 @@ _DRAW_ALL = (
 )
 
 
-def _distrust(connection: Connection, campaign_id: int, voter_id: int, index: int) -> list[tuple[int, int]]:
-    """Stop trusting a voter: the leases of its workers end, and its results wait to be evaluated again.
+def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple[int, int]]:
+    """Distrust a voter: the leases of its workers end, and its results wait to be evaluated again.
 
-    Other voters with its token begin anew: host, kind of device and kernels are what a worker says of itself, and a
-    liar may invent them for each of its lies.
+    Other voters with the same token lose their record: host, kind of device and kernels are what a worker claims,
+    and a liar may invent them for each lie.
 
     Args:
-        campaign_id: where the votes on task ``index`` went against the voter.
+        index: the task on which the votes went against the voter.
 
-    Returns (campaign, task) of those tasks on which it voted together with others.
+    Returns (campaign, task) of the tasks on which it voted together with others.
     """
     trusted = Voter.id == voter_id, Voter.distrusted.is_(None)
-    voter = connection.execute(
+    voter = transaction.connection.execute(
         update(Voter).where(*trusted).values(distrusted=Now()).returning(Voter.host, Voter.token)
     ).one_or_none()
     if voter is None:
         return []
     if voter.token:
-        connection.execute(_BEGIN_ANEW, {"shown": voter.token})
-        connection.execute(_DRAW_ALL, {"shown": voter.token})
+        transaction.connection.execute(_BEGIN_ANEW, {"shown": voter.token})
+        transaction.connection.execute(_DRAW_ALL, {"shown": voter.token})
     detail = f"voter {voter_id}, host {voter.host}"
-    transitions.record(connection, campaign_id, EventKind.DISTRUSTED, index, None, detail)
+    transitions.record(transaction, EventKind.DISTRUSTED, index, None, detail)
     note = "its worker is distrusted"
-    transitions.end(connection, transitions.OF_VOTER, Outcome.EXPIRED, note, voter=voter_id)
+    transitions.end(transaction, transitions.OF_VOTER, Outcome.EXPIRED, note, voter=voter_id)
     together = (
         select(Witness.campaign_id, Witness.task_index)
         .join(
@@ -230,17 +206,15 @@ def _distrust(connection: Connection, campaign_id: int, voter_id: int, index: in
         .where(Worker.voter_id == voter_id)
         .distinct()
     )
-    return [(row.campaign_id, row.task_index) for row in connection.execute(together)]
+    return [(row.campaign_id, row.task_index) for row in transaction.connection.execute(together)]
 
 
-def _exchange(connection: Connection, campaign_id: int, index: int, witness_id: int) -> None:
-    """Make a witness the accepted result, and the accepted result a witness."""
-    key = Result.campaign_id == campaign_id, Result.task_index == index
-    old = connection.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*key)).mappings().one()
-    new = (
-        connection.execute(select(*(getattr(Witness, name) for name in CONTENT)).where(Witness.id == witness_id))
-        .mappings()
-        .one()
-    )
-    connection.execute(update(Result).where(*key).values(**new))
-    connection.execute(update(Witness).where(Witness.id == witness_id).values(**old))
+def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:
+    """Exchange the accepted result of a task and a witness."""
+    of_result = Result.campaign_id == CAMPAIGN, Result.task_index == index
+    of_witness = Witness.id == witness_id
+    old = transaction.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*of_result))
+    new = transaction.connection.execute(select(*(getattr(Witness, name) for name in CONTENT)).where(of_witness))
+    accepted, witness = old.mappings().one(), new.mappings().one()
+    transaction.execute(update(Result).where(*of_result).values(**witness))
+    transaction.connection.execute(update(Witness).where(of_witness).values(**accepted))

@@ -1,21 +1,22 @@
-"""How results came to be: told to exports, and kept of imports."""
+"""When and on which machines results were computed: read for exports, and recorded from imports."""
 
 from __future__ import annotations
 
-import time
 import uuid
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, bindparam, insert, select, update
+from sqlalchemy import bindparam, insert, select, update
 
 from db.records import Computation, Equipment, Machine
 from db.states import Ending, VoterKind
+from db.store.dialects import Now
 from db.store.models import Attempt, Result, Voter, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 
 IMPORTED = "imported"
-"""Name of the process of workers that are known from exports."""
+"""Name of the process of workers that are known from an export."""
 _IMPORTED = Worker.process == IMPORTED
-_TOLD = (
+_COMPUTATIONS = (
     select(
         Result.task_index,
         Attempt.granted,
@@ -33,8 +34,8 @@ _TOLD = (
     .join(Attempt, Attempt.id == Result.attempt_id)
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
-    # What was imported without times, or judged by the operator, has none.
-    .where(Result.campaign_id == bindparam("campaign"), (Voter.kind == VoterKind.WORKER) | _IMPORTED)
+    # Results that were imported without times, or decided by the operator, have no computation.
+    .where(Result.campaign_id == CAMPAIGN, (Voter.kind == VoterKind.WORKER) | _IMPORTED)
     .order_by(Result.task_index)
 )
 _KEEP = (
@@ -46,16 +47,14 @@ _KEEP = (
 )
 
 
-def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
-    """How the accepted results of a campaign came to be, by task; those of which nothing is known are left out."""
+def of_results(transaction: Transaction) -> dict[int, Computation]:
+    """The computations of the accepted results of a campaign, by task; unknown ones are omitted."""
     machines: dict[str, Machine] = {}
     computations: dict[int, Computation] = {}
-    for index, granted, began, ended, worker_id, host, kind, *equipment in connection.execute(
-        _TOLD, {"campaign": campaign_id}
-    ):
+    for index, granted, began, ended, worker_id, host, kind, *equipment in transaction.execute(_COMPUTATIONS):
         machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
         if ended is not None:
-            # The clock may have gone back meanwhile, and a late result began after the end of its lease.
+            # The clock may have been set back, and a late result may have begun after the end of its lease.
             granted = min(granted, ended)
             began = None if began is None else min(max(granted, began), ended)
             computations[index] = Computation(machine, granted, began, ended)
@@ -63,26 +62,26 @@ def told(connection: Connection, campaign_id: int) -> dict[int, Computation]:
 
 
 def keep(
-    connection: Connection,
+    transaction: Transaction,
     worker_id: str,
     attempts: Sequence[tuple[int, int]],
     computations: Mapping[int, Computation],
 ) -> None:
-    """Give imported attempts the workers and the times that their file tells.
+    """Record the workers and times of imported attempts, as stated in their file.
 
     Args:
-        worker_id: the worker of the import, whose voter vouches for all of them.
-        attempts: (attempt, task) of the results that were taken.
-        computations: by task.
+        worker_id: the worker of the import, whose voter is responsible for all of them.
+        attempts: (attempt, task) of the imported results.
+        computations: the computations in the file, by task.
     """
-    now = time.time()
+    now = transaction.connection.execute(select(Now())).scalar_one()
     rows: list[dict[str, object]] = []
     workers: dict[Machine, str] = {}
     times: dict[Machine, list[float]] = {}
     for attempt, index in attempts:
         computation = computations.get(index)
         if computation is None or computation.ended > now:
-            continue  # nothing is known, or the clock there was ahead of this one
+            continue  # unknown, or by a clock that was ahead of that of this ledger
         of_machine = workers.setdefault(computation.machine, str(uuid.uuid4()))
         times.setdefault(computation.machine, []).extend((computation.granted, computation.ended))
         rows.append(
@@ -95,11 +94,13 @@ def keep(
             }
         )
     if rows:
-        voter_id = connection.execute(select(Worker.voter_id).where(Worker.id == worker_id)).scalar_one()
-        connection.execute(
+        voter_id = transaction.connection.execute(
+            select(Worker.voter_id).where(Worker.id == worker_id)
+        ).scalar_one()
+        transaction.connection.execute(
             insert(Worker), [_row(machine, workers[machine], voter_id, times[machine]) for machine in workers]
         )
-        connection.execute(_KEEP, rows)
+        transaction.connection.execute(_KEEP, rows)
 
 
 def _row(machine: Machine, worker_id: str, voter_id: int | None, times: Sequence[float]) -> dict[str, object]:

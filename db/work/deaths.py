@@ -1,36 +1,37 @@
-"""Tasks that end the processes that evaluate them: after some deaths, on two hosts where there are two, set aside.
+"""Tasks whose evaluation kills its process: they are set aside after several deaths, on two hosts if there are two.
 
-A worker process may die for reasons of its machine, but a task on which processes die again and again would end one
-worker after another.  A host on which a process died on a task gets that task again only when nothing else is left.
+A process may die for reasons of its machine, but a task on which processes die repeatedly would end one worker
+after another.  A host on which a process died gets the same task again only when no other task is left.
 """
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, bindparam, func, select, update
+from sqlalchemy import bindparam, func, select, update
 
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.dialects import Now
 from db.store.models import Attempt, Task, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
-from db.work.transitions import CAMPAIGN, CHOSEN
+from db.work.transitions import CHOSEN
 
 PRESENCE_SECONDS = 600.0
-"""How long a host counts as present after its last attempt has ended."""
+"""How long a host counts as present after the end of its last attempt."""
 
 
-def die(connection: Connection, campaign_id: int, attempt: int, index: int, reason: str) -> bool:
-    """Note that the process died that evaluated a task; returns whether the task was set aside.
+def die(transaction: Transaction, attempt: int, index: int, reason: str) -> bool:
+    """Record that the process that evaluated a task died; returns whether the task was set aside.
 
     A task that is done stays done.
     """
-    if not transitions.end(connection, CHOSEN, Outcome.DIED, reason, attempts=[attempt]):
+    if not transitions.end(transaction, CHOSEN, Outcome.DIED, reason, attempts=[attempt]):
         return False
-    key = Task.campaign_id == campaign_id, Task.task_index == index
-    connection.execute(update(Task).where(*key).values(deaths=Task.deaths + 1))
-    task = connection.execute(select(Task.state, Task.deaths).where(*key)).one()
+    key = Task.campaign_id == CAMPAIGN, Task.task_index == index
+    transaction.execute(update(Task).where(*key).values(deaths=Task.deaths + 1))
+    task = transaction.execute(select(Task.state, Task.deaths).where(*key)).one()
     if task.state == TaskState.DONE or task.deaths < DEATHS_BEFORE_SET_ASIDE:
         return False
-    return _judge(connection, campaign_id, index, task.deaths)
+    return _judge(transaction, index, task.deaths)
 
 
 _DEADLY = select(Task.task_index, Task.deaths).where(
@@ -55,23 +56,23 @@ _PRESENT = (
 )
 
 
-def set_aside(connection: Connection, campaign_id: int) -> None:
-    """Set those ready tasks aside that waited for another host, when no other host is left."""
-    for index, deaths in connection.execute(_DEADLY, {"campaign": campaign_id}).all():
-        _judge(connection, campaign_id, index, deaths)
+def set_aside(transaction: Transaction) -> None:
+    """Set aside ready tasks that waited for another host, if no other host is left."""
+    for index, deaths in transaction.execute(_DEADLY).all():
+        _judge(transaction, index, deaths)
 
 
-def _judge(connection: Connection, campaign_id: int, index: int, deaths: int) -> bool:
-    """Set a task aside on which processes died often enough; returns whether it is.
+def _judge(transaction: Transaction, index: int, deaths: int) -> bool:
+    """Set aside a task on which enough processes have died; returns whether it was.
 
-    While another host works on the campaign, one death at least must be there.
+    While other hosts work on the campaign, at least one of the deaths must have happened on another host.
     """
-    rows = connection.execute(_DEATHS, {"campaign": campaign_id, "task": index}).all()
+    rows = transaction.execute(_DEATHS, task=index).all()
     hosts = {row.host for row in rows}
-    if len(hosts) < 2 and set(connection.scalars(_PRESENT, {"campaign": campaign_id})) - hosts:
+    if len(hosts) < 2 and set(transaction.scalars(_PRESENT)) - hosts:
         return False
     last = max(row.last for row in rows)
-    note = connection.scalar(select(Attempt.note).where(Attempt.id == last))
+    note = transaction.connection.scalar(select(Attempt.note).where(Attempt.id == last))
     reason = f"{deaths} worker processes died on it, on {', '.join(sorted(hosts))} (last: {note})"
-    transitions.set_aside(connection, campaign_id, index, last, reason)
+    transitions.set_aside(transaction, index, last, reason)
     return True

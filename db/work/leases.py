@@ -1,7 +1,7 @@
-"""Leases: ready tasks are granted to workers, and deadlines move.
+"""Leases: tasks are granted to workers, and deadlines are moved.
 
 As in :mod:`db.work.transitions`, each function is one change within a transaction, and its statements are composed
-once.
+only once.
 """
 
 from __future__ import annotations
@@ -11,27 +11,28 @@ from collections.abc import Mapping
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, func, select, update
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.files.fields import LONGEST_SECONDS
+from db.files.messages import LONGEST_SECONDS
 from db.records import Lease
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.dialects import Now, among
 from db.store.models import Attempt, Result, Task, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.work import nonces, queries, transitions
-from db.work.transitions import CAMPAIGN, SECONDS
+from db.work.transitions import SECONDS
 
 CLOCK_STEP_SECONDS = 1.0
-"""How far clocks may step back without notice."""
+"""How far a clock may be set back without consequences."""
 LAST_ATTEMPTS = 1_000
-"""Of which the results show how fast tasks are evaluated."""
+"""Number of attempts whose results show how fast tasks are evaluated."""
 COPY_SECONDS = 60.0
-"""How long a task is held before another worker may get a copy of it."""
+"""How long a worker must have held a task before another worker may get a copy of it."""
 
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 
 
 def _starting_ready(condition: ColumnElement[bool]) -> ReturningInsert[int, int]:
-    """A statement that starts attempts at up to ``count`` ready tasks of which a condition holds, largest first."""
+    """A statement that starts attempts at up to ``count`` ready tasks that meet a condition, largest first."""
     return transitions.starting(
         select(Task.campaign_id, Task.task_index)
         .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY, condition)
@@ -63,10 +64,9 @@ _LEASE = (
 )
 
 
-def _granting(campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
+def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
     """The parameters of a statement that starts attempts."""
     return {
-        "campaign": campaign_id,
         "worker": worker_id,
         "nonce": nonces.digest(nonce),
         "count": count,
@@ -74,19 +74,17 @@ def _granting(campaign_id: int, worker_id: str, nonce: str, count: int, seconds:
     }
 
 
-def claim(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
-) -> list[Lease]:
-    """Lease up to ``count`` ready tasks, largest first; one that ended a process of this host comes last, alone."""
+def claim(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
+    """Lease up to ``count`` ready tasks, largest first; one that killed a process of this host is last, alone."""
     if not count:
         return []
-    parameters = _granting(campaign_id, worker_id, nonce, count, seconds)
-    attempts = transitions.grant(connection, _START_READY, parameters)
+    parameters = _granting(worker_id, nonce, count, seconds)
+    attempts = transitions.grant(transaction, _START_READY, **parameters)
     if not attempts:
-        attempts = transitions.grant(connection, _START_AGAIN, {**parameters, "count": 1})
+        attempts = transitions.grant(transaction, _START_AGAIN, **{**parameters, "count": 1})
     if not attempts:
         return []
-    leased = connection.execute(_LEASE, {"campaign": campaign_id, "tasks": attempts}).all()
+    leased = transaction.execute(_LEASE, tasks=attempts).all()
     leases = [Lease(attempts[index], nonce, index, work) for index, work in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
@@ -114,9 +112,7 @@ _COPIED = (
 )
 
 
-def copy(
-    connection: Connection, campaign_id: int, worker_id: str, nonce: str, count: int, seconds: float
-) -> list[Lease]:
+def copy(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
     """Lease up to ``count`` tasks that other workers hold, those held longest first.
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
@@ -124,12 +120,12 @@ def copy(
     """
     if count <= 0:
         return []
-    parameters = _granting(campaign_id, worker_id, nonce, count, seconds)
-    attempts = transitions.grant(connection, _START_COPIES, parameters)
+    parameters = _granting(worker_id, nonce, count, seconds)
+    attempts = transitions.grant(transaction, _START_COPIES, **parameters)
     if not attempts:
         return []
-    connection.execute(_COPIED, {"campaign": campaign_id, "tasks": attempts})
-    work = queries.work(connection, campaign_id, attempts)
+    transaction.execute(_COPIED, tasks=attempts)
+    work = queries.work(transaction, attempts)
     return [Lease(attempt, nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
 
 
@@ -139,16 +135,16 @@ _RENEWED = select(Attempt.id).where(*_RUNNING)
 _NOTE_STEPS = update(Attempt).where(Attempt.id == bindparam("attempt")).values(steps=bindparam("made"))
 
 
-def renew(connection: Connection, attempts: list[int], seconds: float, steps: Mapping[int, int]) -> set[int]:
+def renew(transaction: Transaction, attempts: list[int], seconds: float, steps: Mapping[int, int]) -> set[int]:
     """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run.
 
-    ``steps``: how far the evaluation of some of them is, by attempt.
+    ``steps``: steps that were made in some of them, by attempt.
     """
-    connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
-    running = set(connection.scalars(_RENEWED, {"attempts": attempts}))
+    transaction.connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
+    running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
     notes = [{"attempt": attempt, "made": made} for attempt, made in sorted(steps.items()) if attempt in running]
     if notes:
-        connection.execute(_NOTE_STEPS, notes)
+        transaction.connection.execute(_NOTE_STEPS, notes)
     return running
 
 
@@ -160,11 +156,11 @@ _CUT = (
 
 
 def cut(connection: Connection) -> int:
-    """Cut deadlines that are further away than their leases last: the clock was ahead, and came back."""
+    """Shorten deadlines that are later than their leases last: the clock was ahead and has been set back."""
     return connection.execute(_CUT).rowcount
 
 
-# By their numbers alone: SQLite might read all attempts of the campaign instead.
+# By their ids alone: otherwise SQLite might read all attempts of the campaign.
 _LAST_RESULTS = (
     select(Attempt.campaign_id, Worker.device_kind, Result.seconds, Task.work)
     .select_from(Attempt)
@@ -180,8 +176,8 @@ _LAST_RESULTS = (
 )
 
 
-def pace(connection: Connection, campaign_id: int, device_kind: str) -> float | None:
-    """Seconds per unit of work of the slowest of the last results of a kind of device; None: there is none."""
-    rows = connection.execute(_LAST_RESULTS).all()
-    ours = [row for row in rows if (row.campaign_id, row.device_kind) == (campaign_id, device_kind)]
+def pace(transaction: Transaction, device_kind: str) -> float | None:
+    """Seconds per unit of work of the slowest of the last results of a kind of device; None: there are none."""
+    rows = transaction.connection.execute(_LAST_RESULTS).all()
+    ours = [row for row in rows if (row.campaign_id, row.device_kind) == (transaction.campaign_id, device_kind)]
     return max((row.seconds / row.work for row in ours), default=None)

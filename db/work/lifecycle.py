@@ -1,65 +1,68 @@
-"""The end of a campaign before its time, its new name, and its removal; each is one change within a transaction."""
+"""Cancelling, renaming and deleting a campaign; each function is one change within a transaction."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, select, text, update
+from sqlalchemy import delete, func, select, text, update
 
-from db.errors import LeasesRunning, NameTaken
+from db.errors import BadName, LeasesRunning
 from db.names import require_name
 from db.states import EventKind, Outcome, TaskState
 from db.store.dialects import close_to_writers
 from db.store.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
+from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
 TABLES: tuple[Any, ...] = (Witness, Result, Attempt, Task, Event, Token, Notice)
-"""What belongs to a campaign, in the order in which it may go."""
+"""The tables of a campaign, in an order in which their rows may be deleted."""
 NOTE = "cancelled by the operator"
 
 
-def cancel(connection: Connection, campaign_id: int) -> tuple[int, int]:
-    """End all leases of a campaign, and set all its tasks aside that are not done; (leases, tasks)."""
-    ended = transitions.end(connection, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE, campaign=campaign_id)
-    waiting = Task.campaign_id == campaign_id, Task.state == TaskState.READY
-    set_aside = connection.execute(update(Task).where(*waiting).values(state=TaskState.SET_ASIDE)).rowcount
+def cancel(transaction: Transaction) -> tuple[int, int]:
+    """End all leases of a campaign, and set aside all tasks that are not done; returns (leases, tasks)."""
+    ended = transitions.end(
+        transaction, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE, campaign=transaction.campaign_id
+    )
+    waiting = Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY
+    set_aside = transaction.execute(update(Task).where(*waiting).values(state=TaskState.SET_ASIDE)).rowcount
     if ended or set_aside:
-        transitions.record(connection, campaign_id, EventKind.SET_ASIDE, detail=f"{set_aside} tasks: {NOTE}")
+        transitions.record(transaction, EventKind.SET_ASIDE, detail=f"{set_aside} tasks: {NOTE}")
     return ended, set_aside
 
 
-def rename(connection: Connection, campaign_id: int, name: str, where: str) -> None:
-    """Give a campaign another name; raises BadName or NameTaken, which names the ledger ``where``."""
+def rename(transaction: Transaction, name: str, where: str) -> None:
+    """Give a campaign another name; raises BadName.  ``where``: the ledger's name in messages."""
     require_name(name)
-    close_to_writers(connection, Campaign)
-    holder = connection.scalar(select(Campaign.id).where(Campaign.name == name))
-    if holder not in (None, campaign_id):
-        raise NameTaken(f"{where} has a campaign {name!r} already: choose another name")
-    connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(name=name))
+    close_to_writers(transaction.connection, Campaign)
+    holder = transaction.connection.scalar(select(Campaign.id).where(Campaign.name == name))
+    if holder not in (None, transaction.campaign_id):
+        raise BadName(f"{where} has a campaign {name!r} already: choose another name")
+    transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(name=name))
 
 
-def close(connection: Connection, campaign_id: int, name: str) -> None:
-    """Let nobody change a campaign until this transaction ends; raises LeasesRunning when workers hold its tasks.
+def close(transaction: Transaction, name: str) -> None:
+    """Lock a campaign until this transaction ends; raises LeasesRunning when workers hold its tasks.
 
-    ``name``: of the campaign, for the message.
+    ``name``: the campaign's name in the message.
     """
     for table in (Attempt, Result):
-        close_to_writers(connection, table)
-    own = Attempt.campaign_id == campaign_id, Attempt.ended.is_(None)
-    running = connection.scalar(select(func.count()).select_from(Attempt).where(*own))
+        close_to_writers(transaction.connection, table)
+    own = Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None)
+    running = transaction.scalar(select(func.count()).select_from(Attempt).where(*own))
     if running:
         raise LeasesRunning(
             f"{running} tasks of {name} are with workers: first stop these, or `langford cancel {name}`"
         )
 
 
-def remove(connection: Connection, campaign_id: int) -> None:
-    """Delete a campaign that is closed, with all that belongs to it, but its workers."""
-    # By the foreign keys each attempt is looked for among all results; no other question wants these indices.
+def remove(transaction: Transaction) -> None:
+    """Delete a closed campaign with all its rows, except its workers."""
+    # For the foreign keys each deleted attempt is looked up among all results; only this needs the indices.
     for pointing in ("result", "witness"):
-        connection.execute(text(f"CREATE INDEX leaving_{pointing} ON {pointing} (attempt_id)"))
+        transaction.connection.execute(text(f"CREATE INDEX leaving_{pointing} ON {pointing} (attempt_id)"))
     for table in TABLES:
-        connection.execute(delete(table).where(table.campaign_id == campaign_id))
+        transaction.execute(delete(table).where(table.campaign_id == CAMPAIGN))
     for pointing in ("result", "witness"):
-        connection.execute(text(f"DROP INDEX leaving_{pointing}"))
-    connection.execute(delete(Campaign).where(Campaign.id == campaign_id))
+        transaction.connection.execute(text(f"DROP INDEX leaving_{pointing}"))
+    transaction.execute(delete(Campaign).where(Campaign.id == CAMPAIGN))

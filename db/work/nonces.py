@@ -8,18 +8,18 @@ import secrets
 
 
 def fresh() -> str:
-    """A nonce that nobody can guess."""
+    """A new nonce, which cannot be guessed."""
     return secrets.token_urlsafe(16)
 
 
 def digest(nonce: str) -> str:
-    """What the ledger keeps of a nonce: its SHA-256 in hexadecimal digits."""
+    """The SHA-256 of a nonce in hexadecimal digits: what the ledger keeps of it."""
     return hashlib.sha256(nonce.encode()).hexdigest()
 
 
 def is_genuine(nonce: str, kept: str | None) -> bool:
-    """Whether a nonce is the one whose digest was kept, compared in constant time.
+    """Whether a nonce has the digest that the ledger keeps, compared in constant time.
 
-    ``kept`` None: an attempt of an earlier version, for which nobody has a nonce.
+    ``kept``: None for an attempt of an earlier version, which has no nonce.
     """
     return kept is not None and hmac.compare_digest(digest(nonce), kept)

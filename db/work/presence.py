@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from sqlalchemy import Connection, String, bindparam, null, select, update
 
@@ -13,11 +13,11 @@ from db.store.dialects import Now
 from db.store.models import Attempt, Worker
 
 NOTE_SECONDS = 30.0
-"""Time between two notes that a worker was seen: each is a write, and thousands of workers ask all the time."""
+"""Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""
 MOST_REMEMBERED = 10_000
 
 _WORKER = Worker.id == bindparam("worker", type_=String)
-# A worker whose leases expired may come back.
+# A worker whose leases have expired may come back.
 _SEEN = update(Worker).where(_WORKER).values(last_seen=Now(), ended=null(), ending=null())
 _LEFT = update(Worker).where(_WORKER).values(last_seen=Now(), ended=Now(), ending=bindparam("how", type_=String))
 _HOLDS_LEASES = (
@@ -29,20 +29,22 @@ _LOST = (
 
 
 class Presence:
-    """Notes in the ledger that workers were seen, each at most every 30 seconds; threads may share it."""
+    """Records that workers were seen, each worker at most every NOTE_SECONDS; threads may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, now: Callable[[], float] = time.monotonic) -> None:
+        """``now``: a monotonic clock, in seconds."""
+        self._now = now
         self._due: dict[str, float] = {}
         self._lock = threading.Lock()
 
     @property
     def remembered(self) -> int:
-        """Of how many workers it knows when they were noted."""
+        """Number of workers whose last record it remembers."""
         return len(self._due)
 
     def note(self, connection: Connection, workers: Collection[str]) -> None:
-        """Note that these workers ask for something now.  Other workers do not wait for that."""
-        now = time.monotonic()
+        """Record that these workers make a request now."""
+        now = self._now()
         with self._lock:
             due = sorted(worker for worker in workers if self._due.get(worker, now) <= now)
             if len(self._due) >= MOST_REMEMBERED:
@@ -53,11 +55,11 @@ class Presence:
 
 
 def leave(connection: Connection, worker_id: str, ending: Ending) -> None:
-    """Note how the work of a worker ended."""
+    """Record how the work of a worker ended."""
     connection.execute(_LEFT, {"worker": worker_id, "how": ending})
 
 
 def lose(connection: Connection, workers: Collection[str]) -> None:
-    """Note that workers are lost, those of them that hold no lease any more and have not said how they ended."""
+    """Record as lost those of these workers that hold no lease and have not said that they ended."""
     for worker in sorted(workers):
         connection.execute(_LOST, {"worker": worker})

@@ -1,7 +1,7 @@
-"""How many workers one token may have: those that nobody has seen for long, and that did nothing, are deleted.
+"""The number of workers of one token is limited, and idle workers that never held a lease are deleted.
 
-Otherwise whoever has a token could fill the ledger with workers that it invents.  Workers that open the ledger
-themselves show no token; they could write anything there anyway.  Every function works on a connection.
+Otherwise the bearer of a token could fill the ledger with invented workers.  Workers that open the ledger
+themselves show no token; they could write anything into it anyway.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from db.store.dialects import Now, among, among_texts
 from db.store.models import Attempt, Result, Voter, Worker
 
 MOST_WORKERS = 4_096
-"""Workers of a token that were seen of late: ended ones with an attempt aside."""
+"""Workers of a token that were seen recently, without those that have ended after an attempt."""
 IDLE_SECONDS = 3_600.0
-"""Time after which a worker without any attempt is forgotten; one that lives is seen at least every minute."""
+"""Time after which a worker without attempts is deleted; a running worker is seen at least every minute."""
 MOST_AT_ONCE = 100
-"""Workers that one enrolment deletes."""
+"""Workers that one enrolment deletes at most."""
 
 _SEEN: ColumnElement[float] = func.coalesce(Worker.last_seen, Worker.started)
 _AWAY = Now() - IDLE_SECONDS > _SEEN
@@ -42,7 +42,7 @@ _IDLE = (
 
 
 def idle(connection: Connection, token: str) -> list[str]:
-    """Some workers of a token (its digest) that were not seen for an hour and have never held a lease."""
+    """Some workers of a token (its digest) that were not seen for IDLE_SECONDS and have never held a lease."""
     return list(connection.scalars(_IDLE, {"token": token}))
 
 
@@ -55,7 +55,7 @@ def require_room(connection: Connection, token: str) -> None:
         )
 
 
-# Each row is locked by a statement of its own, and judged by the next one, which sees what was committed meanwhile.
+# Rows are locked by one statement and checked by the next, which sees what was committed in between.
 _LOCK = (
     select(Worker.id, Worker.voter_id)
     .where(among_texts(Worker.id, "workers"))
@@ -78,9 +78,9 @@ _FORGET_VOTERS = delete(Voter).where(
 
 
 def prune(connection: Connection, workers: Collection[str]) -> None:
-    """Delete those of some workers that are idle still, and voters that nothing refers to any more.
+    """Delete those of some workers that are still idle, and voters that are no longer referred to.
 
-    A voter that is distrusted stays for ever: its machine would be trusted again.
+    A distrusted voter is never deleted: its machine would be trusted again.
     """
     if not workers:
         return

@@ -1,7 +1,4 @@
-"""Tokens: the right to use a campaign through a task server.
-
-Every function works on a connection.  The ledger keeps only the SHA-256 of a token.
-"""
+"""Tokens: the right to use a campaign through a task server.  The ledger keeps only the SHA-256 of a token."""
 
 from __future__ import annotations
 
@@ -15,51 +12,55 @@ from db.records import Right, TokenRecord
 from db.states import Role
 from db.store.dialects import Now, among_texts
 from db.store.models import Campaign, Token
+from db.store.transaction import CAMPAIGN, Transaction
 
 LONGEST_LABEL = 100
 
 
-def new_token(
-    connection: Connection, campaign_id: int, role: Role, seconds: float | None = None, label: str = ""
-) -> str:
-    """Make a fresh token for a campaign; returns it.
+def new_token(transaction: Transaction, role: Role, seconds: float | None = None, label: str = "") -> str:
+    """Make a new token for a campaign; returns the token.
 
     Args:
         seconds: how long it is valid; None: until it is revoked.
-        label: what it is for, at most LONGEST_LABEL characters.
+        label: its purpose, cut to LONGEST_LABEL characters.
     """
     token = secrets.token_urlsafe(32)
-    row = {"campaign_id": campaign_id, "role": role, "digest": digest(token), "label": label[:LONGEST_LABEL]}
+    row = {
+        "campaign_id": transaction.campaign_id,
+        "role": role,
+        "digest": digest(token),
+        "label": label[:LONGEST_LABEL],
+    }
     expires = None if seconds is None else Now() + seconds
-    connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
+    transaction.connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
     return token
 
 
-def revoke_token(connection: Connection, campaign_id: int, token_id: int) -> bool:
-    """Delete one token of a campaign; returns whether there was one of this number."""
-    chosen = Token.campaign_id == campaign_id, Token.id == token_id
-    return connection.execute(delete(Token).where(*chosen)).rowcount > 0
+def revoke_token(transaction: Transaction, token_id: int) -> bool:
+    """Delete the token of a campaign with this number; returns whether it existed."""
+    chosen = Token.campaign_id == CAMPAIGN, Token.id == token_id
+    return transaction.execute(delete(Token).where(*chosen)).rowcount > 0
 
 
-def revoke(connection: Connection, campaign_id: int, token: str) -> None:
+def revoke(transaction: Transaction, token: str) -> None:
     """Delete a token of a campaign by the token itself."""
-    chosen = Token.campaign_id == campaign_id, Token.digest == digest(token)
-    connection.execute(delete(Token).where(*chosen))
+    chosen = Token.campaign_id == CAMPAIGN, Token.digest == digest(token)
+    transaction.execute(delete(Token).where(*chosen))
 
 
-def revoke_tokens(connection: Connection, campaign_id: int) -> int:
-    """Delete all tokens of a campaign; returns how many there were."""
-    return connection.execute(delete(Token).where(Token.campaign_id == campaign_id)).rowcount
+def revoke_tokens(transaction: Transaction) -> int:
+    """Delete all tokens of a campaign; returns their number."""
+    return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN)).rowcount
 
 
-def listed(connection: Connection, campaign_id: int) -> list[TokenRecord]:
-    """The tokens of a campaign, oldest first, those that have expired among them."""
+def listed(transaction: Transaction) -> list[TokenRecord]:
+    """The tokens of a campaign, oldest first, including expired ones."""
     columns = Token.id, Token.role, Token.label, Token.created, Token.expires
-    rows = connection.execute(select(*columns).where(Token.campaign_id == campaign_id).order_by(Token.id))
+    rows = transaction.execute(select(*columns).where(Token.campaign_id == CAMPAIGN).order_by(Token.id))
     return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]
 
 
-# By their digests: whoever measures the time of a search learns at most the start of a hash, and that of no token.
+# Looked up by their digests: the time of a query can reveal at most the start of a hash, and nothing of a token.
 _RIGHTS = (
     select(Campaign.uuid, Token.role, Token.digest)
     .join(Campaign, Campaign.id == Token.campaign_id)
@@ -68,16 +69,17 @@ _RIGHTS = (
 
 
 def rights(connection: Connection, shown: Collection[str]) -> list[Right]:
-    """What the bearer of some tokens may do, in all campaigns of the ledger: one look-up, however many there are.
+    """What the bearer of some tokens may do, in all campaigns of the ledger, by a single query.
 
-    A token that has expired gives no right."""
+    An expired token gives no right.
+    """
     tokens = {digest(token): token for token in shown if token}
     rows = connection.execute(_RIGHTS, {"digests": sorted(tokens)})
     return [Right(row.uuid, Role(row.role), tokens[row.digest]) for row in rows]
 
 
 def digest(token: str) -> str:
-    """What the ledger keeps of a token: its SHA-256; "" for no token."""
+    """The SHA-256 of a token in hexadecimal digits: what the ledger keeps of it; "" for no token."""
     if not token:
         return ""
     return hashlib.sha256(token.encode()).hexdigest()

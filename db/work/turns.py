@@ -1,44 +1,45 @@
-"""Transactions that take turns: those that count votes, and a change of the share with results that arrive."""
+"""Transactions that must not overlap: those that count votes, and changes of the share with arriving results."""
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, select, update
+from sqlalchemy import select, update
 
 from db.store.dialects import close_to_writers
 from db.store.models import Attempt, Campaign, Ledger, Result
+from db.store.transaction import CAMPAIGN, Transaction
 
 _SETTLEMENTS = select(Ledger.uuid).with_for_update()
 
 
-def one_at_a_time(connection: Connection) -> None:
-    """Wait for other transactions that count votes: this one counts theirs, or they count those of this one.
+def one_at_a_time(transaction: Transaction) -> None:
+    """Wait for other transactions that count votes; from then on they wait for this one.
 
-    To be called before anything is changed: a transaction that waits here holds nothing that others wait for.
+    To be called before anything is changed: a transaction that waits here must not hold locks.
     """
-    connection.execute(_SETTLEMENTS).all()
+    transaction.connection.execute(_SETTLEMENTS).all()
 
 
-def set_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
-    """Choose the share of the results that another voter evaluates again, from 0 to 1."""
-    # A result that arrives meanwhile waits before its statement begins, which then finds the new share.
-    close_to_writers(connection, Result)
-    connection.execute(update(Campaign).where(Campaign.id == campaign_id).values(recheck_share=share))
+def set_recheck_share(transaction: Transaction, share: float) -> None:
+    """Set the share of the results that another voter evaluates again, from 0 to 1."""
+    # A result that arrives meanwhile waits before its statement begins, which then reads the new share.
+    close_to_writers(transaction.connection, Result)
+    transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(recheck_share=share))
     if share:
-        _list(connection, campaign_id)
+        _list(transaction)
 
 
-def raise_recheck_share(connection: Connection, campaign_id: int, share: float) -> None:
-    """Let the share be at least this one, in a transaction that takes results afterwards."""
-    one_at_a_time(connection)
-    # In the order of ends.close(): of an import and a removal, one waits for the other.
+def raise_recheck_share(transaction: Transaction, share: float) -> None:
+    """Raise the share to at least this one, in a transaction that takes results afterwards."""
+    one_at_a_time(transaction)
+    # In the order of lifecycle.close(): an import and a deletion wait for each other without a deadlock.
     for table in (Attempt, Result):
-        close_to_writers(connection, table)
-    smaller = Campaign.id == campaign_id, Campaign.recheck_share < share
-    connection.execute(update(Campaign).where(*smaller).values(recheck_share=share))
-    _list(connection, campaign_id)
+        close_to_writers(transaction.connection, table)
+    smaller = Campaign.id == CAMPAIGN, Campaign.recheck_share < share
+    transaction.execute(update(Campaign).where(*smaller).values(recheck_share=share))
+    _list(transaction)
 
 
-def _list(connection: Connection, campaign_id: int) -> None:
-    """Let the index of the draw have all results of a campaign."""
-    unlisted = Result.campaign_id == campaign_id, ~Result.listed
-    connection.execute(update(Result).where(*unlisted).values(listed=True))
+def _list(transaction: Transaction) -> None:
+    """Add all results of a campaign to the index of the draw."""
+    unlisted = Result.campaign_id == CAMPAIGN, ~Result.listed
+    transaction.execute(update(Result).where(*unlisted).values(listed=True))

@@ -12,9 +12,14 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the program and these scripts are those of this folder
 
-from docs.scripts import commands, examples, fetched, outside, python_api  # noqa: E402
+from docs.scripts import commands, examples, fetched, outside, python_api, sample_report  # noqa: E402
 
-PAGES = {"commands.md": commands.page, "python.md": python_api.page, "examples.md": examples.page}
+PAGES = {
+    "commands.md": commands.page,
+    "python.md": python_api.page,
+    "examples.md": examples.page,
+    "report-langford-28.html": sample_report.page,
+}
 log = logging.getLogger("mkdocs.hooks.langford")
 
 

@@ -205,7 +205,7 @@ def is_cuda_aware() -> bool:
     from mpi4py import MPI
 
     with suppress(OSError, AttributeError):
-        # Open MPI and MPICH have this function beside those of the standard; others do not say.
+        # Open MPI and MPICH have this function beside those of the standard; others lack it.
         return bool(ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support())
     return False
 

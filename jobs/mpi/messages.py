@@ -5,11 +5,12 @@ mpi4py is an optional dependency: the functions that need it import it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from jobs.run.clock import SYSTEM, Clock
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -22,7 +23,7 @@ SHORTEST_SLEEP, LONGEST_SLEEP = 1e-5, 2e-3
 """Seconds between two looks for a message; the time doubles."""
 
 
-def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterator[int]:
+def waiting(communicator: Intracomm, tag: int, timeout: float | None, clock: Clock = SYSTEM) -> Iterator[int]:
     """Yield the rank of each waiting message, after a wait of up to ``timeout`` seconds for the first one.
 
     The caller receives the message before it asks for the next rank.  ``timeout`` None: no limit.
@@ -30,12 +31,12 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterato
     from mpi4py import MPI
 
     status = MPI.Status()
-    deadline = None if timeout is None else time.monotonic() + timeout
+    deadline = None if timeout is None else clock.monotonic() + timeout
     sleep = SHORTEST_SLEEP
     while not communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):
-        if deadline is not None and time.monotonic() > deadline:
+        if deadline is not None and clock.monotonic() > deadline:
             return
-        time.sleep(sleep)
+        clock.wait(sleep)
         sleep = min(2 * sleep, LONGEST_SLEEP)
     yield status.Get_source()
     while communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class RankHangs(MachineFailed):
-    """A rank has evaluated a task for much too long."""
+    """A rank has exceeded the time limit of a task."""
 
 
 class RankPool:
@@ -94,7 +94,7 @@ class RankPool:
                 yield Finished(token, Evaluation.from_document(document["evaluation"]))
 
     def stop(self) -> None:
-        """Tell all ranks to end after the tasks that they hold; a second call does nothing."""
+        """Have all ranks end after the tasks that they hold; a second call does nothing."""
         ranks = [] if self._stopped else self._tokens
         self._stopped = True
         for rank in ranks:

@@ -6,33 +6,26 @@ import os
 from typing import TYPE_CHECKING
 
 from langford.devices import Device, devices
-from langford.errors import LangfordError
+from langford.errors import BadInput, NotInstalled
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
 
-class NoMpi(LangfordError):
-    """mpi4py or an MPI library is missing."""
-
-
-class SeparateWorlds(LangfordError):
-    """Several processes were started, but MPI does not connect them: each one is alone."""
-
-
-class TooFewRanks(LangfordError):
-    """There is no rank besides rank 0, which only gives tasks to others."""
-
-
 def world() -> Intracomm:
-    """All ranks of this program; raises NoMpi or SeparateWorlds."""
+    """All ranks of this program.
+
+    Raises NotInstalled, and BadInput where MPI does not connect the processes that were started.
+    """
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise NoMpi(f"MPI runs need mpi4py and an MPI library ({error}): pip install 'langford[mpi]'") from error
+        raise NotInstalled(
+            f"MPI runs need mpi4py and an MPI library ({error}): pip install 'langford[mpi]'"
+        ) from error
     started = int(os.environ.get("SLURM_NTASKS", "1"))
     if MPI.COMM_WORLD.size == 1 and started > 1:
-        raise SeparateWorlds(
+        raise BadInput(
             f"SLURM started {started} tasks, but MPI does not connect them: srun and this MPI library do not work "
             "together; start with `mpirun`, or with `srun --mpi=pmi2` (see `srun --mpi=list`)"
         )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 import threading
-import time
 from collections.abc import Callable
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from db.errors import ConnectionLost, LedgerBusy
 from jobs.run.backoff import Backoff
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from langford.errors import LangfordError
 
 LOOK_SECONDS = 0.1
@@ -34,11 +35,15 @@ class Overdue(LangfordError):
 
 
 class _Call(Generic[T]):
-    """One call, and what came of it."""
+    """One call, and what came of it.
+
+    Attributes:
+        ended: is set when there is a value or an error.
+    """
 
     def __init__(self, action: Callable[[], T]) -> None:
         self._action = action
-        self._ended: SimpleQueue[None] = SimpleQueue()
+        self.ended = threading.Event()
         self._error: BaseException | None = None
         self._value: T
 
@@ -47,14 +52,7 @@ class _Call(Generic[T]):
             self._value = self._action()
         except BaseException as error:
             self._error = error
-        self._ended.put(None)
-
-    def has_ended(self, timeout: float) -> bool:
-        try:
-            self._ended.get(timeout=timeout)
-        except Empty:
-            return False
-        return True
+        self.ended.set()
 
     def result(self) -> T:
         if self._error is not None:
@@ -63,15 +61,16 @@ class _Call(Generic[T]):
 
 
 class Calls:
-    """Makes calls, one at a time, in a thread of its own.
+    """Makes calls, one at a time, in a thread of its own."""
 
-    Attributes:
-        stop_reason: called often; a string says that it is time to stop.
-    """
-
-    def __init__(self, stop_reason: Callable[[], str | None] = lambda: None, whom: str = "the ledger") -> None:
-        """``whom``: is called, as messages name it."""
-        self.stop_reason, self._whom = stop_reason, whom
+    def __init__(self, console: Console = SILENT, whom: str = "the ledger", clock: Clock = SYSTEM) -> None:
+        """
+        Args:
+            console: may ask to stop; then calls that are not answered are given up.
+            whom: what is called, as messages name it.
+            clock: measures how long a call takes.
+        """
+        self._console, self._whom, self._clock = console, whom, clock
         self._waiting: SimpleQueue[_Call[Any] | None] | None = None
         self._stop_seen: float | None = None
 
@@ -87,13 +86,13 @@ class Calls:
         if self._waiting is None:
             self._waiting = SimpleQueue()
             threading.Thread(target=_serve, args=(self._waiting,), daemon=True).start()
-        call, deadline = _Call(action), time.monotonic() + seconds
+        call, deadline = _Call(action), self._clock.monotonic() + seconds
         self._waiting.put(call)
-        while not call.has_ended(LOOK_SECONDS):
+        while not self._clock.wait(LOOK_SECONDS, call.ended):
             if self.out_of_grace:
                 self._abandon()
-                raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer")
-            if time.monotonic() > deadline:
+                raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer")
+            if self._clock.monotonic() > deadline:
                 self._abandon()
                 raise Overdue(f"{self._whom} has not answered in {seconds:.0f} s")
         return call.result()
@@ -107,19 +106,18 @@ class Calls:
     @property
     def out_of_grace(self) -> bool:
         """Whether there is a reason to stop, and has been for longer than calls may take."""
-        if self.stop_reason() is None:
+        if self._console.stop_reason() is None:
             return False
-        self._stop_seen = self._stop_seen or time.monotonic()
-        return time.monotonic() - self._stop_seen > GRACE_SECONDS
+        self._stop_seen = self._stop_seen or self._clock.monotonic()
+        return self._clock.monotonic() - self._stop_seen > GRACE_SECONDS
 
 
 class PatientCalls(Calls):
     """Calls that are repeated while the ledger is away or busy."""
 
-    def __init__(self, say: Callable[[str], None], stop_reason: Callable[[], str | None] = lambda: None) -> None:
-        """``say``: called with remarks for the user."""
-        super().__init__(stop_reason)
-        self._say = say
+    def __init__(self, console: Console, clock: Clock = SYSTEM) -> None:
+        """As for :class:`Calls`; the console also hears when the ledger is away, and back."""
+        super().__init__(console, clock=clock)
 
     def once(self, action: Callable[[], T]) -> T:
         """As :meth:`Calls.make`: an action that is not worth repeating."""
@@ -127,22 +125,22 @@ class PatientCalls(Calls):
 
     def make(self, action: Callable[[], T]) -> T:
         """As :meth:`Calls.make`; an action whose ledger is away, or busy, is repeated after a while."""
-        backoff, away = Backoff(longest=LONGEST_WAIT), False
+        backoff, away = Backoff(longest=LONGEST_WAIT, clock=self._clock), False
         while True:
             try:
                 value = super().make(action)
             except (ConnectionLost, LedgerBusy) as error:
                 if not away:
-                    self._say(f"{error}; the work goes on, asking again")
+                    self._console.say(f"{error}; the work goes on, asking again")
                 away = True
                 backoff.failed()
                 while not backoff.due:
-                    if self.stop_reason() is not None:
-                        raise GivenUp(f"{self.stop_reason()}: {self._whom} does not answer") from error
-                    time.sleep(LOOK_SECONDS)
+                    if self._console.stop_reason() is not None:
+                        raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer") from error
+                    self._clock.wait(LOOK_SECONDS)
             else:
                 if away:
-                    self._say("the ledger is back")
+                    self._console.say("the ledger is back")
                 return value
 
 

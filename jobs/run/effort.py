@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-
+from jobs.run.clock import SYSTEM, Clock
 from langford.errors import MachineFailed
 
 LEASE_SECONDS = 120.0
@@ -26,10 +25,10 @@ class Effort:
         work: their work, in the method's unit.
     """
 
-    def __init__(self, time_limit: float | None) -> None:
+    def __init__(self, time_limit: float | None, clock: Clock = SYSTEM) -> None:
         """``time_limit``: seconds; no task should start that would probably end later."""
-        self._time_limit = time_limit
-        self._started = time.monotonic()
+        self._time_limit, self._clock = time_limit, clock
+        self._started = self._clock.monotonic()
         self._slowest = 0.0
         self._deaths = 0
         self.tasks = 0
@@ -38,7 +37,7 @@ class Effort:
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
-        return time.monotonic() - self._started
+        return self._clock.monotonic() - self._started
 
     def finished(self, work: float, seconds: float) -> None:
         """Note that a task of this work was finished, after ``seconds`` of computing time."""

@@ -27,7 +27,7 @@ from typing import Any, NoReturn, TypeVar
 SPAWN = multiprocessing.get_context("spawn")
 """How the server itself starts: as a new program, without a thread or a lock of the one that starts it."""
 ANSWER_SECONDS = 10.0
-"""A server that has not answered for so long does nothing any more."""
+"""A server that has not answered in this time is taken to hang."""
 PR_SET_PDEATHSIG = 1
 
 Loaded = TypeVar("Loaded")
@@ -120,8 +120,8 @@ class ForkServer:
     def stop(self) -> int | None:
         """End the server and all workers, now; returns the exit code of the server, −N for signal N.
 
-        None: it has ended, and this program ignores SIGCHLD, so that the system told nobody how.  What workers have
-        said is still in the pipes, and then their end.
+        None: it has ended, and this program ignores SIGCHLD, so that its exit code is unknown.  What workers have
+        sent is still in the pipes, followed by their end.
         """
         self._process.kill()
         self._process.join()
@@ -183,7 +183,7 @@ def _serve(
             if isinstance(child, OSError):
                 answer = child
             elif child is not None and order is _Order.KILL:
-                # Nobody has waited for it: the number of its process is still its own.
+                # It was not waited for yet, so its process id cannot belong to another process.
                 os.kill(child, signal.SIGKILL)
             elif child is not None:
                 answer = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])

@@ -11,9 +11,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from db.files.fields import LONGEST_JOB, LONGEST_MODEL
+from db.files.messages import LONGEST_JOB, LONGEST_MODEL
 from db.records import UNKNOWN, Equipment
-from langford.devices import Device, cores, kind_of
+from langford.cores import cores
+from langford.devices import Device, kind_of
 from langford.provenance import kernel_hash
 
 PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")
@@ -42,7 +43,7 @@ class Identity:
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:
-        """What a ledger is told first, see :meth:`db.Ledger.enrol`: all but the equipment."""
+        """The arguments of :meth:`db.Ledger.enrol`, without the equipment."""
         return self.worker_id, self.host, self.process, self.device_kind, self.kernels
 
     @classmethod

@@ -5,9 +5,9 @@ For methods that are known in this process only, and for many small workers in o
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
+from jobs.run.clock import SYSTEM, Clock
 from jobs.run.evaluation import evaluate
 from jobs.run.pool import PREFETCH, Finished
 from langford.devices import Device
@@ -17,9 +17,9 @@ from langford.methods import PlanKey, plan_of
 class InProcessPool:
     """Implements :class:`jobs.run.pool.Pool`: evaluates what was submitted when it is polled."""
 
-    def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
+    def __init__(self, key: PlanKey, devices: Sequence[Device], clock: Clock = SYSTEM) -> None:
         """A pool of one worker, on the first of the devices."""
-        self._plan, self._device = plan_of(key), devices[0]
+        self._plan, self._device, self._clock = plan_of(key), devices[0], clock
         self._waiting: dict[int, int] = {}
 
     @property
@@ -54,7 +54,7 @@ class InProcessPool:
     def poll(self, timeout: float | None) -> Iterator[Finished]:
         """Evaluate everything; without a task, wait for ``timeout`` seconds."""
         if not self._waiting:
-            time.sleep(timeout or 0.0)
+            self._clock.wait(timeout or 0.0)
         while self._waiting:
             token, index = self._waiting.popitem()
             yield Finished(token, evaluate(self._plan, index, self._device))

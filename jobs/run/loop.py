@@ -7,7 +7,6 @@ expire, or the next run on this host releases them.
 from __future__ import annotations
 
 import itertools
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -16,6 +15,8 @@ from typing import TYPE_CHECKING
 from db import Delivery, Lease, Replication
 from db.states import Ending, Outcome
 from jobs.run.calls import GivenUp
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console, Step
 from jobs.run.effort import Effort
 from jobs.run.pool import Died, Failed, Finished, Pool
 from jobs.run.process_pool import WorkerPool
@@ -25,6 +26,7 @@ from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
 from langford.steps import COMPILING_WORDS
+from langford.words import several
 
 if TYPE_CHECKING:
     from db import Campaign
@@ -33,27 +35,6 @@ PREEMPTION = "SIGTERM"
 """The reason to stop of a worker that a scheduler takes away."""
 READY_SECONDS = 0.05
 """Time between two questions to a source that is not ready."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """How far a run is.
-
-    Attributes:
-        tasks_done: number of tasks of the campaign that are done.
-        work_done: their work.
-        tasks_here: number of tasks that this run has finished.
-        work_here: their work.
-        seconds_here: since the start of this run.
-        seconds_left: until the campaign is done, where the source knows; None: unknown.
-    """
-
-    tasks_done: int
-    work_done: float
-    tasks_here: int
-    work_here: float
-    seconds_here: float
-    seconds_left: float | None
 
 
 @dataclass(frozen=True)
@@ -99,28 +80,26 @@ class Run:
         self,
         source: TaskSource,
         devices: Sequence[Device],
-        tell: Callable[[Step], None] = lambda step: None,
-        say: Callable[[str], None] = lambda message: None,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
         time_limit: float | None = None,
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
         patience: float = PATIENCE_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
             source: gives the tasks and takes the results.
             devices: one worker process for each of them.
-            tell: called at the start, and often while the pool works.
-            say: called with remarks for the user.
-            stop_reason: called often; a string stops the run at once ("SIGTERM").
+            console: gets remarks and the progress, and may stop the run.
             time_limit: seconds; no task starts that would probably end later.
             pool_of: makes the pool of workers, one per device.
             patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
                 its process is killed.
+            clock: measures all that.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
-        self._tell, self._say, self._stop_reason = tell, say, stop_reason
-        self._effort, self._watch = Effort(time_limit), Watch(patience)
+        self._console = console
+        self._effort, self._watch, self._clock = Effort(time_limit, clock), Watch(patience, clock), clock
         self._stock: list[int] = []
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
@@ -135,7 +114,7 @@ class Run:
         try:
             stopped = self._await_source()
             if stopped is None:
-                self._tell(self._step())
+                self._console.show(self._step())
                 workers = self._source.useful(len(self._devices))
                 if workers:
                     stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
@@ -149,10 +128,10 @@ class Run:
     def _await_source(self) -> str | None:
         """Wait until the campaign is known (None), or return the reason to stop before that."""
         while True:
-            stopped = self._stop_reason() or self._effort.out_of_time()
+            stopped = self._console.stop_reason() or self._effort.out_of_time()
             if stopped or self._source.ready:
                 return stopped
-            time.sleep(READY_SECONDS)
+            self._clock.wait(READY_SECONDS)
 
     def _work_with(self, pool: Pool) -> str | None:
         """Run the loop; at its end, also after an error, stop the pool and give the leases back."""
@@ -160,10 +139,10 @@ class Run:
             stopped = self._work(pool)
         except GivenUp as error:
             pool.stop()
-            self._say(
-                f"{error}: what was computed and not delivered is lost, {len(self._leases)} leases will expire"
+            self._console.say(
+                f"{error}: undelivered results are lost, and {several(len(self._leases), 'lease')} will expire"
             )
-            return self._stop_reason()
+            return self._console.stop_reason()
         except BaseException:
             pool.stop()
             # When the ledger itself failed, this probably fails too; then the leases expire.
@@ -174,14 +153,14 @@ class Run:
         try:
             self._give_back(Outcome.PREEMPTED if stopped == PREEMPTION else Outcome.RELEASED, stopped)
         except GivenUp as error:
-            self._say(f"{error}: {len(self._leases)} leases will expire")
+            self._console.say(f"{error}: {several(len(self._leases), 'lease')} will expire")
         return stopped
 
     def _work(self, pool: Pool) -> str | None:
         """The loop; returns why it stopped early, or None when nothing is left to do here."""
         draining = None
         while True:
-            stopped = self._stop_reason()
+            stopped = self._console.stop_reason()
             if stopped:
                 self._handle(list(pool.poll(0)))
                 return stopped
@@ -196,12 +175,12 @@ class Run:
             self._handle(list(pool.poll(self._source.wait_seconds)))
             self._look(pool)
             self._say_what_compiles(pool)
-            self._tell(self._step())
+            self._console.show(self._step())
 
     def _say_what_compiles(self, pool: Pool) -> None:
         if pool.compiles and not self._compiling_said:
             self._compiling_said = True
-            self._say(COMPILING_WORDS)
+            self._console.say(COMPILING_WORDS)
 
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:
@@ -217,7 +196,7 @@ class Run:
             pool.submit(token, self._leases[token].index)
 
     def _look(self, pool: Pool) -> None:
-        """Renew the leases, and end the processes of tasks that take much too long."""
+        """Renew the leases, and end the processes of tasks that exceed their limit of time."""
         computing = pool.computing
         steps = {self._leases[token].attempt: made for token, made in computing.items() if made is not None}
         self._source.attend(self._leases.values(), steps)
@@ -257,7 +236,7 @@ class Run:
     def _release(self, message: Died) -> None:
         """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""
         leases = {token: self._leases.pop(token) for token in message.tokens}
-        self._say(f"{message.reason}; its tasks go back to the queue")
+        self._console.say(f"{message.reason}; its tasks go back to the queue")
         evaluated = leases.pop(message.evaluated, None) if message.evaluated is not None else None
         self._source.release(leases.values(), Outcome.PREEMPTED, message.reason)
         if evaluated is not None and self._source.die(evaluated, message.reason):

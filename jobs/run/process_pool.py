@@ -135,7 +135,7 @@ class WorkerPool:
                 yield self._replaced(number, code)
 
     def _news(self, number: int) -> Generator[Finished | Failed, None, bool]:
-        """What a worker has said; returns whether it has ended."""
+        """The messages of a worker; returns whether it has ended."""
         member, pipe = self._members[number], self._server.pipes[number]
         try:
             while pipe.poll():
@@ -150,7 +150,7 @@ class WorkerPool:
         return False
 
     def _last_news(self) -> Iterator[Finished | Failed]:
-        """What all workers have said, until they have ended."""
+        """The messages of all workers, until they have ended."""
         for number, pipe in enumerate(self._server.pipes):
             while not (yield from self._news(number)):
                 wait([pipe])
@@ -160,7 +160,7 @@ class WorkerPool:
         member = self._members[number]
         evaluated = member.heartbeat.token if member.heartbeat.token in member.tokens else None
         if exit_code == -signal.SIGTERM:
-            evaluated = None  # somebody wanted it to end, as a scheduler does: the task is not to blame
+            evaluated = None  # ended on request, for example by a scheduler: the task is not to blame
         died = Died(tuple(member.tokens), member.condemned or _death("worker process", exit_code), evaluated)
         member.heartbeat.clear()
         self._members[number] = _Member(member.heartbeat)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -11,6 +10,8 @@ from db import Delivery, Lease, Receipt
 from db.errors import LedgerError
 from db.states import Ending, Outcome, TaskState
 from jobs.run.calls import GivenUp, PatientCalls
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity, is_dead
 from langford.methods import PlanKey
@@ -73,7 +74,7 @@ class TaskSource(Protocol):
 
     @property
     def finished(self) -> bool:
-        """Whether no task is ready or held by anybody, as far as the source knows."""
+        """Whether no task is ready and no worker holds one, as far as the source knows."""
         ...
 
     def useful(self, workers: int) -> int:
@@ -115,7 +116,7 @@ class TaskSource(Protocol):
         ...
 
     def close(self, ending: Ending) -> None:
-        """End the run: send the results that still wait, if any, and say how it ended.
+        """End the run: send the results that still wait, if any, and report how it ended.
 
         Called even when it never was ready.
         """
@@ -142,22 +143,22 @@ class LedgerTasks:
         ledger: Ledger,
         campaign: Campaign,
         identity: Identity,
-        say: Callable[[str], None] = lambda message: None,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
             ledger: where the worker is enrolled.
             campaign: a campaign of this ledger.
             identity: of the worker that holds the leases.
-            say: called with remarks for the user.
-            stop_reason: called often; a string ends the wait for a ledger that does not answer.
+            console: gets remarks; when it asks to stop, the wait for a ledger that does not answer ends.
+            clock: says when to renew leases, and when to ask again.
 
         From here on every method waits while the ledger is away, and raises GivenUp when it is to stop meanwhile.
         """
-        self._ledger, self._campaign, self._identity, self._say = ledger, campaign, identity, say
-        self._calls = PatientCalls(say, stop_reason)
-        self._renewed = time.monotonic()
+        self._ledger, self._campaign, self._identity, self._console = ledger, campaign, identity, console
+        self._calls = PatientCalls(console, clock)
+        self._clock, self._renewed = clock, clock.monotonic()
         self._calls.make(self._release_the_dead)
         progress = self._calls.make(campaign.progress)
         self.tasks_done = progress.tasks.get(TaskState.DONE, 0)
@@ -194,7 +195,7 @@ class LedgerTasks:
 
     @property
     def finished(self) -> bool:
-        """Whether no task is ready or held by anybody."""
+        """Whether no task is ready and no worker holds one."""
         return self.exhausted and not self._calls.make(self._campaign.standing).unfinished
 
     def useful(self, workers: int) -> int:
@@ -219,19 +220,19 @@ class LedgerTasks:
                 self.tasks_done += 1
                 self.work_done += lease.work
             else:
-                self._say(remark(lease.index, receipt))
+                self._console.say(remark(lease.index, receipt))
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
         is_set_aside = self._calls.make(lambda: self._campaign.fail(lease, reason))
         consequence = "is set aside" if is_set_aside else "will be tried again"
-        self._say(f"task {lease.index} failed and {consequence}: {reason}")
+        self._console.say(f"task {lease.index} failed and {consequence}: {reason}")
 
     def die(self, lease: Lease, reason: str) -> bool:
         """Note that the process died that evaluated a task; after some deaths it is set aside."""
         is_set_aside = self._calls.make(lambda: self._campaign.die(lease, reason))
         if is_set_aside:
-            self._say(deadly(lease.index))
+            self._console.say(deadly(lease.index))
         return is_set_aside
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
@@ -241,8 +242,8 @@ class LedgerTasks:
 
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Renew the leases when a quarter of their time has passed."""
-        if time.monotonic() - self._renewed > LEASE_SECONDS / 4:
-            self._renewed = time.monotonic()
+        if self._clock.monotonic() - self._renewed > LEASE_SECONDS / 4:
+            self._renewed = self._clock.monotonic()
             renewed = list(leases)
             self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
 

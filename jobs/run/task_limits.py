@@ -1,41 +1,42 @@
-"""A watch over tasks: each has a limit of time, from the speeds that were seen; beyond it its process hangs."""
+"""The time limit of each task, from the speeds measured so far; a task that exceeds it is taken to hang."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
+
+from jobs.run.clock import SYSTEM, Clock
 
 PATIENCE_SECONDS = 120.0
 LIMIT_FACTOR = 20.0
-"""A task may take so many times what it should take at the slowest speed seen."""
+"""A task may take up to this multiple of its expected time at the slowest speed measured."""
 START_SECONDS, UNKNOWN_SECONDS = 900.0, 86_400.0
-"""How long a process may need before its first task, and a task of which nobody knows how long it should take."""
+"""How long a process may take before its first task, and a task whose expected time is unknown."""
 LONGEST_LOOK = 5.0
-"""What one look counts at most: this process, or its machine, may have been stopped meanwhile."""
+"""The most that one look counts: this process, or its machine, may have been stopped meanwhile."""
 
 
 class Watch:
     """How long tasks have been evaluated, and how long they may be.
 
     Attributes:
-        pace: seconds per unit of work at the slowest speed seen; None: none was seen.
+        pace: seconds per unit of work at the slowest speed measured; None: none was.
     """
 
-    def __init__(self, patience: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, patience: float = PATIENCE_SECONDS, clock: Clock = SYSTEM) -> None:
         """``patience``: seconds that every task may take, however small it is."""
-        self._patience = patience
+        self._patience, self._clock = patience, clock
         self._seconds: dict[tuple[int, bool], float] = {}
-        self._looked = time.monotonic()
+        self._looked = self._clock.monotonic()
         self.pace: float | None = None
 
     def saw(self, work: float, seconds: float) -> None:
-        """Note that a task of this work took so many seconds."""
+        """Record that a task of this work took ``seconds``."""
         if work > 0:
             self.pace = max(self.pace or 0.0, seconds / work)
 
     def look(self, computing: Mapping[int, int | None]) -> None:
         """Count the time since the last look for these tasks, see :attr:`jobs.run.pool.Pool.computing`."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         passed, self._looked = min(now - self._looked, LONGEST_LOOK), now
         tasks = [(token, steps is not None) for token, steps in computing.items()]
         # What is seen for the first time has just begun.

@@ -1,4 +1,4 @@
-"""Ways to tell an operator something: a command that reads it, or a URL that it is posted to."""
+"""Ways to notify an operator: a command that reads a document, or a URL to which it is posted."""
 
 from __future__ import annotations
 
@@ -20,36 +20,32 @@ from typing import IO, Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 from jobs.addresses import is_this_machine
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.version import __version__
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
-"""How long a command may run, and how long a server may take for its answer."""
+"""How long a command may run, and how long a server may take to answer."""
 LONGEST_COMPLAINT = 300
-"""Characters of what a command said that are reported."""
+"""Characters of the output of a command that are reported."""
 
 
-class BadHook(LangfordError):
-    """A command or URL for notifications cannot be used."""
-
-
-class NotTold(Exception):
+class NotDelivered(Exception):
     """A notification did not arrive; the message says why."""
 
 
 class Hook(Protocol):
-    """A way to tell an operator something.
+    """A way to notify an operator.
 
     Attributes:
-        channel: its name in the ledger's account, "command" or "url".
-        where: the program, or the server, fit to be shown: no part of it is secret.
+        channel: its name in the ledger, "command" or "url".
+        where: the program or the server, without any secret, as messages show it.
     """
 
     channel: str
     where: str
 
-    def tell(self, document: bytes) -> None:
-        """Tell a JSON document; raises NotTold."""
+    def notify(self, document: bytes) -> None:
+        """Deliver a JSON document; raises NotDelivered."""
         ...
 
 
@@ -59,29 +55,29 @@ class CommandHook:
     channel = "command"
 
     def __init__(self, command: str, seconds: float = COMMAND_SECONDS) -> None:
-        """Raises BadHook when there is no such program.
+        """Raises BadInput when there is no such program.
 
         Args:
             command: the program and its arguments, quoted as in a shell.
-            seconds: how long it may run.
+            seconds: how many seconds it may run.
         """
         try:
             self._words = shlex.split(command)
         except ValueError as error:
-            raise BadHook(f"cannot read the command {command!r:.80} ({error}): close its quotes") from error
+            raise BadInput(f"cannot read the command {command!r:.80} ({error}): close its quotes") from error
         if not self._words or shutil.which(self._words[0]) is None:
             program = self._words[0] if self._words else ""
-            raise BadHook(
+            raise BadInput(
                 f"there is no program {program!r:.80} to notify with: give --notify-command a program and its "
                 "arguments; a pipe or a variable needs a script"
             )
         self.where = self._words[0]
         self._seconds = seconds
 
-    def tell(self, document: bytes) -> None:
-        """Run the command, and kill it and what it has started when it takes too long."""
+    def notify(self, document: bytes) -> None:
+        """Run the command; when it takes too long, kill it and what it has started."""
         try:
-            # Files, not pipes: what the command starts may keep them open, and it may say more than we can hold.
+            # Files, not pipes: what the command starts may keep them open, and its output may be huge.
             with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as complaint:
                 question.write(document)
                 question.seek(0)
@@ -89,9 +85,9 @@ class CommandHook:
                 complaint.seek(0)
                 words = complaint.read(4 * LONGEST_COMPLAINT).decode(errors="replace").strip()[:LONGEST_COMPLAINT]
         except OSError as error:
-            raise NotTold(f"it cannot be started ({error.strerror or error})") from error
+            raise NotDelivered(f"it cannot be started ({error.strerror or error})") from error
         if code:
-            raise NotTold(f"it ended with exit code {code}{': ' if words else ''}{words}")
+            raise NotDelivered(f"it ended with exit code {code}{': ' if words else ''}{words}")
 
     def _run(self, question: IO[bytes], complaint: IO[bytes]) -> int:
         """Run the command between two files; returns its exit code."""
@@ -104,20 +100,20 @@ class CommandHook:
             with suppress(OSError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-            raise NotTold(f"it was killed after {self._seconds:.0f} s") from error
+            raise NotDelivered(f"it was killed after {self._seconds:.0f} s") from error
 
 
 class UrlHook:
-    """A URL that gets the document by POST; any status from 200 to 299 says that it arrived."""
+    """A URL that gets the document by POST; any status from 200 to 299 means that it arrived."""
 
     channel = "url"
 
     def __init__(self, url: str, seconds: float = URL_SECONDS) -> None:
-        """Raises BadHook when this is no URL.
+        """Raises BadInput when this is no URL.
 
         Args:
             url: http(s)://…; a name and a password in it are sent as HTTP says.
-            seconds: how long its server may take for the head of its answer; the rest is not read.
+            seconds: how many seconds its server may take for the headers of its answer; the rest is not read.
         """
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
@@ -135,7 +131,7 @@ class UrlHook:
         # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
         self._proxies: dict[str, str] | None = {} if is_this_machine(parts.hostname or "") else None
 
-    def tell(self, document: bytes) -> None:
+    def notify(self, document: bytes) -> None:
         """Post the document."""
         request = urllib.request.Request(self._url, document, self._headers, method="POST")
         line = _Line()
@@ -149,18 +145,18 @@ class UrlHook:
                 pass
         except urllib.error.HTTPError as error:
             error.close()
-            raise NotTold(f"it answers with the status {error.code}") from error
+            raise NotDelivered(f"it answers with the status {error.code}") from error
         except (OSError, HTTPException, ValueError) as error:
             late = f"no whole answer in {self._seconds:.0f} s" if line.is_cut else None
             reason = late or getattr(error, "reason", None) or error
-            raise NotTold(f"it does not answer ({str(reason)[:LONGEST_COMPLAINT]})") from error
+            raise NotDelivered(f"it does not answer ({str(reason)[:LONGEST_COMPLAINT]})") from error
         finally:
             deadline.cancel()
             line.close()
 
 
 class _Line:
-    """The sockets of one request: cut when it takes too long, whatever the other end still says.
+    """The sockets of one request: shut down when it takes too long, whatever the other end still sends.
 
     Attributes:
         is_cut: whether that has happened.
@@ -178,14 +174,14 @@ class _Line:
             self.cut()
 
     def cut(self) -> None:
-        """Let all that waits for these sockets see their end."""
+        """Shut the sockets down, which ends every wait for them."""
         self.is_cut = True
         for each in self._sockets:
             with suppress(OSError):
                 each.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Give the copies back."""
+        """Close the copies."""
         for each in self._sockets:
             each.close()
 
@@ -200,7 +196,7 @@ class _Kept(HTTPConnection):
     line: _Line
 
     def connect(self) -> None:
-        """Connect, and give the socket away."""
+        """Connect, and pass the socket on."""
         super().connect()
         self.line.keep(self.sock)
 
@@ -234,20 +230,20 @@ class _Https(urllib.request.HTTPSHandler):
 
 
 class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Goes nowhere else: a redirected POST would become a GET without the document."""
+    """Follows no redirect: a redirected POST would become a GET without the document."""
 
     def redirect_request(self, *arguments: object) -> None:
         return None
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of a URL; raises BadHook, which does not repeat it: it may be a secret."""
+    """The parts of a URL; raises BadInput, which does not repeat it: it may be a secret."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise BadHook("cannot read the URL to notify: write https://HOST/PATH") from error
+        raise BadInput("cannot read the URL to notify: write https://HOST/PATH") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise BadHook("the URL to notify must begin with http:// or https:// and a host: write https://HOST/PATH")
+        raise BadInput("the URL to notify must begin with http:// or https:// and a host: write https://HOST/PATH")
     return parts

@@ -1,14 +1,13 @@
-"""Notifications: what an operator should know who is not there, told once each by a hook.
+"""Notifications for an operator who is not watching: each is sent once, by a hook.
 
-A thread of its own looks at the campaigns and tells what is due; nobody waits for it.  The ledger keeps account
-(:mod:`db.look.notices`): several servers of one ledger, and one that starts again, tell nothing twice.
+A thread looks at the campaigns and sends what is due; nothing waits for it.  The ledger records what was sent
+(:mod:`db.look.notices`), so neither several servers of one ledger nor a restarted server send anything twice.
 """
 
 from __future__ import annotations
 
 import json
 import threading
-import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,34 +19,35 @@ from db.look import events, notices
 from db.look.notices import Claim
 from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
-from jobs.show.durations import duration
-from jobs.show.hooks import Hook, NotTold
+from jobs.run.clock import SYSTEM, Clock
+from jobs.show.hooks import Hook, NotDelivered
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
+from langford.words import duration
 
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
-"""Looks at a campaign take at most one part in so many of the time."""
+"""Looks at a campaign take at most one part in 50 of the time."""
 LONGEST_PAUSE = 15.0
-"""Seconds to the next look at most, whatever the last ones took: a machine that is busy makes cheap looks long."""
+"""Longest time between two looks, in seconds: on a busy machine even a cheap look takes long."""
 EVENT_PAUSE = 60.0
-"""What happens within so many seconds after a notice is told in one."""
+"""Seconds after a notification in which further events of its kind are collected for the next one."""
 STALLED_SECONDS = 900.0
-"""Unless the operator says otherwise: a campaign has stalled when nobody has worked for so long."""
+"""By default a campaign has stalled when no one has worked for this many seconds."""
 EVENT_KINDS: Mapping[NoticeKind, EventKind] = {
     NoticeKind.CONFLICT: EventKind.CONFLICT,
     NoticeKind.DISTRUSTED: EventKind.DISTRUSTED,
     NoticeKind.SET_ASIDE: EventKind.SET_ASIDE,
 }
 REOPENING = EventKind.CONFLICT, EventKind.DISTRUSTED, EventKind.QUESTIONED
-"""After these a campaign may be done once more."""
+"""After one of these events a finished campaign may become unfinished, and be done again."""
 Say = Callable[[str, str, str], None]
 """Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
 
 
 @dataclass(frozen=True)
 class Fact:
-    """Something to tell, if it was not told.
+    """Something to notify, unless it was notified before.
 
     Attributes:
         kind: what.
@@ -62,10 +62,10 @@ class Fact:
 
 
 class Facts:
-    """What is to be told about a campaign now, whether it was told or not."""
+    """The facts about a campaign that are worth a notification now, whether or not one was sent."""
 
-    def __init__(self, campaign: Campaign, stalled_seconds: float) -> None:
-        self._campaign, self._stalled_seconds = campaign, stalled_seconds
+    def __init__(self, campaign: Campaign, stalled_seconds: float, clock: Clock = SYSTEM) -> None:
+        self._campaign, self._stalled_seconds, self._clock = campaign, stalled_seconds, clock
         kinds = {*EVENT_KINDS.values(), *REOPENING}
         self._events = events.LatestEvents(campaign.database, campaign.campaign_id, kinds)
         self._standing: Standing | None = None
@@ -73,7 +73,7 @@ class Facts:
         # Seconds that the last two looks took: a single slow one had to wait for something.
         self._looks = deque([0.0], maxlen=2)
         self._state: tuple[int, int] | None = None
-        self._since = time.monotonic()
+        self._since = self._clock.monotonic()
 
     @property
     def standing(self) -> Standing:
@@ -81,19 +81,19 @@ class Facts:
         return self._standing or self._campaign.standing()
 
     def now(self, at_once: bool = False) -> list[Fact]:
-        """The facts; none when the last look was dear and is not long ago.
+        """The facts; none if the last look was expensive and recent.
 
-        ``at_once``: look all the same, and let nothing wait for more of its kind.
+        ``at_once``: look anyway, and do not collect events of a kind.
         """
-        began = time.monotonic()
+        began = self._clock.monotonic()
         if began < self._next_look and not at_once:
             return []
         latest = self._events.by_kind()
         pause = 0.0 if at_once else EVENT_PAUSE
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
         facts += self._of_the_tasks(latest)
-        self._looks.append(time.monotonic() - began)
-        self._next_look = time.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
+        self._looks.append(self._clock.monotonic() - began)
+        self._next_look = self._clock.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
@@ -104,8 +104,8 @@ class Facts:
             return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]
         state = done, standing.rechecks
         if state != self._state or not standing.to_do or self._campaign.is_worked_at():
-            self._state, self._since = state, time.monotonic()
-        if time.monotonic() - self._since < self._stalled_seconds:
+            self._state, self._since = state, self._clock.monotonic()
+        if self._clock.monotonic() - self._since < self._stalled_seconds:
             return []
         return [Fact(NoticeKind.STALLED, done)]
 
@@ -115,7 +115,7 @@ def _number(latest: Mapping[EventKind, int]) -> Callable[[EventKind], int]:
 
 
 class Notifier:
-    """Tells what is due about some campaigns by one hook, in a thread of its own."""
+    """Sends what is due about some campaigns by one hook, in a thread of its own."""
 
     def __init__(
         self,
@@ -123,16 +123,18 @@ class Notifier:
         hook: Hook,
         say: Say,
         stalled_seconds: float = STALLED_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
             campaigns: of one ledger.
-            hook: tells the operator.
-            say: called, in that thread, with remarks on what was told and what was not.
-            stalled_seconds: how long nobody works before that is told.
+            hook: notifies the operator.
+            say: called in that thread, with remarks on what was sent and what was not.
+            stalled_seconds: how many seconds without a worker make a stall.
+            clock: measures it, and the pauses between two looks.
         """
-        self._facts = {campaign: Facts(campaign, stalled_seconds) for campaign in campaigns}
-        self._hook, self._say = hook, say
+        self._facts = {campaign: Facts(campaign, stalled_seconds, clock) for campaign in campaigns}
+        self._hook, self._say, self._clock = hook, say, clock
         self._stopping = threading.Event()
         self._give_up_at = float("inf")
         # Campaigns of which nothing can be seen now.
@@ -146,22 +148,22 @@ class Notifier:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Look once more, tell what is due, and end; what takes longer than ``seconds`` is left to the next one."""
-        self._give_up_at = time.monotonic() + seconds
+        """Look once more, send what is due, and end; what takes longer than ``seconds`` waits for a restart."""
+        self._give_up_at = self._clock.monotonic() + seconds
         self._stopping.set()
         self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._look_at_all(at_once=False)
-            self._stopping.wait(LOOK_SECONDS)
-        self._look_at_all(at_once=True)
-        while self._owed and time.monotonic() < self._give_up_at:
-            time.sleep(LOOK_SECONDS / 4)
-            self._look_at_all(at_once=True)
+            self.look()
+            self._clock.wait(LOOK_SECONDS, self._stopping)
+        self.look(at_once=True)
+        while self._owed and self._clock.monotonic() < self._give_up_at:
+            self._clock.wait(LOOK_SECONDS / 4)
+            self.look(at_once=True)
 
-    def _look_at_all(self, at_once: bool) -> None:
-        """Tell what is due about all campaigns."""
+    def look(self, at_once: bool = False) -> None:
+        """Notify what is due about all campaigns; ``at_once``: also what would wait for more of its kind."""
         for campaign, facts in self._facts.items():
             try:
                 for fact in facts.now(at_once):
@@ -170,38 +172,41 @@ class Notifier:
             except Exception as error:  # whatever it is: the thread must go on, and the work goes on without it
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
                 if campaign.name not in self._blind:
-                    self._say("not_notified", f"cannot see what is to be told: {kind}{error}", campaign.name)
+                    self._say("not_notified", f"cannot see what to notify: {kind}{error}", campaign.name)
                 self._blind.add(campaign.name)
 
     def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
-        """Tell a fact, unless it was told or another one tells it."""
+        """Notify a fact, unless that was done or another process does it."""
         where, subject = (campaign.database, campaign.campaign_id), (campaign.name, fact.kind)
         claimed = notices.claim(
             *where, self._hook.channel, fact.kind, fact.about, by_events=fact.by_events, pause=fact.pause
         )
         if claimed is None:
             return
-        document = notice(campaign, claimed, facts.standing)
+        document = notice(campaign, claimed, facts.standing, self._clock.wall())
         try:
-            self._hook.tell(json.dumps(document).encode())
-        except NotTold as error:
-            wait = notices.not_told(campaign.database, claimed)
+            self._hook.notify(json.dumps(document).encode())
+        except NotDelivered as error:
+            wait = notices.failed(campaign.database, claimed)
             given_up = claimed.tries >= notices.MOST_TRIES
-            again = "it is given up" if given_up else f"trying again in {duration(wait)}"
-            message = f"{self._hook.where} was not told of {fact.kind.value!r}: {error}; {again}"
+            again = "no more attempts are made" if given_up else f"trying again in {duration(wait)}"
+            message = f"{self._hook.where} was not notified of {fact.kind.value!r}: {error}; {again}"
             self._say("not_notified", message, campaign.name)
             self._owed.add(subject)
             if given_up:
                 self._owed.discard(subject)
             return
-        notices.told(campaign.database, claimed)
+        notices.delivered(campaign.database, claimed)
         self._owed.discard(subject)
         attempts = f" at attempt {claimed.tries}" if claimed.tries > 1 else ""
-        self._say("notified", f"{self._hook.where} was told of {fact.kind.value!r}{attempts}", campaign.name)
+        self._say("notified", f"{self._hook.where} was notified of {fact.kind.value!r}{attempts}", campaign.name)
 
 
-def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, Any]:
-    """What a hook gets, as JSON; docs/watching.md describes it.  It holds no token and no address of a ledger."""
+def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) -> dict[str, Any]:
+    """The JSON document that a hook gets, see docs/watching.md; it has no token and no address of a ledger.
+
+    ``at``: the time, in seconds since 1970.
+    """
     number, tasks = 1, list[int]()
     if claimed.kind in EVENT_KINDS:
         kind = EVENT_KINDS[claimed.kind]
@@ -213,14 +218,14 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing) -> dict[str, 
     elif claimed.kind is NoticeKind.DONE:
         text = f"done: all {campaign.tasks:,} tasks have their results"
     else:
-        text = f"stalled: nobody works for it, and {standing.to_do:,} tasks are left"
+        text = f"stalled: no one works for it, and {standing.to_do:,} tasks are left"
     return {
         "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",
         "kind": claimed.kind.value,
         "campaign": campaign.name,
         "uuid": campaign.uuid,
         "problem": campaign.problem.name,
-        "at": iso(time.time()),
+        "at": iso(at),
         "text": f"{campaign.name}: {text}",
         "number": number,
         "tasks": tasks[:LISTED],

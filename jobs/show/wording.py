@@ -9,19 +9,19 @@ from db.records import EventRecord
 from db.states import EventKind
 
 NAMED = 10
-"""Tasks, or machines, that a line names at most."""
+"""The maximum number of tasks or machines that a line names."""
 LISTED = 100
-"""Entries of a list for programs, at most."""
+"""The maximum number of entries of a list for programs."""
 
 
 @dataclass(frozen=True)
 class Wording:
-    """How events of one kind are said.
+    """The words for events of one kind.
 
     Attributes:
         one: the line about one event.
         many: the line about several.
-        alarm: whether somebody should look at it.
+        alarm: whether an operator should look at it.
     """
 
     one: Callable[[EventRecord], str]
@@ -58,7 +58,7 @@ WORDINGS = {
     ),
     EventKind.REFUSED: Wording(
         lambda event: f"a result is refused: {event.detail}",
-        lambda events: f"{len(events):,} times results were refused (last: {events[-1].detail})",
+        lambda events: f"results were refused {len(events):,} times (last: {events[-1].detail})",
     ),
     EventKind.SET_ASIDE: Wording(
         lambda event: _set_aside(event),
@@ -67,7 +67,7 @@ WORDINGS = {
         ),
     ),
 }
-"""The kinds of events that are said; of the others there are too many, or they are said in another way."""
+"""The kinds of events that are reported; the others are too many, or are reported in another way."""
 
 
 def _set_aside(event: EventRecord) -> str:
@@ -83,7 +83,7 @@ def tasks_of(events: Sequence[EventRecord]) -> list[int]:
 
 
 def tasks_in_words(events: Sequence[EventRecord]) -> str:
-    """The same in words, not too many of them."""
+    """The tasks that events are about, in words; up to NAMED of them by number."""
     tasks = tasks_of(events)
     more = f" and {len(tasks) - NAMED:,} more" if len(tasks) > NAMED else ""
     return ", ".join(map(str, tasks[:NAMED])) + more

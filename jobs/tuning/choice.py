@@ -3,41 +3,38 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from random import Random
 
+from jobs.run.console import SILENT, Console
 from jobs.run.evaluation import evaluate
 from jobs.tuning.experiment import Curve, Experiment, Trial
 from langford.devices import CPU, Cuda, Device
-from langford.errors import BadDepth, MethodDoesNotApply
+from langford.errors import BadDepth, BadInput
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method, Plan, candidates
 from langford.methods.choice import keep
 from langford.problem import Problem
 
 ENOUGH_SECONDS = 0.25
-"""Time of a task that shows the speed of tasks of any size."""
+"""The duration of a task that is long enough to show the speed of tasks of any size."""
 DEEPER = 8
-"""How much deeper than suggested the first plan is whose tasks are measured."""
+"""The first plan whose tasks are measured is this much deeper than the suggested one."""
 GPU = Cuda(0)
 
 
-class NothingToChoose(MethodDoesNotApply):
-    """One method alone counts the problem fast."""
-
-
 def choices(
-    problem: Problem, repetitions: int, say: Callable[[str], None] = lambda message: None, save: bool = True
+    problem: Problem, repetitions: int, console: Console = SILENT, save: bool = True
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): the projected time of a problem by each method, on a core and on GPU 0.
 
     Args:
         problem: what would be counted.
         repetitions: tasks of each method, drawn over the whole plan, whose median is taken.
-        say: called with each projected time, and with remarks for the user.
+        console: gets each projected time, and remarks.
         save: keep the times in the profile of this machine, by which ``count`` and ``run`` choose.
 
-    Raises NothingToChoose when no device has two methods for the problem, BadProfile or OSError.
+    Raises BadInput when no device has two methods for the problem, BadProfile or OSError.
     """
     compared = 0
     for device in (CPU, GPU):
@@ -48,20 +45,20 @@ def choices(
         try:
             name = device.name
         except NoGpu as error:
-            say(f"{problem} on a GPU is left out: {error}")
+            console.say(f"{problem} on a GPU is left out: {error}")
             continue
         seconds = {}
         for method in methods:
             seconds[method.name] = projected(problem, method, device, repetitions)
-            say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
+            console.say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
         curves = tuple(
             Curve(method, (Trial(problem.n, time_, {"method": method}),)) for method, time_ in seconds.items()
         )
         yield device.kind, Experiment("choice", f"{problem} on {name}", "n", curves, "whole count, projected")
         if save:
-            say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
+            console.say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
     if not compared:
-        raise NothingToChoose(f"one method alone counts {problem} fast: there is nothing to choose")
+        raise BadInput(f"only one method counts {problem} fast: there is nothing to choose")
 
 
 def projected(problem: Problem, method: Method, device: Device, repetitions: int) -> float:
@@ -90,7 +87,7 @@ def _showing(problem: Problem, method: Method, device: Device) -> Plan:
 
 
 def seconds_of(plan: Plan, task: int, device: Device) -> float:
-    """Time of one task: of this thread's core, or on the clock where a GPU computes."""
+    """The seconds of one task: CPU time of this thread, or elapsed time on a GPU."""
     start = device.clock()
     evaluate(plan, task, device)
     return device.clock() - start

@@ -8,14 +8,15 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from jobs.run.console import SILENT, Console
 from langford.errors import CheckFailed
 from langford.methods import Plan, merge
 from langford.result import PartialResult
 
 NOISE = 0.02
-"""Relative difference of times that means nothing."""
-LONGEST_TRIAL = 5.0
-"""Seconds of a trial after which no longer one follows."""
+"""A relative difference of times that is not significant."""
+LONGEST_TRIAL_SECONDS = 5.0
+"""No longer trial follows one that takes more than this."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,11 @@ class Trial:
 
 
 def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """The trials up to the first that takes longer than LONGEST_TRIAL; their times grow along the axis."""
+    """The trials up to the first that takes longer than LONGEST_TRIAL_SECONDS; their times grow along the axis."""
     measured = []
     for trial in trials:
         measured.append(trial)
-        if trial.seconds > LONGEST_TRIAL:
+        if trial.seconds > LONGEST_TRIAL_SECONDS:
             break
     return tuple(measured)
 
@@ -117,13 +118,13 @@ class Experiment:
 class Stopwatch:
     """Times counts of one problem; all of them must give the same number."""
 
-    def __init__(self, repetitions: int = 3, tell: Callable[[str], None] = lambda message: None) -> None:
-        self._repetitions, self._tell = repetitions, tell
+    def __init__(self, repetitions: int = 3, console: Console = SILENT) -> None:
+        self._repetitions, self._console = repetitions, console
         self._published: int | None = None
 
     def afresh(self) -> Stopwatch:
         """A stopwatch with the same settings, for another problem."""
-        return Stopwatch(self._repetitions, self._tell)
+        return Stopwatch(self._repetitions, self._console)
 
     def seconds(self, label: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
         """Median seconds of a count.
@@ -147,5 +148,5 @@ class Stopwatch:
                 )
             self._published = published
         median = statistics.median(times)
-        self._tell(f"{label}: {median:.3g} s")
+        self._console.say(f"{label}: {median:.3g} s")
         return median

@@ -6,20 +6,20 @@ from io import BytesIO
 from pathlib import Path
 
 from jobs.tuning.experiment import Experiment
-from langford.drawing import CannotDraw
 from langford.durable import replace_file
+from langford.errors import NotInstalled
 
 
 def save(experiment: Experiment, path: Path) -> None:
     """Draw an experiment into a file, whose suffix chooses the format.
 
-    Raises CannotDraw without matplotlib, NotReplaceable or OSError.
+    Raises NotInstalled without matplotlib, NotReplaceable or OSError.
     """
     try:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise CannotDraw("figures need matplotlib: pip install 'langford[draw]'") from error
+        raise NotInstalled("figures need matplotlib: pip install 'langford[draw]'") from error
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for curve in experiment.curves:

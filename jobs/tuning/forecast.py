@@ -14,7 +14,6 @@ from jobs.run.evaluation import evaluate
 from langford.methods import Method, Plan
 from langford.methods.speeds import Forecast
 from langford.problem import Problem
-from langford.variants import DIFFERENCES
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
@@ -42,7 +41,7 @@ def _summed(problem: Problem, probe: Problem, method: Method, start: Forecast) -
 
 
 def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
-    """A plan of a problem whose tasks have so many points, or fewer where no plan has tasks of that size."""
+    """A plan of a problem whose tasks have this number of points, or fewer if no plan has tasks of that size."""
     depths = method.best_depths(probe)
     if points is None:
         return method.plan(probe, depths[-1] // 2 // 4 * 4)
@@ -61,7 +60,4 @@ def _searched(probe: Problem, method: Method) -> float:
 
 def _smaller(problem: Problem, n: int) -> Problem:
     """The problem, or one of the same kind with n colours if it has more."""
-    if problem.n <= n:
-        return problem
-    variant = "langford" if problem.variant == DIFFERENCES else problem.variant
-    return Problem.named(variant, n, problem.copies)
+    return problem if problem.n <= n else problem.resized(n)

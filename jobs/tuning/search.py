@@ -25,7 +25,7 @@ from langford.problem import Problem
 from langford.result import PartialResult
 
 AROUND = 2
-"""How far the numbers of colours per lane that are tried lie from the usual one."""
+"""The numbers of colours per lane that are tried differ from the usual one by up to this."""
 THREADS = (64, 96, 128, 256, 512)
 WAITING = (1, 2, 4, 8, 16, 32)
 STREAMS = range(1, 8)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 
+from jobs.run.console import SILENT, Console
 from jobs.tuning.experiment import Experiment, Stopwatch
 from jobs.tuning.forecast import core_seconds
 from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
 from jobs.tuning.processor import on_cores
 from jobs.tuning.search import Bench, search_on_gpu
-from langford.devices import CPU, Cuda, cores
+from langford.cores import cores
+from langford.devices import CPU, Cuda
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method
 from langford.methods.backtracking.cuda import Settings
@@ -19,7 +21,7 @@ from langford.problem import Problem
 from langford.profile import save_settings
 
 CORE_SECONDS = 10.0
-"""Most expensive count of the experiments on the cores, in seconds of one core."""
+"""The cost limit of each count on the cores, in seconds of one core."""
 
 GPU = Cuda(0)
 
@@ -28,7 +30,7 @@ def experiments(
     problem: Problem,
     method: Method,
     repetitions: int,
-    say: Callable[[str], None] = lambda message: None,
+    console: Console = SILENT,
     save: bool = True,
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
@@ -37,19 +39,19 @@ def experiments(
         problem: what is counted each time; on the cores a smaller one if it would take long there.
         method: how it is counted.
         repetitions: number of counts with the same settings, whose median is taken.
-        say: called with each measured time, and with remarks for the user.
+        console: gets each measured time, and remarks.
         save: keep the best settings of the GPU in the profile of this machine.
 
     Raises CheckFailed when two counts differ, BadProfile or OSError when the settings cannot be kept.
     """
-    watch = Stopwatch(repetitions, say)
+    watch = Stopwatch(repetitions, console)
     smaller = for_cores(problem, method)
     for experiment in on_cores(smaller, method, cores(), watch if smaller == problem else watch.afresh()):
         yield CPU.kind, experiment
     try:
         name = GPU.name
     except NoGpu as error:
-        say(f"the experiments on a GPU are left out: {error}")
+        console.say(f"the experiments on a GPU are left out: {error}")
         return
     compiler = GPU.compiler
     if method.name == "godfrey":
@@ -62,7 +64,7 @@ def experiments(
         # How many colours a lane places depends on the problem, not on the machine.
         best = {setting: value for setting, value in asdict(bench.settings).items() if setting != "lane_colours"}
     if save:
-        say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
+        console.say(f"settings of {method.name} on {name} kept in {save_settings(name, method.name, best)}")
 
 
 def for_cores(problem: Problem, method: Method) -> Problem:
@@ -70,5 +72,5 @@ def for_cores(problem: Problem, method: Method) -> Problem:
     n = problem.n
     while n > 1 and core_seconds(problem, method) > CORE_SECONDS:
         n -= 1
-        problem = Problem.named(problem.variant, n, problem.copies)
+        problem = problem.resized(n)
     return problem

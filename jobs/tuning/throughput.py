@@ -7,12 +7,8 @@ from fractions import Fraction
 from math import ceil
 from typing import Any
 
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.irregular import EventGraph
-
-
-class BadFarm(LangfordError):
-    """A farm without workers or tasks, or one in which nothing takes any time."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +31,9 @@ class Farm:
     round_trip_ms: float
 
 
+OF_WORKER = " of worker "
+
+
 @dataclass(frozen=True)
 class Throughput:
     """The pace of a farm.
@@ -44,12 +43,14 @@ class Throughput:
             must: the most that the farm can do.
         expected_tasks_per_second: when requests come at times that have nothing to do with each other, so that some
             wait although the server is not busy all the time.
-        critical: the events of the cycle that sets it.
+        limited_by: who sets it, "workers" or "server".
+        critical: the events of the cycle that sets it, each kind of event once.
         saturates_at: the number of workers from which on the server sets it; None when it never does.
     """
 
     tasks_per_second: float
     expected_tasks_per_second: float
+    limited_by: str
     critical: list[str]
     saturates_at: int | None
 
@@ -64,31 +65,33 @@ def _exact(number: float) -> Fraction:
 
 
 def throughput(farm: Farm) -> Throughput:
-    """The pace of a farm; raises BadFarm.
+    """The pace of a farm; raises BadInput.
 
     Each worker goes round: its results, its lease, a batch of tasks.  The server serves the workers in turn: its
     one token goes round all of their requests.
     """
     if farm.workers < 1 or farm.batch < 1:
-        raise BadFarm(f"{farm.workers} workers with batches of {farm.batch}: a farm has one at least of both")
+        raise BadInput(f"{farm.workers} workers with batches of {farm.batch}: a farm has at least one of both")
     lease, result = _exact(farm.lease_ms) / 1000, _exact(farm.result_ms) / 1000
     away = 2 * _exact(farm.round_trip_ms) / 1000 + farm.batch * _exact(farm.task_seconds)
     graph = EventGraph()
     for worker in range(1, farm.workers + 1):
         following = worker % farm.workers + 1
-        graph.add(f"results of worker {worker}", f"lease of worker {worker}", result)
-        graph.add(f"lease of worker {worker}", f"batch of worker {worker}", lease)
-        graph.add(f"batch of worker {worker}", f"results of worker {worker}", away, tokens=1)
+        graph.add(f"results{OF_WORKER}{worker}", f"lease{OF_WORKER}{worker}", result)
+        graph.add(f"lease{OF_WORKER}{worker}", f"batch{OF_WORKER}{worker}", lease)
+        graph.add(f"batch{OF_WORKER}{worker}", f"results{OF_WORKER}{worker}", away, tokens=1)
         last = 1 if worker == farm.workers else 0
-        graph.add(f"lease of worker {worker}", f"results of worker {following}", lease, tokens=last)
+        graph.add(f"lease{OF_WORKER}{worker}", f"results{OF_WORKER}{following}", lease, tokens=last)
     period = graph.period()
     if period.value == 0:
-        raise BadFarm("nothing takes any time in this farm: give --task-seconds, or what the server takes")
+        raise BadInput("nothing takes time in this farm: give --task-seconds, or the times of the server")
     served = lease + result
     saturates_at = ceil((served + away) / served) if served else None
     most = float(farm.workers * farm.batch / period.value)
     expected = farm.batch * _batches_per_second(farm.workers, float(served), float(away))
-    return Throughput(most, min(expected, most), period.critical, saturates_at)
+    limited_by = "server" if saturates_at is not None and farm.workers >= saturates_at else "workers"
+    kinds = list(dict.fromkeys(event.partition(OF_WORKER)[0] for event in period.critical))
+    return Throughput(most, min(expected, most), limited_by, kinds, saturates_at)
 
 
 def _batches_per_second(workers: int, served: float, away: float) -> float:
@@ -125,7 +128,7 @@ class Pipeline:
 
 
 def launches_per_second(pipeline: Pipeline, streams: int) -> float:
-    """The pace of so many streams; raises BadFarm.
+    """The pace of this number of streams; raises BadInput.
 
     A stream goes round its four steps and has one token; each step is done for one stream at a time, but for the
     tail of a kernel.
@@ -133,11 +136,11 @@ def launches_per_second(pipeline: Pipeline, streams: int) -> float:
     steps = {name: _exact(value) / 1000 for name, value in vars(pipeline).items()}
     tail = steps.pop("tail")
     if streams < 1:
-        raise BadFarm(f"{streams} streams launch nothing: give one or more")
+        raise BadInput(f"{streams} streams launch nothing: give one or more")
     if not any(steps.values()):
-        raise BadFarm("feed, copy, kernel and result take no time: give one of them some")
+        raise BadInput("feed, copy, kernel and result take no time: give one of them some")
     if tail > steps["kernel"]:
-        raise BadFarm(
+        raise BadInput(
             f"a tail of {pipeline.tail} ms is longer than its kernel of {pipeline.kernel} ms: give a part of it"
         )
     names = list(steps)
@@ -153,7 +156,7 @@ def launches_per_second(pipeline: Pipeline, streams: int) -> float:
 
 
 def best_streams(pipeline: Pipeline) -> int:
-    """The smallest number of streams with which the slowest step never waits; raises BadFarm."""
+    """The smallest number of streams with which the slowest step never waits; raises BadInput."""
     streams = 1
     pace = launches_per_second(pipeline, streams)
     while (faster := launches_per_second(pipeline, streams + 1)) > pace:

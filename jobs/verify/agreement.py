@@ -1,6 +1,6 @@
-"""Compare a merged count with what is known of it without this program: the published value, or random walks.
+"""Compare a merged count with an independent value: the published one, or an estimate by random walks.
 
-No code that counts reads the published values; the comparison comes after the count.
+Code that counts never reads the published values; the comparison comes after the count.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from langford.problem import Problem
 from langford.reference import published
 
 WALKS = 20_000
-"""Less than a second of random walks."""
+"""The number of random walks of an estimate; they take less than a second."""
 FEWEST_FRUITFUL = 1000
-"""Walks that must have found arrangements; with fewer the standard error says nothing."""
+"""The minimum number of walks that find arrangements; with fewer, the standard error is meaningless."""
 MOST_STANDARD_ERRORS = 10.0
-"""A right count is not this far from an estimate."""
+"""A count that is further away from its estimate is considered wrong."""
 
 
 @dataclass(frozen=True)

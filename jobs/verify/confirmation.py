@@ -10,14 +10,10 @@ from db.states import TaskState
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from langford.devices import Device
-from langford.errors import Incomplete, LangfordError
-from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, find_method, plan_of, task_depth
+from langford.errors import BadInput, Incomplete
+from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, chosen_plan, find_method
 from langford.methods.plan import Method
 from langford.problem import Problem
-
-
-class NothingElse(LangfordError):
-    """No other sum, and no other search, counts the same."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ class Confirmation:
             return f"the two counts agree with each other, but not with what is known: {known.words}"
         if key.method != other_key.method:
             return f"confirmed: {key.method} and {other_key.method} give the same count"
-        return f"confirmed: seeds {key.seed} and {other_key.seed} give other partial results and the same count"
+        return f"confirmed: seeds {key.seed} and {other_key.seed} give different partial results and the same count"
 
     def document(self) -> dict[str, Any]:
         """The comparison as an object of JSON."""
@@ -102,10 +98,10 @@ def confirming_plan(
         device: where the new campaign is to be run.
 
     The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two no
-    more independent: what a task deeper down finds adds up to that of its owner (Plan.owners), both place the first
-    colours by the same code, and both search below by their own.  So the depth is the best one for the method.
+    more independent: the values of deeper tasks add up to that of their owner (Plan.owners), both methods place the
+    first colours by the same code, and each searches below by its own.  So the depth is the best for the method.
 
-    Raises NothingElse, MethodDoesNotApply, BadSeed or BadDepth.
+    Raises BadInput, MethodDoesNotApply, BadSeed or BadDepth.
     """
     key = campaign.key
     method = _method(key, method_name, seed, device.kind)
@@ -114,22 +110,20 @@ def confirming_plan(
     else:
         seed = method.chosen_seed(seed)
     if (method.name, seed) == (key.method, key.seed):
-        raise NothingElse(
-            f"{campaign.name} is this sum itself ({key}), which confirms nothing: choose another --method or --seed"
+        raise BadInput(
+            f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"
         )
     for begun in ledger.campaigns():
         theirs = begun.key
         same_sum = (theirs.problem, theirs.method, theirs.seed) == (key.problem, method.name, seed)
         if same_sum and depth in (None, theirs.depth):
             return theirs, begun.name
-    chosen_depth = task_depth(key.problem, method, device) if depth is None else depth
-    confirming = PlanKey(key.problem, method.name, chosen_depth, seed)
-    plan_of(confirming)
+    confirming = chosen_plan(key.problem, device, method.name, depth, seed or None).key
     return confirming, confirming.name
 
 
 def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) -> Method:
-    """The method of a confirming campaign; raises NothingElse or MethodDoesNotApply."""
+    """The method of a confirming campaign; raises BadInput or MethodDoesNotApply."""
     if name is not None:
         method = find_method(name, key.problem)
         method.require_kernel(device_kind)
@@ -145,7 +139,7 @@ def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) 
     # Another method shares less with the campaign than another seed of the same one.
     others = [method for method in applicable if (method.name == key.method) == (seed is not None)]
     if not (others or applicable):
-        raise NothingElse(
+        raise BadInput(
             f"no other method with a kernel for {device_kind} counts {key.problem}"
             f"{' by a seed' if seed is not None else ''}: choose another --device"
         )

@@ -1,17 +1,13 @@
-"""Verify a campaign: which tasks are recomputed, what that proves, and what it decides."""
+"""How much of a campaign was recomputed, and what that proves."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
-from db import Campaign, Export
-from jobs.run.identity import Identity
 from jobs.verify.provenance import provenance
-from jobs.verify.recomputation import Comparison
-from langford.devices import Device
 from langford.provenance import kernel_hash
 from langford.result import Evaluation
 
@@ -35,7 +31,7 @@ class Coverage:
     seed: int | None
 
     def finds(self, wrong: int) -> float:
-        """The probability that a random choice of so many tasks has one of ``wrong`` wrong ones among it."""
+        """The probability that a random choice of this size contains at least one of ``wrong`` wrong tasks."""
         return 1 - math.exp(
             sum(
                 math.log((self.done - self.compared - k) / (self.done - k))
@@ -74,7 +70,7 @@ def sample_size(text: str, done: int) -> int:
 
 
 def choose(done: Collection[int], size: int, seed: int) -> list[int]:
-    """``size`` random tasks out of those that are done, in increasing order; the seed repeats the choice."""
+    """``size`` random tasks of those that are done, in increasing order; the same seed gives the same choice."""
     return sorted(Random(seed).sample(sorted(done), size))
 
 
@@ -92,38 +88,3 @@ def stale(counted: dict[str, int]) -> int:
     """How many of these results come from other kernels than those of this program."""
     here = f"kernels {kernel_hash()} "
     return sum(number for words, number in counted.items() if not words.startswith(here))
-
-
-def check_all(campaign: Campaign, export: Export) -> list[str]:
-    """Check every stored result without recomputing it; returns the checks that passed, in words.
-
-    Raises CheckFailed, ConflictingResults or UntrustedResults.
-    """
-    expectations = [campaign.plan.expectation(evaluation.result.index) for evaluation in export.results]
-    for evaluation, expectation in zip(export.results, expectations, strict=True):
-        expectation.check(evaluation.result)
-    campaign.results(unconfirmed=True)
-    replication = campaign.replication()
-    checked = "residue, zero bits and bounds"
-    if not any(expectation.zero_bits for expectation in expectations):
-        checked = "residue and bounds (there are no zero bits to check)"
-    return [
-        f"{checked} of all {len(export.results):,} stored results",
-        "no conflict, and no result that rests on a distrusted worker alone",
-        *([replication.words] if replication.drawn else []),
-    ]
-
-
-def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:
-    """Let what was recomputed decide about the results that wait or are in doubt; returns their tasks.
-
-    The ledger is not changed when there are none among those that were compared.
-    """
-    undecided = {*campaign.rechecked_tasks()}
-    evaluations = [
-        each.evaluation for each in comparisons if each.index in undecided and each.evaluation is not None
-    ]
-    if not evaluations:
-        return []
-    me = Identity.fresh([device])
-    return campaign.judge(evaluations, me.worker_id, me.host, me.process, me.device_kind, me.kernels)

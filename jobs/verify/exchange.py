@@ -55,7 +55,7 @@ def take_export(
 
 
 def _shown(name: str) -> str:
-    """The name of a file without characters that databases or terminals take for something else."""
+    """The name of a file, with characters replaced that databases or terminals would interpret."""
     return "".join(character if character.isprintable() else "?" for character in name)
 
 

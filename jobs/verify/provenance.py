@@ -1,4 +1,4 @@
-"""What the provenance of a result says; a stranger may have written it."""
+"""Read the provenance of a result, which is untrusted text."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import json
 from typing import Any
 
 LONGEST = 200
-"""Characters of each text in it that are read."""
+"""The maximum number of characters of each text that are kept."""
 
 
 def provenance(text: str) -> dict[str, str]:
-    """The provenance of a result as short texts by name; empty where it says nothing that can be read.
+    """The provenance of a result as short texts by name; empty if it cannot be read.
 
     >>> provenance('{"device": "cpu", "host": ""}'), provenance("[" * 4000)
     ({'device': 'cpu'}, {})

@@ -20,15 +20,11 @@ from db import Export
 from jobs.run.evaluation import evaluate
 from langford.arithmetic.residue import residue
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.methods import METHODS, Plan
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation, PartialResult
 from langford.threads import computing_threads
-
-
-class NotComparable(LangfordError):
-    """No task of one method has the value of tasks of the other."""
 
 
 @dataclass(frozen=True)
@@ -144,13 +140,13 @@ def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomp
         method_name: another method whose tasks are comparable, or None for the plan's own.
         device: where.
 
-    Raises NotComparable, and as Method.plan and Method.evaluator.
+    Raises BadInput, and as Method.plan and Method.evaluator.
     """
     other = plan
     if method_name not in (None, plan.method.name):
         other = METHODS[str(method_name)].plan(plan.problem, plan.depth)
         if plan.owners(other) is None:
-            raise NotComparable(
+            raise BadInput(
                 f"no task of {plan.method.name} can be compared with tasks of {other.method.name}: leave --method "
                 "out to compare tasks, or compare the whole count with "
                 f"`langford confirm NAME --method {other.method.name}` (without a ledger: "
@@ -204,7 +200,7 @@ def compare(
 
 
 def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:
-    """What a function returns, in the order of the items; at most so many have been given to the pool."""
+    """The results of a function, in the order of the items; up to ``most`` calls are in the pool at a time."""
     begun: deque[Future[Part]] = deque()
     for item in items:
         if len(begun) == most:

@@ -8,25 +8,13 @@ import subprocess
 from pathlib import Path
 
 from langford.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
-from langford.errors import LangfordError, WrongResult
+from langford.errors import BadInput, NotInstalled, WrongResult
 
 NAMESPACE = "langford"
-SECONDS = 120.0
-"""For a passphrase to be typed."""
+TIMEOUT_SECONDS = 120.0
+"""The time limit of ssh-keygen: long enough for a passphrase to be typed."""
 STREAMS = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/")
-"""Where the names of this process's outputs begin, which may lead to a file of another name."""
-
-
-class NoSshKeygen(LangfordError):
-    """ssh-keygen is not installed."""
-
-
-class NotSigned(LangfordError):
-    """ssh-keygen did not sign."""
-
-
-class NoPlaceForSignature(LangfordError):
-    """A signature is kept beside a file, and the output is none."""
+"""Prefixes of names that stand for outputs of this process, which may be files with other names."""
 
 
 class BadSignature(WrongResult):
@@ -39,13 +27,13 @@ def signature_of(file: Path) -> Path:
 
 
 def require_place(file: Path, key: Path | None) -> None:
-    """Raise when what is there forbids to write a file, or its signature; see :func:`write`.
+    """Check that a file and its signature can be written; see :func:`write`.
 
-    Raises NoPlaceForSignature, NotReplaceable or OSError.
+    Raises BadInput, NotReplaceable or OSError.
     """
     if key is not None and (is_a_device_or_a_pipe(file) or str(file).startswith(STREAMS)):
-        raise NoPlaceForSignature(
-            f"{file} is no file, and a signature stands beside a file: give the name of one, or leave --sign out"
+        raise BadInput(
+            f"{file} is not a file, so no signature can be beside it: give the name of a file, or leave --sign out"
         )
     require_replaceable(file)
     require_replaceable(signature_of(file))
@@ -54,12 +42,12 @@ def require_place(file: Path, key: Path | None) -> None:
 def write(file: Path, content: bytes, key: Path | None) -> Path | None:
     """Write a file and its signature, or without a key only the file; returns the signature.
 
-    An earlier signature does not stay: it would accuse the new file.  When signing fails nothing is changed.
+    An earlier signature is removed, since it would not match the new file.  If signing fails, nothing is changed.
 
     Args:
         key: a private ssh key, or a public one whose private one an agent has.
 
-    Raises NoSshKeygen, NotSigned, NoPlaceForSignature, NotReplaceable or OSError.
+    Raises NotInstalled, BadInput, NotReplaceable or OSError.
     """
     require_place(file, key)
     signature, signed = signature_of(file), None if key is None else _signed(content, key)
@@ -76,24 +64,24 @@ def _signed(content: bytes, key: Path) -> bytes:
     """The signature of a content."""
     done = _keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, content=content)
     if done.returncode:
-        raise NotSigned(f"ssh-keygen does not sign with {key} ({_reason(done)}): give a private ssh key")
+        raise BadInput(f"ssh-keygen does not sign with {key} ({_reason(done)}): give a private ssh key")
     return done.stdout
 
 
 def signer(file: Path, allowed: Path | None) -> str:
-    """Who signed a file, in words: "signed by ada", or that nobody did.
+    """Who signed a file, in words: "signed by ada", or "not signed: …".
 
     Args:
         file: whose signature is beside it, see :func:`signature_of`.
         allowed: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.
 
-    Raises NoSshKeygen, OSError, and BadSignature when the signature does not belong to the file and to an allowed
+    Raises NotInstalled, OSError, and BadSignature when the signature does not belong to the file and to an allowed
     signer.
     """
     signature, content = signature_of(file), file.read_bytes()
     if not signature.exists():
         if allowed is not None:
-            raise BadSignature(f"{file} is not signed: ask whom you trust for {signature.name}")
+            raise BadSignature(f"{file} is not signed: ask someone you trust for {signature.name}")
         return "not signed: anyone could have written this file"
     given = ("-n", NAMESPACE, "-s", str(signature))
     if allowed is None:
@@ -126,11 +114,11 @@ def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
 def _keygen(*arguments: str, content: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(
-            ["ssh-keygen", *arguments], input=content, capture_output=True, timeout=SECONDS, check=False
+            ["ssh-keygen", *arguments], input=content, capture_output=True, timeout=TIMEOUT_SECONDS, check=False
         )
     except FileNotFoundError as error:
-        raise NoSshKeygen("signatures need ssh-keygen: install OpenSSH's client") from error
+        raise NotInstalled("signatures need ssh-keygen: install OpenSSH's client") from error
     except subprocess.TimeoutExpired as error:
-        raise NotSigned(
-            f"ssh-keygen did not answer in {SECONDS:.0f} s: use a key without a passphrase, or an agent"
+        raise BadInput(
+            f"ssh-keygen did not answer in {TIMEOUT_SECONDS:.0f} s: use a key without a passphrase, or an agent"
         ) from error

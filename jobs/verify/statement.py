@@ -7,6 +7,7 @@ import platform
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from db.files.promise import Promise
@@ -14,20 +15,19 @@ from db.files.promise import document as promise_document
 from jobs.run.identity import user
 from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison, values_in_words
+from langford.bounded import TooLarge, content
 from langford.devices import Device
-from langford.errors import LangfordError, WrongResult
+from langford.errors import BadInput, WrongResult
 from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
-
-
-class BadStatement(LangfordError):
-    """A file is no statement of this program."""
+LARGEST_BYTES = 64 * 2**20
+"""The size of a statement about several hundred thousand tasks."""
 
 
 class ChangedStatement(WrongResult):
-    """The words of a statement are not those of its numbers."""
+    """The text of a statement does not match its numbers."""
 
 
 @dataclass(frozen=True)
@@ -65,39 +65,46 @@ class Statement:
         return "\n".join(lines)
 
     def to_text(self) -> str:
-        """The content of the file: the words, and then the JSON object that they follow from."""
+        """The content of the file: the text, and then the JSON object from which it was made."""
         return f"{self.words}{SEPARATOR}{json.dumps(self.document, indent=2, sort_keys=True)}\n"
 
     @classmethod
+    def read(cls, file: Path) -> Statement:
+        """The statement in a file; raises BadInput, ChangedStatement or OSError."""
+        try:
+            text = content(file, LARGEST_BYTES).decode()
+        except (UnicodeDecodeError, TooLarge) as error:
+            raise BadInput(f"{file} is not text: choose a file that `langford verify --statement` wrote") from error
+        return cls.from_text(text)
+
+    @classmethod
     def from_text(cls, text: str) -> Statement:
-        """The inverse of :meth:`to_text`; raises BadStatement or ChangedStatement."""
+        """The inverse of :meth:`to_text`; raises BadInput or ChangedStatement."""
         words, _, body = text.partition(SEPARATOR)
         try:
             statement = cls(json.loads(body))
             if statement.document["format"] != FORMAT:
-                raise BadStatement(
-                    f"the statement has another format than {FORMAT!r}: use the version that wrote it"
-                )
+                raise BadInput(f"the statement has another format than {FORMAT!r}: use the version that wrote it")
             again = statement.words
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise BadStatement(
-                f"this is no statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
+            raise BadInput(
+                f"not a statement of `langford verify --statement` ({repr(error)[:200]}): choose another file"
             ) from error
         if again != words:
             raise ChangedStatement(
-                "the words of the statement are not those of its numbers: it was changed; get it again"
+                "the text of the statement does not match its numbers: it was changed; get it again from its author"
             )
         return statement
 
 
 def _values(task: Mapping[str, Any]) -> str:
-    """Both values of a task; statements before November 2026 do not know from how many terms."""
+    """Both values of a task; statements before November 2026 lack the numbers of terms."""
     terms = task.get("stored_terms"), task.get("recomputed_terms")
     return values_in_words(task["stored"], task["recomputed"], *terms)
 
 
 def _text(number: int | None) -> str | None:
-    """A number as JSON has it, whose readers may keep 53 bits only."""
+    """A number as JSON text, since readers of JSON may keep only 53 bits."""
     return None if number is None else str(number)
 
 

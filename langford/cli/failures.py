@@ -1,4 +1,4 @@
-"""What the system refuses a command, in one line and an exit code; and outputs that take no more."""
+"""Errors of the operating system as one line and an exit code, and outputs that can no longer be written."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.output.terminal import say
 
 SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
-"""What the system says when a process has as many files, as much memory or as many processes as it may."""
+"""Error numbers that mean: the process has reached its limit of files, memory or processes."""
 
 
 def code_of_refusal(error: OSError) -> int:
-    """Say what the system refused; returns the exit code."""
+    """Report an error of the operating system; returns the exit code."""
     if error.errno in SHORTAGES:
-        limits = "raise its limits (`ulimit -a`), or give it less to do at once (fewer --workers), and repeat"
-        say(f"langford: the system refuses more to this process ({error.strerror}): {limits}")
+        limits = "raise its limits (`ulimit -a`) or use fewer --workers, then repeat"
+        say(f"langford: the system gives this process no more ({error.strerror}): {limits}")
         return ExitCode.FAILED
     if error.filename is not None:
         say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or make room")
@@ -32,20 +32,20 @@ def code_of_refusal(error: OSError) -> int:
 
 
 def cannot_print(error: OSError) -> int:
-    """Say that the system refused to write; returns the exit code."""
+    """Report that the output cannot be written; returns the exit code."""
     forget(sys.stdout)
     say(f"langford: cannot write the output ({error.strerror or error}): make room and repeat")
     return ExitCode.FAILED
 
 
 def forget(output: TextIO) -> None:
-    """Let what is still to be printed there go nowhere: the interpreter would try again when it ends."""
+    """Discard what is still buffered for an output; otherwise the interpreter tries to write it when it exits."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), output.fileno())
 
 
 def _working_folder_is_gone() -> bool:
-    """Whether somebody deleted the folder in which this process was started."""
+    """Whether the working folder of this process has been deleted."""
     try:
         Path.cwd()
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Groups of commands whose help shows every summary whole, and one that imports a command when it is called."""
+"""Groups of commands whose help shows complete summaries, and a group that imports a command when it is called."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem
 from langford.loading import load
 
 SUMMARY_LENGTH = 1000
-"""Characters of a summary, at most: all of it."""
+"""The maximum length of a summary in characters: no summary is cut."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class ListingGroup(click.Group):
 
 
 class OutputClosed(Exception):
-    """The reader of the output (head, less) has closed it."""
+    """The reader of the output, such as head or less, has closed it."""
 
 
 @contextmanager
@@ -104,7 +104,7 @@ class LazyGroup(ListingGroup):
             yield lazy.section, name, lazy.short_help
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """What the word that a user began can become: an option of the group, or a command of the table."""
+        """The completions of a word: options of the group, or commands of the table."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         return [*(CompletionItem(name, help=self.table[name].short_help) for name in names), *options]

@@ -39,11 +39,11 @@ COMMANDS = {
     ),
     "status": LazyCommand(
         "langford.cli.campaigns.status:status",
-        "Show how far campaigns are, how fast, until when, who works on them, and what needs a look.",
+        "Show the progress of campaigns, their speed, when they end, their workers, and what needs attention.",
         CAMPAIGNS,
     ),
     "result": LazyCommand(
-        "langford.cli.campaigns.run:result",
+        "langford.cli.campaigns.result:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
         CAMPAIGNS,
     ),
@@ -56,7 +56,7 @@ COMMANDS = {
         "langford.cli.campaigns.tasks:tasks", "List a campaign's tasks with their results.", CAMPAIGNS
     ),
     "retry": LazyCommand(
-        "langford.cli.campaigns.run:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
+        "langford.cli.campaigns.requeue:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
     "confirm": LazyCommand(
         "langford.cli.campaigns.confirm:confirm",
@@ -64,7 +64,7 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "recheck": LazyCommand(
-        "langford.cli.campaigns.run:recheck",
+        "langford.cli.campaigns.requeue:recheck",
         "Put results in question: others evaluate them again, and the merge waits for that.",
         CAMPAIGNS,
     ),
@@ -88,6 +88,11 @@ COMMANDS = {
         "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
         CAMPAIGNS,
     ),
+    "table": LazyCommand(
+        "langford.cli.campaigns.table:table",
+        "Count a family up to some n, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.",
+        CAMPAIGNS,
+    ),
     "cancel": LazyCommand(
         "langford.cli.campaigns.lifecycle:cancel",
         "Take all tasks of a campaign back and set them aside, so that its workers end.",
@@ -102,7 +107,7 @@ COMMANDS = {
     "ledger": LazyCommand("langford.cli.campaigns.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
         "langford.cli.farm.create:create",
-        "Write a campaign with all its tasks into a ledger, for workers to come.",
+        "Write a campaign with all its tasks into a ledger, for workers that come later.",
         FARM,
     ),
     "token": LazyCommand(
@@ -115,7 +120,7 @@ COMMANDS = {
     ),
     "work": LazyCommand("langford.cli.farm.work:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
-        "langford.cli.campaigns.run:release",
+        "langford.cli.campaigns.requeue:release",
         "Take tasks back from the workers that hold them, so that others get them at once.",
         FARM,
     ),
@@ -132,7 +137,9 @@ COMMANDS = {
         "langford.cli.explore.draw:draw", "Draw an arrangement as coloured cubes and arcs.", EXPLORE
     ),
     "doctor": LazyCommand(
-        "langford.cli.explore.doctor:doctor", "Say what this machine has, try it, and say what to install.", EXPLORE
+        "langford.cli.explore.doctor:doctor",
+        "Show what this machine has, try it, and say what to install.",
+        EXPLORE,
     ),
     "tune": LazyCommand(
         "langford.cli.explore.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
@@ -235,7 +242,7 @@ def _code_of_command() -> int:
         wrong = next((argument for argument in sys.argv if not _is_text(argument)), None)
         if wrong is None:
             raise
-        say(f"langford: {wrong} is no text here: write it in UTF-8, in a locale of UTF-8")
+        say(f"langford: {wrong} is not valid text here: use a UTF-8 locale, and write it in UTF-8")
         return ExitCode.BAD_INPUT
     except OSError as error:
         if isinstance(error.__context__, KeyboardInterrupt):  # click could not end the line that has ^C

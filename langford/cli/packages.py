@@ -7,19 +7,15 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import langford
-from langford.errors import LangfordError
+from langford.errors import BadInput
 
 PACKAGES = ("db", "jobs", "slurm")
 
 
-class ForeignPackage(LangfordError):
-    """Python finds another package under the name of one of this program's."""
-
-
 def require_own_packages() -> None:
-    """Raises ForeignPackage unless the packages that Python finds are beside ``langford``.
+    """Raises BadInput unless the packages that Python finds are beside ``langford``.
 
-    A folder of that name that is no package is passed over.
+    A folder of that name that is not a package is ignored.
     """
     home = Path(str(langford.__file__)).resolve().parent.parent
     for name in PACKAGES:
@@ -31,7 +27,7 @@ def require_own_packages() -> None:
             spec = find_spec(name)
         if _place_of(name) != home:
             where = "nowhere" if spec is None or spec.origin is None else spec.origin
-            raise ForeignPackage(
+            raise BadInput(
                 f"Python finds the package {name} at {where}, not beside langford in {home}: start with "
                 "the command `langford` or with `python3 -P -m langford`, and take that folder off PYTHONPATH"
             )

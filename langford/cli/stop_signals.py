@@ -9,7 +9,7 @@ from types import FrameType
 class StopSignals:
     """Remembers the first signal that asks the command to stop.
 
-    A command that was started by ``nohup`` goes on when its terminal is closed, as its user wanted.
+    A command that was started by ``nohup`` goes on when its terminal is closed.
 
     Attributes:
         received: that signal; None before it comes.

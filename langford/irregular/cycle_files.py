@@ -1,7 +1,10 @@
-"""Weighted edges as lines of text."""
+"""The weighted edges of a file, as arrays."""
 
 from __future__ import annotations
 
+import gzip
+import sys
+import zlib
 from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
@@ -10,8 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
+from langford.irregular.edge_lists import rows
 from langford.irregular.errors import BadFile, TooWide
 
+GZIP = b"\x1f\x8b"
+MOST_DIGITS_OF_A_VERTEX = 18
 MOST_DIGITS = 300
 """The largest number of digits.  A float can hold such a number, too: a column with one float becomes floats."""
 
@@ -35,51 +41,59 @@ class CycleFile:
 
 
 def read_cycle_file(file: Path) -> CycleFile:
-    """Read lines ``u v weight`` or ``u v weight time``, with or without the mark of UTF-8 before them.
+    """Read a list of edges in one of the formats of :mod:`langford.irregular.edge_lists`.
+
+    The file may be compressed by gzip, and may begin with the mark of UTF-8; ``-`` is standard input.
 
     Raises BadFile with the number of the line, or TooWide.
     """
-    try:
-        text = file.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as error:
-        raise BadFile(f"{file} cannot be read ({error.strerror}): give a file of text") from error
-    rows: list[list[int | float]] = []
-    for number, line in enumerate(text.split("\n"), 1):
-        words = line.split()
-        if not words or words[0].startswith("#"):
-            continue
-        if len(words) not in (3, 4) or (rows and len(words) != len(rows[0])):
-            wanted = "u v weight [time]" if not rows else f"{len(rows[0])} numbers, as the lines before it"
-            several = "word" if len(words) == 1 else "words"
-            raise BadFile(f"{file}, line {number}: {len(words)} {several}; write {wanted}")
-        rows.append([_vertex(file, number, word) for word in words[:2]])
-        rows[-1] += [_number(file, number, word) for word in words[2:]]
-    columns = list(zip(*rows, strict=True)) or [(), (), ()]
+    values: list[list[int | float]] = []
+    for row in rows(str(file), _text(file)):
+        values.append([_vertex(row.place, word) for word in row.words[:2]])
+        values[-1] += [_number(row.place, word) for word in row.words[2:]]
+        if len(row.words) > 3 and values[-1][3] < 0:
+            raise BadFile(f"{row.place}: the time {row.words[3]:.40} is negative: give times from 0 on")
+    columns = list(zip(*values, strict=True)) or [(), (), ()]
     ends = np.array(columns[:2], np.int64).reshape(2, -1)
     names, places = np.unique(ends, return_inverse=True)
     sources, targets = places.reshape(2, -1)
-    values = [_array(column) for column in columns[2:]]
-    return CycleFile(names, sources, targets, values[0], values[1] if len(values) > 1 else None)
+    numbers = [_array(column) for column in columns[2:]]
+    return CycleFile(names, sources, targets, numbers[0], numbers[1] if len(numbers) > 1 else None)
 
 
-def _vertex(file: Path, number: int, word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) <= 18):
-        raise BadFile(f"{file}, line {number}: {word[:40]!r} is no vertex: write a whole number from 0 on")
+def _text(file: Path) -> str:
+    try:
+        content = sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+        if content.startswith(GZIP):
+            content = gzip.decompress(content)
+    except (OSError, EOFError, zlib.error) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise BadFile(f"{file} cannot be read ({reason}): give a file of text, or one of gzip") from error
+    return content.decode("utf-8-sig", errors="replace")
+
+
+def _vertex(place: str, word: str) -> int:
+    if not (word.isascii() and word.isdigit()):
+        raise BadFile(f"{place}: {word[:40]!r} is no vertex: write a whole number from 0 on")
+    if len(word) > MOST_DIGITS_OF_A_VERTEX:
+        raise BadFile(
+            f"{place}: the vertex {word[:40]} has more than {MOST_DIGITS_OF_A_VERTEX} digits: number them anew"
+        )
     return int(word)
 
 
-def _number(file: Path, number: int, word: str) -> int | float:
+def _number(place: str, word: str) -> int | float:
     # Python also reads 1_000, and digits of any script.
     if not word.isascii() or "_" in word:
-        raise BadFile(f"{file}, line {number}: {word[:40]!r} is no number: write it in digits")
-    if word[word[0] in "+-" :].isdigit() and len(word) <= MOST_DIGITS:
+        raise BadFile(f"{place}: {word[:40]!r} is no number: write it in digits")
+    if word[word[:1] in ("+", "-") :].isdigit() and len(word) <= MOST_DIGITS:
         return int(word)
     try:
         value = float(word)
     except ValueError as error:
-        raise BadFile(f"{file}, line {number}: {word[:40]!r} is no number: correct it") from error
+        raise BadFile(f"{place}: {word[:40]!r} is no number: correct it") from error
     if not isfinite(value):
-        raise BadFile(f"{file}, line {number}: {word[:40]!r} is {value}: give finite numbers only")
+        raise BadFile(f"{place}: {word[:40]!r} is {value}: give finite numbers only")
     return value
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -115,9 +116,10 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     # Kernels take the address of the first number: what comes next must stand behind it.
     signed = xp.ascontiguousarray(-weights.astype(kind) if maximum else weights, kind)
     durations = None if times is None else xp.ascontiguousarray(times, kind)
-    timeless = None if times is None else timeless_vertex(graph, times)
-    if timeless is not None:
-        raise ZeroTime(f"a cycle through vertex {timeless} takes no time: give one of its edges a time")
+    timeless = [] if times is None else timeless_cycle(graph, times)
+    if timeless:
+        message = f"the cycle {in_words(timeless)} takes no time: give one of its edges a time"
+        raise ZeroTime(message, timeless)
     there = on_gpu(graph.indptr)
     iteration = load("langford.irregular.cuda.cycles:iteration_on_gpu") if there else CpuIteration
     howard = Howard(graph, components(graph), signed, durations, iteration)
@@ -142,16 +144,28 @@ def _require_range(weights: Array, times: Array | None) -> None:
         raise TooWide(f"sums, or weights per time, may pass {LARGEST_FLOAT:g}: give them in other units")
 
 
-def timeless_vertex(graph: Graph, times: Array) -> int | None:
-    """A vertex of a cycle whose times are all zero; None when there is no such cycle."""
-    xp = module_of(times)
+def timeless_cycle(graph: Graph, times: Array) -> list[int]:
+    """The vertices of a cycle whose times are all zero, in order; empty when there is no such cycle."""
     free = times == 0
     if not bool(free.any()):
-        return None
+        return []
     sources, targets = graph.sources[free], graph.indices[free]
     labels = components(Graph.from_edges(graph.n, sources, targets)).labels
-    inside = xp.flatnonzero(labels[sources] == labels[targets])
-    return int(sources[inside[0]]) if len(inside) else None
+    inside = labels[sources] == labels[targets]
+    # Each vertex with such an edge to it has one from it, too, so that a walk along them never ends.
+    following = dict(zip(*(on_host(ends[inside]).tolist() for ends in (sources, targets)), strict=True))
+    walk: dict[int, int] = {}
+    vertex = next(iter(following), None)
+    while vertex is not None and vertex not in walk:
+        walk[vertex] = len(walk)
+        vertex = following[vertex]
+    return [] if vertex is None else list(walk)[walk[vertex] :]
+
+
+def in_words(names: Sequence[object], most: int = 10) -> str:
+    """The vertices of a cycle, or the first of many, as they are named in a message."""
+    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return " → ".join(map(str, names[:most])) + rest
 
 
 def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, maximum: bool) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import import_module
 
 from langford.errors import LangfordError
@@ -48,7 +49,15 @@ class NoCycle(LangfordError):
 
 
 class ZeroTime(LangfordError):
-    """A cycle takes no time, or carries no token: its ratio does not exist."""
+    """A cycle takes no time, or carries no token: its ratio does not exist.
+
+    Attributes:
+        vertices: of the cycle, in order.
+    """
+
+    def __init__(self, message: str, vertices: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.vertices = list(vertices)
 
 
 class TooWide(LangfordError):

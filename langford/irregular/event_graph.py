@@ -9,7 +9,7 @@ from numbers import Integral
 
 import numpy as np
 
-from langford.irregular.cycles import cycle_ratio, timeless_vertex
+from langford.irregular.cycles import cycle_ratio, in_words, timeless_cycle
 from langford.irregular.errors import BadScenario, BadWeights, NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.policies import BITS
@@ -78,9 +78,10 @@ class EventGraph:
         if max(delays, default=0) >= 2**BITS:
             raise TooWide(f"the delays need more than {BITS} bits as whole numbers: round them")
         tokens = np.array([arc[3] for arc in self._arcs], np.int64)[graph.order]
-        waiting = timeless_vertex(graph, tokens)
-        if waiting is not None:
-            raise ZeroTime(f"the cycle through {events[waiting]} has no token and never starts: give it one")
+        waiting = timeless_cycle(graph, tokens)
+        if waiting:
+            named = in_words([events[vertex] for vertex in waiting])
+            raise ZeroTime(f"the cycle {named} has no token and never starts: give it one", waiting)
         try:
             optimal = cycle_ratio(graph, np.array(delays, np.int64)[graph.order], tokens, maximum=True)
         except NoCycle as error:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from langford.control_groups import control_groups
 from langford.irregular.errors import TooLarge
 
 
@@ -31,26 +32,18 @@ def require_memory(what: str, needed: int, present: int) -> None:
 
 
 def _left_in_groups(root: Path) -> Iterator[int]:
-    """What is left in each control group that has a limit, in bytes: batch systems and containers set them."""
-    groups = root / "proc/self/cgroup"
-    for line in groups.read_text().splitlines() if groups.exists() else []:
-        _, controllers, path = line.split(":", 2)
-        if not controllers:
-            top = root / "sys/fs/cgroup"
-            limit, used, cached = "memory.max", "memory.current", "inactive_file"
-        elif "memory" in controllers.split(","):
-            top = root / "sys/fs/cgroup/memory"
-            limit, used, cached = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
-        else:
-            continue
-        group = top / path.lstrip("/")
-        for folder in (group, *group.parents):
-            # A group without a limit says "max"; in a container the lower ones may not be there.
-            with suppress(OSError, ValueError):
-                most, taken = (int((folder / name).read_text()) for name in (limit, used))
-                yield most - taken + (_entry(folder / "memory.stat", cached) or 0)
-            if folder == top:
-                break
+    """What is left in each control group that has a limit, in bytes."""
+    for group in control_groups("memory", root):
+        names = "memory.max", "memory.current"
+        if not group.unified:
+            names = "memory.limit_in_bytes", "memory.usage_in_bytes"
+        # A group without a limit says "max".
+        with suppress(OSError, ValueError):
+            most, taken = (int((group.folder / name).read_text()) for name in names)
+            cached = _entry(
+                group.folder / "memory.stat", "inactive_file" if group.unified else "total_inactive_file"
+            )
+            yield most - taken + (cached or 0)
 
 
 def _entry(file: Path, name: str) -> int | None:

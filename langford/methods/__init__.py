@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 from langford.devices import Device
-from langford.errors import MethodDoesNotApply
+from langford.errors import BadDepth, BadSeed, MethodDoesNotApply
+from langford.integers import whole
 from langford.methods.backtracking.miller import Miller
 from langford.methods.backtracking.regular import Regular
 from langford.methods.choice import Choice, fastest
@@ -26,12 +28,14 @@ __all__ = [
     "LARGEST_SEED",
     "METHODS",
     "Choice",
+    "ChosenPlan",
     "Count",
     "Evaluator",
     "Method",
     "Plan",
     "PlanKey",
     "candidates",
+    "chosen_plan",
     "default_method",
     "fastest_method",
     "find_method",
@@ -101,3 +105,86 @@ def plan_of(key: PlanKey) -> Plan:
     Raises MethodDoesNotApply, BadDepth or BadSeed.
     """
     return find_method(key.method, key.problem).plan(key.problem, key.depth, key.seed)
+
+
+@dataclass(frozen=True)
+class ChosenPlan:
+    """The plan by which a problem is counted.  The method is chosen at once, the depth when the plan is first read.
+
+    Attributes:
+        problem: what is counted.
+        device: where the tasks are evaluated.
+        method: how.
+        seed: which of the method's sums.
+        reason: why this method, in words; empty when it was named, or when there was no other candidate.
+        depth: the task depth p; None: :func:`langford.methods.depth.task_depth` chooses it.
+        task_seconds: the time that a task may take, in seconds; None: a rule chooses the depth.
+    """
+
+    problem: Problem
+    device: Device
+    method: Method
+    seed: int
+    reason: str
+    depth: int | None
+    task_seconds: float | None
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The plan itself.
+
+        The first reading chooses the depth; with ``task_seconds`` it evaluates a task to measure the speed.
+        Raises BadDepth, BadSeed, or what :func:`langford.methods.depth.task_depth` raises.
+        """
+        depth = self.depth
+        if depth is None:
+            depth = task_depth(self.problem, self.method, self.device, self.task_seconds)
+        return plan_of(PlanKey(self.problem, self.method.name, whole("a depth", depth, BadDepth), self.seed))
+
+    @property
+    def key(self) -> PlanKey:
+        """The identity of the plan; raises as :attr:`plan`."""
+        return self.plan.key
+
+
+def chosen_plan(
+    problem: Problem,
+    device: Device,
+    method: str | None = None,
+    depth: int | None = None,
+    seed: int | None = None,
+    task_seconds: float | None = None,
+    shared: bool = False,
+) -> ChosenPlan:
+    """Choose the method, the depth and the plan for a problem; what is given is not chosen.
+
+    Args:
+        problem: what is counted.
+        device: where the tasks are evaluated.
+        method: a name of METHODS.
+        depth: the task depth p, which is checked at once.
+        seed: which of the method's sums; without a method, one that has seeds is chosen.
+        task_seconds: choose the depth for tasks of at most this time in seconds, measured on the device.
+        shared: whether other machines, with other devices, evaluate tasks of the plan too.  Then the first method
+            that applies is chosen, which is the same on every machine and needs no kernel for this device.
+
+    Raises:
+        MethodDoesNotApply: no method, or not the named one, counts the problem, or it has no kernel for the device.
+        BadDepth: the method does not split the problem at this depth.
+        BadSeed: the method has no sums for this seed.
+        BadProfile, NoGpu: as :func:`fastest_method`.
+    """
+    seed = None if seed is None else whole("a seed", seed, BadSeed)
+    if method is not None:
+        choice = Choice(find_method(method, problem), "")
+    elif shared:
+        choice = Choice(default_method(problem, seed is not None), "")
+    else:
+        choice = fastest_method(problem, device, seed is not None)
+    if not shared:
+        choice.method.require_kernel(device.kind)
+    seed = choice.method.chosen_seed(seed)
+    chosen = ChosenPlan(problem, device, choice.method, seed, choice.reason, depth, task_seconds)
+    if depth is not None:
+        _ = chosen.plan  # raises BadDepth
+    return chosen

@@ -9,11 +9,11 @@ import pytest
 
 import langford as library
 from jobs.tuning import choice as measurement
-from jobs.tuning.choice import NothingToChoose, choices, projected
-from langford import counting
-from langford.devices import CPU, Device
-from langford.errors import MethodDoesNotApply
-from langford.methods import METHODS, candidates, default_method, fastest_method
+from jobs.tuning.choice import choices, projected
+from langford import counting, methods
+from langford.devices import CPU, Cuda, Device
+from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
+from langford.methods import METHODS, PlanKey, candidates, chosen_plan, default_method, fastest_method
 from langford.methods.choice import keep
 from langford.problem import Problem
 from langford.profile import BadProfile, profile_file, save_settings
@@ -110,6 +110,63 @@ def _counted(plan: library.Plan) -> tuple[library.Count, float]:
     return library.merge(plan, [plan.evaluate(index) for index in plan.tasks]), 0.0
 
 
+# -- the plan ---------------------------------------------------------------------------------
+
+
+def test_a_plan_of_this_machine_is_by_the_measured_method_and_a_shared_one_by_the_first() -> None:
+    problem = Problem.langford(8)
+    keep(problem, CPU, SHIFTED_FASTER)
+    here, everywhere = chosen_plan(problem, CPU), chosen_plan(problem, CPU, shared=True)
+    assert (here.method.name, everywhere.method.name) == ("shifted", "polyphase")
+    assert here.reason.startswith("measured on this machine")
+    assert not everywhere.reason
+    assert everywhere.plan.key == everywhere.key == library.plan(8).key
+
+
+def test_what_is_given_is_not_chosen() -> None:
+    problem = Problem.langford(8)
+    keep(problem, CPU, SHIFTED_FASTER)
+    named = chosen_plan(problem, CPU, "godfrey", 4)
+    assert (named.key, named.reason) == (PlanKey(problem, "godfrey", 4), "")
+    assert chosen_plan(problem, CPU, depth=2, seed=7, shared=True).key == PlanKey(problem, "shifted", 2, 7)
+
+
+def test_a_bad_choice_is_refused_before_there_is_a_plan() -> None:
+    problem = Problem.langford(8)
+    for given, error in (
+        ({"method": "shifted", "depth": 99}, BadDepth),
+        ({"depth": 2.0}, BadDepth),
+        ({"method": "polyphase", "seed": 1}, BadSeed),
+        ({"method": "shifted", "seed": "7"}, BadSeed),
+        ({"method": "abacus"}, MethodDoesNotApply),
+    ):
+        with pytest.raises(error):
+            chosen_plan(problem, CPU, **given)
+
+
+def test_only_a_plan_of_this_machine_needs_a_kernel_for_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.langford(8)
+    monkeypatch.setattr(
+        type(METHODS["godfrey"]), "evaluators", {"cpu": "langford.methods.godfrey.cpu:GodfreyOnCpu"}
+    )
+    with pytest.raises(MethodDoesNotApply, match="no kernel for cuda"):
+        chosen_plan(problem, Cuda(), "godfrey")
+    assert chosen_plan(problem, Cuda(), "godfrey", shared=True).key.method == "godfrey"
+
+
+def test_a_depth_by_the_speed_is_measured_once_and_only_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    measured: list[float | None] = []
+
+    def depth(problem: Problem, method: object, device: Device, seconds: float | None) -> int:
+        measured.append(seconds)
+        return 4
+
+    monkeypatch.setattr(methods, "task_depth", depth)
+    plan = chosen_plan(Problem.langford(8), CPU, "polyphase", task_seconds=20.0)
+    assert measured == []
+    assert (plan.key.depth, plan.plan.depth, measured) == (4, 4, [20.0])
+
+
 # -- langford tune choice ---------------------------------------------------------------------
 
 
@@ -142,7 +199,7 @@ def test_tune_keeps_nothing_when_told_so(monkeypatch: pytest.MonkeyPatch) -> Non
     [(kind, experiment)] = choices(Problem.hooked_skolem(10), 1, save=False)
     assert (kind, experiment.best.settings["method"]) in {("cpu", "polyphase"), ("cpu", "shifted2")}
     assert not profile_file().exists()
-    with pytest.raises(NothingToChoose):
+    with pytest.raises(BadInput):
         list(choices(Problem.langford(9, 3), 1))
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jobs.verify import signing
 from jobs.verify.coverage import Coverage, choose, sample_size, sources, stale
 from langford.devices import HOST
+from langford.errors import NotInstalled
 from langford.kernels.gpu.host import NoCompiler
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -70,7 +71,7 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("PATH", str(tmp_path))
     file = tmp_path / "file"
     file.write_text("text")
-    with pytest.raises(signing.NoSshKeygen, match="install OpenSSH"):
+    with pytest.raises(NotInstalled, match="install OpenSSH"):
         signing.write(file, b"another text", tmp_path / "key")
     assert file.read_text() == "text"
     with pytest.raises(NoCompiler, match="install it"):

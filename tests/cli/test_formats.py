@@ -13,7 +13,8 @@ from decimal import Decimal
 import pyarrow.parquet
 import pytest
 
-from langford.cli.output.formats import FORMATS, NoParquet, SameNames
+from langford.cli.output.formats import FORMATS
+from langford.errors import BadInput, NotInstalled
 
 COUNT = 2**80 + 1
 COLUMNS = ("name", "value", "small", "share", "when")
@@ -58,7 +59,7 @@ def test_no_format_loses_a_column(form: str) -> None:
     if form in ("table", "csv"):
         assert all(number in made(form, columns, rows) for number in (b"11", b"12", b"13"))
         return
-    with pytest.raises(SameNames, match="2 columns are called a: give them different names"):
+    with pytest.raises(BadInput, match="2 columns are called a: give them different names"):
         made(form, columns, rows)
 
 
@@ -87,7 +88,7 @@ def test_no_rows_are_no_error(form: str) -> None:
 
 def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NoParquet, match=r"langford\[parquet\]"):
+    with pytest.raises(NotInstalled, match=r"langford\[parquet\]"):
         made("parquet")
 
 
@@ -103,4 +104,4 @@ def test_a_narrow_terminal_loses_whole_columns(
     assert max(map(len, shown.splitlines())) <= 40
     assert "task-2" in shown
     assert "y" not in shown
-    assert "left out for the width of the terminal: long, longer" in capsys.readouterr().err.replace("\n", " ")
+    assert "omitted, since the terminal is too narrow: long, longer" in capsys.readouterr().err.replace("\n", " ")

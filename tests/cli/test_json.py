@@ -107,7 +107,7 @@ def test_the_documents_of_ledgers(tell: Tell, campaign: Campaign) -> None:
     tables = {table["name"]: table for table in tell("ledger", "copy", "langford.db", "copy.db")}
     assert (tables["campaign"]["rows"], tables["task"]["rows"]) == (1, TASKS)
     assert len(tables["task"]["checksum"]) == 64
-    assert tell("ledger", "upgrade", "copy.db") == {"ledger": "copy.db", "schema": SCHEMA}
+    assert tell("ledger", "upgrade", "copy.db") == {"ledger": "copy.db", "schema": SCHEMA, "copy": None}
 
 
 def test_the_documents_of_arrangements(tell: Tell, tmp_path: Path) -> None:

@@ -127,7 +127,8 @@ def takes_hours(block: Block) -> bool:
 
 
 def installs(block: Block) -> bool:
-    return all(re.match(r"(python -m )?(pip install|venv|mkdocs serve)\b", step.command) for step in block.steps)
+    programs = r"(python3? -m )?([\w./]*\bpip (install|wheel)|venv|mkdocs serve)\b"
+    return all(re.match(programs, step.command) for step in block.steps)
 
 
 REASONS: dict[str, Callable[[Block], bool]] = {

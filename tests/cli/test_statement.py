@@ -7,8 +7,9 @@ import pytest
 from db import Promise
 from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison
-from jobs.verify.statement import FORMAT, BadStatement, Statement, statement_of
+from jobs.verify.statement import FORMAT, Statement, statement_of
 from langford.devices import CPU
+from langford.errors import BadInput
 
 PLAN = {"problem": "langford-8", "method": "polyphase", "depth": 8, "seed": 0}
 COVERAGE = Coverage(2, 4, 5, 0.5, 7)
@@ -82,12 +83,12 @@ def test_a_statement_says_what_was_promised_and_earlier_ones_are_read() -> None:
 
 def test_a_statement_without_end_is_not_read() -> None:
     statement = stated(Comparison(0, 5, 5)).to_text()
-    with pytest.raises(BadStatement):
+    with pytest.raises(BadInput):
         Statement.from_text(statement.partition("{")[0] + "[" * 100_000)
 
 
 def test_a_statement_of_another_format_is_not_read() -> None:
     statement = stated(Comparison(0, 5, 6))
     assert Statement.from_text(statement.to_text()) == statement
-    with pytest.raises(BadStatement, match="use the version that wrote it"):
+    with pytest.raises(BadInput, match="use the version that wrote it"):
         Statement.from_text(statement.to_text().replace(FORMAT, "langford verification 2"))

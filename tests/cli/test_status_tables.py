@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 from rich.cells import cell_len
 
+from db.files.messages import Time
 from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
 from langford.cli.output.columns import Column, table
 from langford.cli.output.overviews import line_of, lines_of
@@ -72,7 +72,7 @@ def test_text_of_strangers_draws_nothing() -> None:
         of_hosts(EVIL),
         campaign=EVIL,
         warnings=(Warned(WarningKind.SILENT_WORKER, EVIL),),
-        events=(Happened(0.0, EVIL, EVIL * 100),),
+        events=(Happened(Time(0), EVIL, EVIL * 100),),
         workers=tuple(
             replace(WORKER, host=EVIL, device_model=EVIL, slurm=EVIL, ending=EVIL, state=Presence.ENDED)
             for _ in "ab"
@@ -89,13 +89,13 @@ def test_everything_about_a_campaign_in_words() -> None:
         "seven: langford-7 by polyphase at depth 8",
         "40.0% done, 20.0% leased, 30.0% ready, 10.0% set aside, 10.0% to recheck",
         "4 of 10 done, 2 leased, 3 ready, 1 set aside, 1 to recheck",
-        "5 points/s in the last 60 seconds, 60.5 tasks a minute, 4 points/s on average",
-        "1.7 minutes; nine times out of ten done between",
+        "5 points/s in the last 60 s, 60.5 tasks a minute, 4 points/s on average",
+        "1 min 40 s; nine times out of ten done between",
         "1 working, 4 ended",
         "WARNING  1 task is set aside",
         "and 3 more that left",
         "50%",
-        "2, 30 s",
+        "2, 31 s",
     ):
         assert words in text, words
 
@@ -103,7 +103,7 @@ def test_everything_about_a_campaign_in_words() -> None:
 def test_only_the_whole_is_a_hundred_percent() -> None:
     nearly = replace(OVERVIEW, work=replace(OVERVIEW.work, done=0.99999))
     assert line_of(nearly).startswith(
-        "seven: 99.9% of the work, 4/10 tasks, 5 points/s, 1.7 minutes left, 1 worker, "
+        "seven: 99.9% of the work, 4/10 tasks, 5 points/s, 1 min 40 s left, 1 worker, "
     )
     done = replace(OVERVIEW, work=replace(OVERVIEW.work, done=1.0), finished=1.0, eta=None)
     assert line_of(done).startswith("seven: 100.0% of the work, 4/10 tasks, 5 points/s, done, ")

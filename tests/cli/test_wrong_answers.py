@@ -122,12 +122,12 @@ def test_the_operator_settles_a_conflict(langford: Run, wrong_file: Path) -> Non
     assert langford("verify", NAME, "--tasks", "3").returncode == 4  # nothing waits: the ledger stays as it is
     assert langford("result", NAME).returncode == 4
     questioned = langford("recheck", NAME, "3")
-    assert (questioned.returncode, "1 results" in questioned.stdout) == (0, True)
+    assert (questioned.returncode, "1 result of" in questioned.stdout) == (0, True)
     waits = langford("result", NAME)
     assert (waits.returncode, f"`langford verify {NAME} --waiting`" in waits.stderr) == (3, True)
     decided = langford("verify", NAME, "--waiting")
     assert (decided.returncode, "decided   3" in decided.stdout) == (4, True)
-    assert "is the result now" in decided.stderr
+    assert "its result is now the recomputed value" in decided.stderr
     assert json.loads(langford("result", NAME, "--json").stdout)["agrees"] is True
     assert "no result" in langford("verify", NAME, "--waiting").stdout
 
@@ -140,7 +140,7 @@ def test_results_are_put_in_question_by_task_worker_and_kernel(langford: Run) ->
     for number, chosen in ((3, ["0", "2,3"]), (6, ["--worker", host]), (6, ["--kernel", count["kernels"]])):
         questioned = langford("recheck", NAME, *chosen)
         assert questioned.returncode == 0, questioned.stderr
-        assert f"{number} results of {NAME} are in question" in questioned.stdout
+        assert f"{number} results of {NAME} put in question" in questioned.stdout
         assert langford("result", NAME).returncode == 3
         assert json.loads(langford(*again).stdout)["count"] == "108144"  # the same machine, once more
     refused = langford("recheck", NAME, "--kernel", "0123")

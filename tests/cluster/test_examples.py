@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import time
@@ -71,4 +72,13 @@ def test_the_array_of_workers_completes_a_campaign(cluster: Cluster, shell: Shel
 
 
 def test_every_example_is_run_here() -> None:
-    assert {file.name for file in EXAMPLES.iterdir() if file.is_file()} == {*PROGRAMS, "workers.sbatch"}
+    files = {file.name for file in EXAMPLES.iterdir() if file.is_file()}
+    assert files == {*PROGRAMS, "workers.sbatch", "langford.lua"}
+
+
+def test_the_module_puts_the_command_on_the_path_of_the_page() -> None:
+    """Lmod runs it; here is no Lua."""
+    module = (EXAMPLES / "langford.lua").read_text()
+    [root] = re.findall(r'^local root = "(.*)"$', module, re.MULTILINE)
+    assert f"python3 -m venv {root}\n" in (EXAMPLES.parent / "cluster.md").read_text()
+    assert 'prepend_path("PATH", pathJoin(root, "bin"))' in module

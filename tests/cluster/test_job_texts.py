@@ -12,17 +12,11 @@ import pytest
 
 from db import Standing
 from jobs.farm.worker.client import ServerAway
+from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
-from slurm.errors import (
-    AnotherKeeper,
-    BadScript,
-    NoSlurm,
-    PasswordInScript,
-    SchedulerSilent,
-    SubmissionRefused,
-    WorkersEndAtOnce,
-)
+from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.lock import held
+from tests.support.consoles import KeptConsole
 
 NAME = "langford-27-polyphase-16"
 JOBS = f"{NAME}-1f2e3d4c"
@@ -64,7 +58,7 @@ def test_the_jobs_of_two_campaigns_of_one_name_have_two_names() -> None:
     ],
 )
 def test_what_slurm_would_misread_is_refused(build: Callable[[], object]) -> None:
-    with pytest.raises(BadScript):
+    with pytest.raises(BadInput):
         build()
 
 
@@ -91,13 +85,13 @@ OWN = [
 
 @pytest.mark.parametrize(("option", "name", "instead"), OWN, ids=[option for option, _, _ in OWN])
 def test_an_option_that_is_set_already_is_refused(option: str, name: str, instead: str) -> None:
-    with pytest.raises(BadScript, match=f"^--{name} of sbatch is refused in .*: .*{instead}"):
+    with pytest.raises(BadInput, match=f"^--{name} of sbatch is refused in .*: .*{instead}"):
         array_script("name", 1, Resources(600, extra=("--mem=2G", option)), LOGS, WORK)
 
 
 @pytest.mark.parametrize("option", ["-n4", "--mem=2G -n 4", "--", "--comment='open"])
 def test_an_option_that_cannot_be_read_is_refused(option: str) -> None:
-    with pytest.raises(BadScript, match=r"write the whole option|close the quote"):
+    with pytest.raises(BadInput, match=r"write the whole option|close the quote"):
         array_script("name", 1, Resources(600, extra=(option,)), LOGS, WORK)
 
 
@@ -107,7 +101,7 @@ def test_other_options_are_taken() -> None:
     assert all(f"#SBATCH {option}\n" in text for option in extra)
     reserved = reservation_script("n", 1, 1, Resources(600, extra=("--requeue", *extra)), LOGS, ["mpirun"], WORK)
     assert "#SBATCH --requeue\n" in reserved
-    with pytest.raises(BadScript, match=r"--job-name of sbatch is refused.*give --name NAME"):
+    with pytest.raises(BadInput, match=r"--job-name of sbatch is refused.*give --name NAME"):
         reservation_script("n", 1, 1, Resources(600, extra=("-J", "x")), LOGS, ["mpirun"], WORK)
 
 
@@ -117,7 +111,7 @@ def test_no_part_of_a_script_shows_a_password(place: str) -> None:
     setup = [f"export LANGFORD_LEDGER={secret}"] if place == "setup" else []
     extra = (f"--export=LANGFORD_LEDGER={secret}",) if place == "option" else ()
     command = [*WORK, "--ledger", secret] if place == "command" else WORK
-    with pytest.raises(PasswordInScript) as raised:
+    with pytest.raises(BadInput) as raised:
         array_script("name", 1, Resources(600, extra=extra), LOGS, command, setup)
     assert "secret" not in str(raised.value)
 
@@ -151,11 +145,8 @@ class Cluster:
         self.cancelled = True
 
 
-def keeper_of(
-    cluster: Cluster, tasks: dict[str, int], most: int = 256, said: list[str] | None = None
-) -> QueueKeeper:
-    say = said.append if said is not None else print
-    return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0, say=say)
+def keeper_of(cluster: Cluster, tasks: dict[str, int], most: int = 256) -> QueueKeeper:
+    return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0)
 
 
 def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
@@ -204,10 +195,10 @@ def test_a_campaign_that_is_done_empties_the_queue() -> None:
 
 
 def test_results_to_evaluate_again_are_work_to_do() -> None:
-    cluster, standing, said = Cluster(), [Standing({"done": 90}, {}, 7, 2)], []  # type: ignore[var-annotated]
-    keeper = QueueKeeper(cluster, "name", str, lambda: standing[0], 5, seconds=0, say=said.append)
+    cluster, standing, console = Cluster(), [Standing({"done": 90}, {}, 7, 2)], KeptConsole()
+    keeper = QueueKeeper(cluster, "name", str, lambda: standing[0], 5, seconds=0, console=console)
     assert keeper.top_up() == 5
-    assert "7 to evaluate again" in said[0]
+    assert "7 to evaluate again" in console.said[0]
     for rechecks in range(6, 0, -1):  # each is progress
         cluster.present, standing[0] = 0, Standing({"done": 90}, {}, rechecks, 0)
         assert keeper.top_up() == min(5, rechecks)
@@ -217,7 +208,7 @@ def test_results_to_evaluate_again_are_work_to_do() -> None:
             cluster.present = 0
             keeper.top_up()
 
-    with pytest.raises(WorkersEndAtOnce, match="1 results wait for workers on other hosts"):
+    with pytest.raises(QueueNotKept, match="1 result waits for workers on other hosts"):
         wait_for_ever()
     standing[0] = Standing({"done": 90}, {})
     assert keeper.top_up() is None
@@ -232,13 +223,13 @@ def test_workers_that_end_at_once_are_not_replaced_for_ever() -> None:
             keeper.top_up()
             cluster.present = 0
 
-    with pytest.raises(WorkersEndAtOnce, match="read their logs"):
+    with pytest.raises(QueueNotKept, match="read their logs"):
         replace_for_ever()
     assert len(cluster.sizes) < 10
 
 
 def test_the_same_trouble_after_a_success_is_said_again() -> None:
-    said, standings = list[str](), [ServerAway("no answer"), None, ServerAway("no answer")]
+    standings = [ServerAway("no answer"), None, ServerAway("no answer")]
 
     def standing() -> Standing:
         trouble = standings.pop(0)
@@ -249,15 +240,15 @@ def test_the_same_trouble_after_a_success_is_said_again() -> None:
     def stop() -> str | None:
         return None if standings else "SIGTERM"
 
-    cluster = Cluster()
+    cluster, console = Cluster(), KeptConsole(stop)
     cluster.present = 2
-    assert QueueKeeper(cluster, "name", str, standing, 5, 0.01, said.append, stop).run() == "SIGTERM"
-    assert said == ["no answer; asking again"] * 2
+    assert QueueKeeper(cluster, "name", str, standing, 5, 0.01, console).run() == "SIGTERM"
+    assert console.said == ["no answer; asking again"] * 2
 
 
 @pytest.mark.parametrize("trouble", [SchedulerSilent("squeue: down"), SubmissionRefused("sbatch: too many jobs")])
 def test_trouble_passes(trouble: Exception) -> None:
-    cluster, said = Cluster(), list[str]()
+    cluster = Cluster()
     cluster.trouble = trouble
     tasks = {"ready": 2}
     rounds = iter(range(100))
@@ -269,12 +260,11 @@ def test_trouble_passes(trouble: Exception) -> None:
             tasks.clear()
         return None
 
-    keeper = QueueKeeper(
-        cluster, "name", str, lambda: Standing(tasks, {}), 5, seconds=0.01, say=said.append, stop_reason=stop
-    )
+    console = KeptConsole(stop)
+    keeper = QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), 5, seconds=0.01, console=console)
     assert keeper.run() is None
     assert cluster.sizes == [2]
-    assert sum(str(trouble) in line for line in said) == 1  # not once per round
+    assert sum(str(trouble) in line for line in console.said) == 1  # not once per round
 
 
 def test_a_server_that_is_away_submits_nothing() -> None:
@@ -284,7 +274,8 @@ def test_a_server_that_is_away_submits_nothing() -> None:
         raise ServerAway("no answer")
 
     rounds = iter([None, None, None, "SIGTERM"])
-    keeper = QueueKeeper(cluster, "name", str, away, 5, seconds=0.01, stop_reason=lambda: next(rounds))
+    console = KeptConsole(lambda: next(rounds))
+    keeper = QueueKeeper(cluster, "name", str, away, 5, seconds=0.01, console=console)
     assert keeper.run() == "SIGTERM"
     assert not cluster.sizes
 
@@ -292,12 +283,12 @@ def test_a_server_that_is_away_submits_nothing() -> None:
 def test_a_lock_is_no_pipe(tmp_path: Path) -> None:
     """A keeper would wait for its other end."""
     os.mkfifo(tmp_path / "lock")
-    with pytest.raises(AnotherKeeper, match="remove it"), held(tmp_path / "lock"):
+    with pytest.raises(QueueNotKept, match="remove it"), held(tmp_path / "lock"):
         pass
 
 
 def test_one_keeper_per_queue(tmp_path: Path) -> None:
-    with held(tmp_path / "lock"), pytest.raises(AnotherKeeper), held(tmp_path / "lock"):
+    with held(tmp_path / "lock"), pytest.raises(QueueNotKept), held(tmp_path / "lock"):
         pass
     with held(tmp_path / "lock"):
         pass
@@ -319,7 +310,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 
 
 def test_commands_answer_with_their_exit_codes(command: Command) -> None:
-    with pytest.raises(NoSlurm, match="no squeue here"):
+    with pytest.raises(NotInstalled, match="no squeue here"):
         SlurmScheduler().elements("name")
     command("squeue", "echo '7_[0-3]|PENDING'; echo '8_1|COMPLETING'; echo noise")
     assert SlurmScheduler().elements("name") == [Element("7_[0-3]", "PENDING"), Element("8_1", "COMPLETING")]

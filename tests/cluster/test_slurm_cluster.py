@@ -64,7 +64,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2, say=print)
+    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
@@ -156,7 +156,7 @@ def test_a_keeper_of_a_ledger_tells_that_the_campaign_is_done(
         )
         assert kept.returncode == 0, kept.stderr
         assert receiver.kinds() == ["done"]
-        assert f"{name}: http://127.0.0.1 was told of 'done' at attempt 2" in kept.stderr
+        assert f"{name}: http://127.0.0.1 was notified of 'done' at attempt 2" in kept.stderr
 
 
 INHERITED = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import subprocess
 import threading
@@ -16,16 +17,24 @@ from sqlalchemy import select
 from db import Ledger
 from db.states import Role
 from db.store.models import Worker
+from jobs.farm.worker import tasks
+from jobs.run.backoff import Backoff
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
+from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
-from tests.support.command_line import COMMAND, ENVIRONMENT, command_on, planted
+from langford.result import PartialResult
+from tests.support.command_line import ENVIRONMENT, command_on, planted
 from tests.support.ports import free_port
-from tests.support.preloaded import is_preloaded_for, preloaded
+from tests.support.preloaded import adapt, is_preloaded_for, preloaded
+from tests.support.servers import QUICK
 
-CAMPAIGN, COUNT = PlanKey(Problem.langford(15), "godfrey", 8), 39_809_640
+CAMPAIGN, COUNT = PlanKey(Problem.langford(12), "godfrey", 8), 108_144
 TASK_SECONDS = 0.05
-"""Seconds that a worker rests at each task of it: some in all, in which the processor is free for others."""
+"""Seconds that a worker rests at each task of it, with the processor free for others, until the test needs no more
+time: :meth:`Farm.finish` has the rest done at once."""
+HURRY = "hurry"
+"""The file that says so, in the working folder."""
 LONG_CAMPAIGN = PlanKey(Problem.langford(19), "polyphase", 16)
 """One that no worker finishes in some seconds."""
 NAME = "farmed"
@@ -33,47 +42,94 @@ NAME = "farmed"
 COMPUTING = "--multiprocessing-fork"
 """What the processes of a command that compute have in their command line."""
 SLOW = """
-import sys, time
+import os, sys, time
 if {word!r} in sys.orig_argv:
     from langford.methods.godfrey.cpu import GodfreyOnCpu
     evaluate = GodfreyOnCpu.evaluate
     def slowly(self, index):
-        time.sleep({seconds})
+        if not os.path.exists({hurry!r}):
+            time.sleep({seconds})
         return evaluate(self, index)
     GodfreyOnCpu.evaluate = slowly
 """
 
 
-def slowed(folder: Path, seconds: float = TASK_SECONDS, besides: str = "", word: str = COMPUTING) -> dict[str, str]:
-    """The environment of a worker whose tasks by Godfrey's sum take so much longer, with the processor free.
+def slowed(folder: Path, seconds: float = TASK_SECONDS, word: str = COMPUTING) -> dict[str, str]:
+    """The environment of a worker whose tasks by Godfrey's sum take longer, with the processor free.
 
     Args:
         folder: where it keeps how.
         seconds: that each task takes longer.
-        besides: what its processes do at their start.
         word: in the command line of those that compute.
     """
-    variables = planted(folder / f"slowed-{seconds}", f"{SLOW.format(seconds=seconds, word=word)}{besides}")
-    if word == COMPUTING and not besides:
-        _for_computing_processes.add(variables["PYTHONPATH"])
+    variables = planted(folder / f"slowed-{seconds}", SLOW.format(seconds=seconds, word=word, hurry=HURRY))
+    _slowed[variables["PYTHONPATH"]] = seconds
     return variables
 
 
-_for_computing_processes: set[str] = set()
-"""Values of PYTHONPATH whose plants do nothing in a command itself."""
+_slowed: dict[str, float] = {}
+"""Values of PYTHONPATH that slow tasks and do nothing else, with the seconds."""
 
 
-def start(arguments: list[str], folder: Path, environment: dict[str, str], **options: Any) -> Any:
-    """Start a command whose computing processes may be slowed, from the preloaded process where that serves.
+def prepare(seconds: float | None = None) -> None:
+    """Have this process, a server or a worker to be, wait for shorter times.
+
+    ``seconds``: it evaluates its tasks itself, each of which takes longer; None: it starts processes for them.
+    """
+    adapt(QUICK, in_process=seconds is not None)
+    tasks.IDLE_SECONDS = 0.5
+    Backoff.__init__.__defaults__ = 0.05, 0.2
+    if seconds is not None:
+        slow(seconds)
+
+
+def slow(seconds: float) -> None:
+    """As :func:`slowed`, in this process."""
+    evaluate = GodfreyOnCpu.evaluate
+
+    def slowly(self: GodfreyOnCpu, index: int) -> PartialResult:
+        if not os.path.exists(HURRY):
+            time.sleep(seconds)
+        return evaluate(self, index)
+
+    GodfreyOnCpu.evaluate = slowly  # type: ignore[method-assign]
+
+
+def start(
+    arguments: list[str],
+    folder: Path,
+    environment: dict[str, str],
+    host: str | None = None,
+    in_process: bool = False,
+    **options: Any,
+) -> Any:
+    """Start a command whose tasks may be slowed, from the preloaded process where that serves.
+
+    Args:
+        arguments: of the command.
+        folder: in which it works.
+        environment: its variables.
+        host: the name of the machine, as the command sees it; None: its own.
+        in_process: whether it may do without processes that compute, which take most of a start.
+        options: see :meth:`tests.support.preloaded.Preloaded.start`.
 
     Returns:
         a :class:`subprocess.Popen`, or what is used like one.
     """
-    path = environment.get("PYTHONPATH")
-    others = {name: value for name, value in environment.items() if name != "PYTHONPATH"}
-    if (path is None or path in _for_computing_processes) and is_preloaded_for(others):
-        return preloaded().start(arguments, folder, environment, **options)
-    return subprocess.Popen([*COMMAND, *arguments], cwd=folder, env=environment, text=True, **options)
+    # Such a plant does nothing in the command itself.
+    is_usual = COMPUTING in _planted(environment)
+    others = {name: value for name, value in environment.items() if name != "PYTHONPATH" or not is_usual}
+    if is_preloaded_for(others):
+        seconds = _slowed.get(environment.get("PYTHONPATH", "")) if in_process else None
+        function = "tests.farm.farm:prepare", {"seconds": seconds}
+        return preloaded().start(arguments, folder, environment, host=host, prepare=function, **options)
+    return subprocess.Popen([*command_on(host), *arguments], cwd=folder, env=environment, text=True, **options)
+
+
+def _planted(environment: dict[str, str]) -> str:
+    """The program that a command runs at its start; "" if there is none."""
+    program = Path(environment.get("PYTHONPATH", "").partition(os.pathsep)[0], "sitecustomize.py")
+    return program.read_text() if program.exists() else ""
 
 
 class Farm:
@@ -87,15 +143,13 @@ class Farm:
         self.processes: list[subprocess.Popen[str]] = []
         self.server = self.serve()
 
-    def start(self, *arguments: str, host: str | None = None, **variables: str) -> subprocess.Popen[str]:
+    def start(
+        self, *arguments: str, host: str | None = None, in_process: bool = False, **variables: str
+    ) -> subprocess.Popen[str]:
         environment = {**ENVIRONMENT, **slowed(self.folder), "LANGFORD_TOKEN": self.token, **variables}
-        process: Any
-        if host is None:
-            process = start(list(arguments), self.folder, environment, stderr=subprocess.PIPE)
-        else:
-            process = subprocess.Popen(
-                [*command_on(host), *arguments], cwd=self.folder, env=environment, text=True, stderr=subprocess.PIPE
-            )
+        process: subprocess.Popen[str] = start(
+            list(arguments), self.folder, environment, host, in_process, stderr=subprocess.PIPE
+        )
         self.processes.append(process)
         return process
 
@@ -109,10 +163,16 @@ class Farm:
         raise AssertionError(process.communicate(timeout=5))
 
     def work(
-        self, *options: str, port: int | None = None, outbox: str = "outbox", **more: str
+        self,
+        *options: str,
+        port: int | None = None,
+        outbox: str = "outbox",
+        in_process: bool = True,
+        **more: Any,
     ) -> subprocess.Popen[str]:
-        url = f"http://127.0.0.1:{port or self.port}/{NAME}"
-        return self.start("work", url, "--workers", "1", "--outbox", outbox, "--lease", "5", *options, **more)
+        """A worker; most tests need none that starts a process to compute."""
+        words = "work", f"http://127.0.0.1:{port or self.port}/{NAME}", "--workers", "1", "--outbox", outbox
+        return self.start(*words, "--lease", "5", *options, in_process=in_process, **more)
 
     def work_on(self, host: str) -> subprocess.Popen[str]:
         """A worker that votes: on a host of its own, with a token of its own."""
@@ -134,6 +194,7 @@ class Farm:
 
     def finish(self, *workers: subprocess.Popen[str]) -> None:
         """All workers end well, and the ledger holds each task once and the exact count."""
+        (self.folder / HURRY).touch()
         for worker in workers:
             _, errors = worker.communicate(timeout=150)
             assert worker.returncode == 0, errors
@@ -173,5 +234,12 @@ class Proxy:
                 if self.cut:
                     break  # the request may have arrived, its answer has not
                 target.sendall(content)
-        for each in (source, target):
-            each.close()
+        close(source, target)
+
+
+def close(*sockets: socket.socket) -> None:
+    """Close connections, so that the other ends and the threads that read them see it at once."""
+    for each in sockets:
+        with contextlib.suppress(OSError):
+            each.shutdown(socket.SHUT_RDWR)
+        each.close()

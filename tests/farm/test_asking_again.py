@@ -4,30 +4,29 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from types import SimpleNamespace
 
 import pytest
 
 from db import Credential, Delivery, Receipt
 from db.states import EventKind
 from jobs.farm.worker.client import RemoteCampaign, RequestRefused
-from jobs.run import backoff
+from jobs.run.backoff import Backoff
 from tests.support.campaigns import TRUE, delivery
+from tests.support.clock import MovableClock
 
 
 def test_each_failure_doubles_the_pause_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = SimpleNamespace(now=100.0)
-    monkeypatch.setattr(backoff.time, "monotonic", lambda: clock.now)
+    clock = MovableClock()
     monkeypatch.setattr(random, "uniform", lambda least, most: most)
-    asking = backoff.Backoff(1.0, 6.0)
+    asking = Backoff(1.0, 6.0, clock=clock)
     assert asking.due
 
     def pause() -> float:
         asking.failed()
-        began = clock.now
+        began = clock.monotonic()
         while not asking.due:
-            clock.now += 0.5
-        return clock.now - began
+            clock.wait(0.5)
+        return clock.monotonic() - began
 
     assert [pause() for _ in range(5)] == [1.0, 2.0, 4.0, 6.0, 6.0]
     asking.failed()

@@ -25,7 +25,7 @@ from jobs.run.loop import result
 from langford.arithmetic.residue import residue
 from langford.methods import plan_of
 from langford.result import Evaluation
-from tests.farm.farm import CAMPAIGN, COUNT, NAME, Farm, Proxy
+from tests.farm.farm import CAMPAIGN, COUNT, NAME, Farm, Proxy, close
 
 SUFFIX = ".result.json"
 
@@ -60,7 +60,7 @@ def restart(farm: Farm) -> None:
 def test_two_farms_of_one_name_share_a_machine(farms: list[Farm], tmp_path: Path) -> None:
     outbox = str(tmp_path / "outbox")
     for farm in farms:
-        workers = [farm.work(outbox=outbox), farm.work(outbox=outbox)]
+        workers = [farm.work(outbox=outbox, in_process=False) for _ in range(2)]
         farm.wait_until(lambda farm=farm: farm.done() > 3)  # type: ignore[misc]
         farm.server.kill()
         farm.server.wait()
@@ -156,8 +156,7 @@ class LosingProxy(Proxy):
                     self.losing -= 1
                     break
                 target.sendall(content)
-        for each in (source, target):
-            each.close()
+        close(source, target)
 
 
 def test_a_lost_answer_orphans_no_task(farm: Farm) -> None:
@@ -222,7 +221,7 @@ def test_a_ledger_restored_from_a_backup(farm: Farm) -> None:
 
 
 def test_another_campaign_under_the_name_ends_the_worker_and_keeps_its_results(farm: Farm) -> None:
-    worker = farm.work("--lease", "60")
+    worker = farm.work("--lease", "60", in_process=False)
     farm.wait_until(lambda: farm.done() > 3)
     farm.server.kill()
     farm.server.wait()

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
+from jobs.farm import dashboard
 from jobs.farm.api.streams import MOST_OF_A_TOKEN
 from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
 from tests.support.browsers import browser, tab
@@ -22,6 +23,9 @@ from tests.support.ports import free_port
 __all__ = ["browser"]
 
 PATIENCE = 60_000
+STATIC = Path(dashboard.__file__).parent / "static"
+LONGEST_SILENCE = int(re.findall(r"LONGEST_SILENCE = (\d+)", (STATIC / "connection.js").read_text())[0])
+"""Milliseconds after which the page gives up a connection on which nothing comes."""
 
 
 class WatchedFarm(Farm):
@@ -73,7 +77,7 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         live(page)
         expect(page.get_by_text("No worker has come yet.")).to_be_visible()
         watching.picture("real-start")
-        long_enough = slowed(farm.folder, 1.0)
+        long_enough = slowed(farm.folder, 0.3)
         workers = [farm.work(outbox=f"outbox-{number}", **long_enough) for number in range(2)]
         expect(page.locator("#workers-rows tr")).to_have_count(2, timeout=PATIENCE)
         expect(page.locator("#workers-rows tr[data-state=working]").first).to_be_visible(timeout=PATIENCE)
@@ -124,9 +128,11 @@ def test_a_server_that_says_nothing_any_more(long_farm: WatchedFarm, browser: Br
     """As a computer sees it that was asleep, or where the network is cut: the connection stays open."""
     with tab(browser) as watching:
         page = watching.page
+        page.clock.install()
         log_in(page, long_farm.url, long_farm.reader())
         live(page)
         long_farm.server.send_signal(signal.SIGSTOP)
+        page.clock.fast_forward(LONGEST_SILENCE)
         expect(page.locator("#link-text")).to_have_text("not connected", timeout=PATIENCE)
         long_farm.server.send_signal(signal.SIGCONT)
         live(page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import socket
 import threading
@@ -53,7 +54,7 @@ class Site:
         listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         api = [Route("/campaigns", self._index), Route("/campaigns/{name}/stream", self._stream)]
-        application = Starlette(routes=[*api, *pages.routes(self.access, self.documents)])
+        application = Starlette(routes=[*api, pages.Pages(self.access, self.documents).mount()])
         config = uvicorn.Config(application, log_level="error", timeout_graceful_shutdown=1)
         self._server = uvicorn.Server(config)
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [listener]})
@@ -78,7 +79,7 @@ class Site:
         name = request.path_params["name"]
         assert await self.access.role(request, name, self.access.tokens(request))
         return await self.streams.answer(
-            name, lambda: self._status(name), Listener("", "", allowed), self.documents.version
+            name, lambda: json.dumps(self._status(name)).encode(), Listener("", "", allowed), self.documents.version
         )
 
     def close(self) -> None:

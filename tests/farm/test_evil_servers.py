@@ -13,7 +13,7 @@ import pytest
 from jobs.farm.worker import diagnosis, requests
 from jobs.farm.worker.client import RemoteCampaign, ServerAway
 from jobs.farm.worker.requests import ServerRefuses
-from jobs.show.hooks import NotTold, UrlHook
+from jobs.show.hooks import NotDelivered, UrlHook
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.evil_servers import (
     ATTACKS,
@@ -121,7 +121,7 @@ def threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
 def test_a_handshake_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that asks itself whether the server speaks TLS is answered byte by byte."""
     monkeypatch.setattr(requests, "LONGEST_SECONDS", 0.5)
-    monkeypatch.setattr(diagnosis, "SECONDS", 60.0)
+    monkeypatch.setattr(diagnosis, "CONNECT_SECONDS", 60.0)
     # The first connection is no HTTP, so that the client looks what it is.
     with EvilServer(without_end(b"\x16\x03\x03\x40\x00" + bytes(50), b""), 0.05) as server:
         client = RemoteCampaign(server.url, "t")
@@ -155,8 +155,8 @@ def test_what_swells_is_as_large_as_an_answer_may_be() -> None:
 def told(hook: UrlHook) -> str | None:
     """Why the hook was not told; None when it was."""
     try:
-        hook.tell(b"{}")
-    except NotTold as error:
+        hook.notify(b"{}")
+    except NotDelivered as error:
         return str(error)
     return None
 
@@ -178,25 +178,25 @@ def test_the_answer_of_a_receiver_is_not_read(attack: str) -> None:
 )
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_receiver_that_answers_for_ever_is_given_up(attack: Attack, pause: float, scheme: str) -> None:
-    with EvilServer(attack, pause) as server, pytest.raises(NotTold, match="does not answer"):
-        UrlHook(server.url.replace("http", scheme), seconds=0.5).tell(b"{}")
+    with EvilServer(attack, pause) as server, pytest.raises(NotDelivered, match="does not answer"):
+        UrlHook(server.url.replace("http", scheme), seconds=0.5).notify(b"{}")
 
 
 def test_a_receiver_that_shakes_hands_for_ever_is_given_up() -> None:
     """One record of TLS, byte by byte."""
     record = iter(b"\x16\x03\x03\x40\x00" + bytes(16_000))
     drip = EvilServer(lambda: (bytes([byte]) for byte in record), 0.05)
-    with drip as server, pytest.raises(NotTold, match="no whole answer in 1 s"):
-        UrlHook(server.url.replace("http", "https"), seconds=1.0).tell(b"{}")
+    with drip as server, pytest.raises(NotDelivered, match="no whole answer in 1 s"):
+        UrlHook(server.url.replace("http", "https"), seconds=1.0).notify(b"{}")
 
 
 NOTIFY = """
 import resource, sys
-from jobs.show.hooks import NotTold, UrlHook
+from jobs.show.hooks import NotDelivered, UrlHook
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
-    UrlHook(sys.argv[1]).tell(b"{}")
-except NotTold:
+    UrlHook(sys.argv[1]).notify(b"{}")
+except NotDelivered:
     pass
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before >> 10)
 """

@@ -52,7 +52,7 @@ def test_workers_killed_at_random(farm: Farm) -> None:
     chance = random.Random(7)
     for _ in range(3):
         before = farm.done()
-        workers = [farm.work() for _ in range(2)]
+        workers = [farm.work("--lease", "2", in_process=False) for _ in range(2)]
         farm.wait_until(lambda before=before: farm.done() > before + 5)  # type: ignore[misc]
         time.sleep(chance.uniform(0, 0.5))
         for worker in workers:
@@ -79,7 +79,7 @@ def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
 
 
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
-    worker = farm.work(SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
+    worker = farm.work(in_process=False, SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
     worker.send_signal(signal.SIGTERM)
     worker.communicate(timeout=30)
@@ -113,7 +113,7 @@ def test_a_network_that_is_cut(farm: Farm) -> None:
 
 
 def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
-    worker = farm.work("--lease", "60")
+    worker = farm.work("--lease", "60", in_process=False)
     farm.wait_until(lambda: farm.done() > 5)
     farm.server.kill()
     farm.server.wait()

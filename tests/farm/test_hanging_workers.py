@@ -1,4 +1,7 @@
-"""Real servers and workers that hang, die, lose answers or hear odd ones: the campaign goes on."""
+"""Real servers and workers that hang, die, lose answers or hear odd ones: the campaign goes on.
+
+What does not need processes is in :mod:`tests.farm.test_hanging_tasks`.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,11 @@ from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
-from tests.farm.farm import NAME, TASK_SECONDS, Farm, Proxy, slowed
+from tests.farm.farm import HURRY, NAME, TASK_SECONDS, Farm, Proxy
 from tests.support.campaigns import age
 from tests.support.command_line import Run as Langford
 from tests.support.command_line import planted
+from tests.support.consoles import KeptConsole
 from tests.support.ports import free_port
 
 MANY_TASKS = PlanKey(Problem.langford(15), "polyphase", 18)
@@ -49,8 +53,9 @@ from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.steps import STEPS
 evaluate = GodfreyOnCpu.evaluate
 def sick(self, index):
-    time.sleep({seconds})
-    times = os.environ["TIMES"]
+    if not os.path.exists("{hurry}"):
+        time.sleep({seconds})
+    times = os.environ["LANGFORD_TIMES"]
     if index == {sick} and len(os.listdir("deaths")) < int(times):
         open(f"deaths/{{time.time_ns()}}", "w").close()
         STEPS.made()
@@ -72,9 +77,9 @@ def plant(folder: Path, fault: str, times: int) -> dict[str, str]:
     """The environment of a process in which the first evaluations of one task go wrong."""
     (folder / "deaths").mkdir(exist_ok=True)
     # Only in computing processes: their parent starts them with this word.
-    program = PLANTED.format(sick=SICK, fault=FAULTS[fault], seconds=TASK_SECONDS)
+    program = PLANTED.format(sick=SICK, fault=FAULTS[fault], seconds=TASK_SECONDS, hurry=HURRY)
     hook = "import sys\nif '--multiprocessing-fork' in sys.orig_argv:\n" + indent(program, "    ")
-    return {**planted(folder / "planted", hook), "TIMES": str(times)}
+    return {**planted(folder / "planted", hook), "LANGFORD_TIMES": str(times)}
 
 
 def outcomes_of(farm: Farm, index: int) -> Counter[str | None]:
@@ -102,36 +107,23 @@ def test_a_process_that_hangs_is_killed_and_its_task_named(farm: Farm) -> None:
     assert outcomes_of(farm, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
 
 
-@pytest.mark.parametrize("command", ["run", "work"])
-def test_the_first_task_of_a_worker_has_a_limit_from_the_speed_of_others(farm: Farm, command: str) -> None:
+def test_the_first_task_of_a_worker_has_a_limit_from_the_speed_of_others(farm: Farm) -> None:
     other = Identity.fresh()
     farm.ledger.enrol(other.worker_id, "another-host", "1")
     leases = farm.campaign.lease(other.worker_id, farm.campaign.tasks, 3600)
     plan = farm.campaign.plan
     farm.campaign.deliver([delivered(plan.evaluate(x.index), x) for x in leases if x.index != SICK])
     farm.campaign.release([x for x in leases if x.index == SICK])
-    process = start(farm, command, "--patience", "3", **plant(farm.folder, "hangs", 1))
+    process = farm.work("--patience", "3", **plant(farm.folder, "hangs", 1))
     _, errors = process.communicate(timeout=100)
     assert process.returncode == 0, errors
     assert f"task {SICK} has been evaluated for" in errors
     assert outcomes_of(farm, SICK) == {Outcome.RELEASED: 1, Outcome.DIED: 1, Outcome.DONE: 1}
 
 
-def start(farm: Farm, command: str, *options: str, **variables: str) -> subprocess.Popen[str]:
-    """A worker of the farm's campaign, through the server or on the ledger itself."""
-    if command == "work":
-        return farm.work(*options, **variables)
-    key = farm.campaign.key
-    plan_words = [key.problem.variant, str(key.problem.n), "--method", key.method, "--depth", str(key.depth)]
-    return farm.start("run", *plan_words, "--name", NAME, "--workers", "1", *options, **variables)
-
-
-@pytest.mark.parametrize("fault", ["hangs", "dies"])
-def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: str) -> None:
-    workers = [
-        farm.work("--patience", "3", **plant(farm.folder, fault, 1000)),
-        farm.work("--patience", "3", **plant(farm.folder, fault, 1000), outbox="other"),
-    ]
+def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm) -> None:
+    environment = plant(farm.folder, "dies", 1000)
+    workers = [farm.work(**environment), farm.work(outbox="other", **environment)]
     errors = [worker.communicate(timeout=200)[1] for worker in workers]
     assert [worker.returncode for worker in workers] == [1, 1], errors
     assert any(f"task {SICK} has ended too many worker processes and is set aside" in said for said in errors)
@@ -142,7 +134,7 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: st
             select(Event.task_index, Event.detail).where(Event.kind == EventKind.SET_ASIDE)
         ).all()
     assert event.task_index == SICK
-    assert ("killed by SIGSEGV" if fault == "dies" else "its process was killed") in event.detail
+    assert "killed by SIGSEGV" in event.detail
     assert farm.campaign.reopen() == 1
     farm.finish(farm.work())
 
@@ -150,7 +142,7 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm, fault: st
 def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
     proxy, me = Proxy(farm.port), Identity.fresh()
     server = RemoteCampaign(f"http://127.0.0.1:{proxy.port}/{NAME}", farm.token)
-    source = ServerTasks(server, Outbox(farm.folder / "outbox", me, print), me, lease_seconds=600)
+    source = ServerTasks(server, Outbox(farm.folder / "outbox", me), me, lease_seconds=600)
     assert source.ready
     [lease] = source.lease(1, [])
     proxy.cut = True
@@ -167,7 +159,7 @@ def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
 
 
 def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
-    worker = farm.work("--lease", "600")
+    worker = farm.work("--lease", "600", in_process=False)
     farm.wait_until(lambda: farm.done() > 3)
     farm.server.send_signal(signal.SIGSTOP)
     time.sleep(2)  # it waits for an answer
@@ -181,42 +173,21 @@ def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
     farm.finish(farm.work())
 
 
-@pytest.mark.parametrize(
-    ("fault", "said"),
-    [
-        ("dies", "worker process killed by SIGSEGV"),
-        (
-            "loses its device",
-            "cpu is lost to this process (ZeroDivisionError: division by zero): a new one may use it",
-        ),
-    ],
-)
-def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path, fault: str, said: str) -> None:
-    command = ["run", "langford", "15", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
-    done = langford(*command, variables=plant(tmp_path, fault, 1000))
+def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path) -> None:
+    command = ["run", "langford", "12", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
+    done = langford(*command, variables=plant(tmp_path, "loses its device", 1000))
     assert done.returncode == 1, done.stderr
+    said = "cpu is lost to this process (ZeroDivisionError: division by zero): a new one may use it"
     assert done.stderr.count(f"{said}; its tasks go back to the queue") == 3
     assert f"task {SICK} has ended too many worker processes" in done.stderr
     [task] = json.loads(langford("tasks", "ill", "--state", "set-aside", "--json").stdout)
     assert (task["index"], task["failures"]) == (SICK, 0)
     assert len(list((tmp_path / "deaths").iterdir())) == 3
-    assert langford("retry", "ill").stdout == "1 tasks go back to the queue\n"
-    assert langford(*command).stdout.startswith("L(2,15) = 39,809,640\n")
+    assert langford("retry", "ill").stdout == "1 task put back into the queue\n"
+    assert langford(*command).stdout.startswith("L(2,12) = 108,144\n")
 
 
-def test_a_slow_task_that_is_within_its_limit_is_left_alone(farm: Farm) -> None:
-    """One of a hundred times what others take, but less than the patience."""
-    environment = plant(farm.folder, "hangs", 1)
-    hook = farm.folder / "planted" / "sitecustomize.py"
-    hook.write_text(hook.read_text().replace("10_000", "5"))
-    worker = farm.work("--patience", "60", **environment)
-    farm.finish(worker)
-    assert len(list((farm.folder / "deaths").iterdir())) == 1
-    assert farm.campaign.progress().attempts == {"done": farm.campaign.tasks}
-
-
-@pytest.mark.parametrize("command", ["run", "work"])
-def test_copies_end_when_others_were_faster(farm: Farm, command: str) -> None:
+def test_copies_end_when_others_were_faster(farm: Farm) -> None:
     """The last task is held elsewhere for long, and its copy takes for ever: the holder's result ends it."""
     elsewhere = Identity.fresh()
     farm.ledger.enrol(elsewhere.worker_id, "another-host", "1")
@@ -226,7 +197,7 @@ def test_copies_end_when_others_were_faster(farm: Farm, command: str) -> None:
     rest = [delivered(plan.evaluate(lease.index), lease) for lease in leases if lease is not last]
     farm.campaign.deliver(rest)
     age(farm.campaign, 2 * COPY_SECONDS)
-    process = start(farm, command, **plant(farm.folder, "hangs", 1))
+    process = farm.work(**plant(farm.folder, "hangs", 1))
     farm.wait_until(lambda: bool(list((farm.folder / "deaths").iterdir())))
     assert process.poll() is None
     farm.campaign.deliver([delivered(plan.evaluate(SICK), last)])
@@ -304,17 +275,9 @@ class OddAnswers(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> dict[str, str]:
-    """The environment of a worker that asks again soon."""
-    (tmp_path / "soon").mkdir()
-    besides = "import jobs.run.backoff\njobs.run.backoff.Backoff.__init__.__defaults__ = (0.05, 0.2)\n"
-    return slowed(tmp_path / "soon", besides=besides)
-
-
-def test_odd_answers_end_no_worker(farm: Farm, impatient: dict[str, str]) -> None:
+def test_odd_answers_end_no_worker(farm: Farm) -> None:
     odd = OddServer(farm.port)
-    worker = farm.work(port=odd.port, **impatient)
+    worker = farm.work(port=odd.port, in_process=False)  # which sends each result by itself
     _, errors = worker.communicate(timeout=200)
     assert worker.returncode == 0, errors
     farm.finish()
@@ -390,6 +353,21 @@ def test_the_leases_of_512_devices_are_renewed_in_batches(large_farm: Farm) -> N
     server.close()
 
 
+def test_a_reason_of_any_characters_is_reported(large_farm: Farm) -> None:
+    """Without this a worker would end for the words of an error."""
+    server, me = remote(large_farm)
+    failed, died, released = server.lease(me.worker_id, 3, 60, [])
+    reason = "no file '\udcff\0'" + "x" * 10_000
+    server.fail(failed, reason)
+    server.die(died, reason)
+    server.release([released], Outcome.RELEASED, reason)
+    server.close()
+    assert large_farm.campaign.progress().attempts == {"failed": 1, "died": 1, "released": 1}
+    with large_farm.ledger.database.reading() as connection:
+        notes = set(connection.execute(select(Attempt.note)).scalars())
+    assert notes == {f"no file '??'{'x' * 988}"}
+
+
 class CutAfterResults(OddServer):
     """Relays everything, but after so many requests with results it answers 503 until it is mended."""
 
@@ -419,9 +397,8 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
     """More results than one request takes, none of them on disk; the server goes away after the first request."""
     relay = CutAfterResults(large_farm.port, results=1)
     server, me = remote(large_farm, relay.port)
-    said: list[str] = []
-    outbox = Outbox(large_farm.folder / "outbox", me, said.append)
-    source = ServerTasks(server, outbox, me, said.append, 600)
+    outbox = Outbox(large_farm.folder / "outbox", me)
+    source = ServerTasks(server, outbox, me, lease_seconds=600)
     assert source.ready
     leases = []
     while len(leases) <= MOST_AT_ONCE:
@@ -452,7 +429,8 @@ def test_a_worker_closes_its_connection(farm: Farm) -> None:
     def connections() -> int:
         return sum(bool(each.raddr) and each.raddr.port == farm.port for each in psutil.Process().net_connections())
 
-    report = Run(source, [CPU], time_limit=0, stop_reason=lambda: "enough" if source.ready else None).run()
+    console = KeptConsole(lambda: "enough" if source.ready else None)
+    report = Run(source, [CPU], console, time_limit=0).run()
     assert report.stopped == "enough"
     assert connections() == 0
 
@@ -467,8 +445,8 @@ def test_an_operator_takes_leases_back(langford: Langford, farm: Farm) -> None:
         farm.ledger.enrol(me.worker_id, host, "1")
         farm.campaign.lease(me.worker_id, 4, 3600)
         ids.append(me.worker_id)
-    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 workers go back to the queue\n"
-    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 workers")
+    assert langford("release", NAME, "--worker", "node1").stdout == "4 tasks of 1 worker put back into the queue\n"
+    assert langford("release", NAME, "--worker", ids[1][:8]).stdout.startswith("4 tasks of 1 worker ")
     unknown = langford("release", NAME, "--worker", "node1")
     assert unknown.returncode == 2
     assert f"but {ids[2][:8]} on node3" in unknown.stderr

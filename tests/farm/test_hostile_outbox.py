@@ -13,7 +13,7 @@ import pytest
 
 from db import Credential, Delivery
 from jobs.farm.api import envelope
-from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.outbox import Outbox
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, content, lock_file, regular_content
@@ -263,7 +263,7 @@ def test_files_that_come_and_go_while_two_workers_look(machine: Machine, outside
 
     def work() -> None:
         try:
-            outbox = Outbox(machine.root, Identity.fresh(), machine.said.append)
+            outbox = Outbox(machine.root, Identity.fresh(), machine.console)
             outbox.open(info())
             while not ended.is_set():
                 outbox.adopt()

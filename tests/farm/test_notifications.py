@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 import time
@@ -16,8 +15,11 @@ import pytest
 from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.worker.client import RemoteCampaign
-from jobs.show.hooks import BadHook, CommandHook, NotTold, UrlHook
+from jobs.show.hooks import CommandHook, NotDelivered, UrlHook
+from jobs.show.notifications import Notifier
+from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
+from tests.support.clock import MovableClock
 from tests.support.command_line import Run
 from tests.support.databases import fresh_database
 from tests.support.receivers import Receiver
@@ -53,7 +55,7 @@ def test_a_receiver_that_fails_twice_is_told_once(campaign: Campaign, tmp_path: 
             assert "at attempt 3" in server.lines("notified")[0]["message"]
         with Server(tmp_path, NAME, *options) as server:
             server.wait_for("done")
-            time.sleep(3)
+            server.stop()  # it looks once more at the end
         assert len(receiver.tried) == 3
         [done] = receiver.accepted
         assert receiver.headers["Content-Type"] == "application/json"
@@ -76,9 +78,8 @@ def test_two_servers_of_one_ledger_tell_each_thing_once(kind: str, tmp_path: Pat
             ledger.enrol("c", "host-c", "1")
             finish(campaign, "c")
             receiver.wait_for(3)
-            time.sleep(4)
             for server in (one, other):
-                server.stop()
+                server.stop()  # they look once more at the end
             told = [line["message"] for server in (one, other) for line in server.lines("notified")]
         # It may have been done between two looks, before the conflicts came.
         assert sorted(set(receiver.kinds()) | {"done"}) == ["conflict", "distrusted", "done"]
@@ -103,33 +104,64 @@ def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign
         connection.exec_driver_sql("UPDATE notice SET next_try = 0")
     quick = "import json, sys\nprint(json.load(sys.stdin)['kind'], file=open('told', 'a'))\n"
     with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, quick)) as server:
-        server.wait_until(lambda: "was told of 'done' at attempt 2" in server.log)
+        server.wait_until(lambda: "was notified of 'done' at attempt 2" in server.log)
     assert (tmp_path / "told").read_text() == "done\n"
 
 
 def test_a_task_that_is_set_aside_and_a_campaign_that_has_stalled(campaign: Campaign, tmp_path: Path) -> None:
     with Receiver() as receiver:
-        options = ["--notify-url", receiver.url, "--stalled-after", "3"]
-        with Server(tmp_path, NAME, *options) as server:
-            for _ in range(3):
-                [lease] = campaign.lease("a", 1, HOUR)
-                campaign.fail(lease, "it breaks")
-            [held] = campaign.lease("a", 1, HOUR)
-            receiver.wait_for(1)
-            time.sleep(5)
-            assert receiver.kinds() == ["set_aside"]  # somebody works
-            campaign.release([held])
-            # What was told is noted after the answer: who is killed between them leaves a claim for minutes.
-            server.wait_until(lambda: "was told of 'stalled'" in server.log)
-        with Server(tmp_path, NAME, *options):
-            time.sleep(6)
-            assert receiver.kinds() == ["set_aside", "stalled"]
+        for _ in range(3):
             [lease] = campaign.lease("a", 1, HOUR)
-            campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
-            receiver.wait_for(3)
-        assert receiver.kinds() == ["set_aside", "stalled", "stalled"]
-        assert receiver.accepted[0]["tasks"] == [lease.index] or len(receiver.accepted[0]["tasks"]) == 1
-        assert re.search(rf"{TASKS - 2} tasks are left", receiver.accepted[2]["text"])
+            campaign.fail(lease, "it breaks")
+        with Server(tmp_path, NAME, "--notify-url", receiver.url, "--stalled-after", "1") as server:
+            # What was told is noted after the answer: who is killed between them leaves a claim for minutes.
+            server.wait_until(lambda: "was notified of 'stalled'" in server.log)
+            server.stop()
+    assert sorted(receiver.kinds()) == ["set_aside", "stalled"]
+    by_kind = {document["kind"]: document for document in receiver.accepted}
+    assert by_kind["set_aside"]["tasks"] == [lease.index]
+    assert f"{TASKS - 1} tasks are left" in by_kind["stalled"]["text"]
+
+
+class Memory:
+    """A hook that keeps what it is told; implements :class:`jobs.show.hooks.Hook`."""
+
+    channel, where = "url", "memory"
+
+    def __init__(self) -> None:
+        self.kinds: list[str] = []
+
+    def notify(self, document: bytes) -> None:
+        self.kinds.append(json.loads(document)["kind"])
+
+
+def test_stalls_are_told_once_each_over_restarts(campaign: Campaign) -> None:
+    clock, hook = MovableClock(), Memory()
+
+    def told_after(seconds: float, notifier: Notifier) -> list[str]:
+        """What a notifier tells that looks now, and when these seconds have passed."""
+        before = len(hook.kinds)
+        notifier.look()
+        clock.move(seconds)
+        notifier.look()
+        return hook.kinds[before:]
+
+    def server() -> Notifier:
+        return Notifier([campaign], hook, lambda *_: None, 900.0, clock)
+
+    first = server()
+    [held] = campaign.lease("a", 1, HOUR)
+    assert told_after(5000, first) == []  # someone works
+    campaign.release([held])
+    assert told_after(899, first) == []
+    assert told_after(1, first) == ["stalled"]
+    assert told_after(5000, first) == []
+    second = server()
+    assert told_after(5000, second) == []  # it was told
+    [lease] = campaign.lease("a", 1, HOUR)
+    campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
+    assert told_after(899, second) == []
+    assert told_after(1, second) == ["stalled"]  # once more
 
 
 # -- run --------------------------------------------------------------------------------------
@@ -147,11 +179,10 @@ def test_a_run_tells_that_it_is_done_before_it_ends(langford: Run) -> None:
 
 def test_a_run_does_not_fail_with_its_hook(langford: Run, tmp_path: Path) -> None:
     hook = write_hook(tmp_path, "import sys\nsys.exit('no \\x1b[31m mail')\n")
-    began = time.monotonic()
-    done = langford("run", "langford", "8", "--depth", "4", "--notify-command", hook)
+    last = {"langford.cli.options.notifying:LAST_SECONDS": 2.0}
+    done = langford("run", "langford", "8", "--depth", "4", "--notify-command", hook, values=last)
     assert done.returncode == 0
     assert "exit code 1: no \\x1b[31m mail" in done.stderr
-    assert time.monotonic() - began < 100
 
 
 # -- hooks ------------------------------------------------------------------------------------
@@ -164,7 +195,7 @@ def test_no_shell_reads_the_command_or_the_document(tmp_path: Path) -> None:
     words = [str(tmp_path / "out"), f"$(touch {tmp_path}/pwned)", f"; touch {tmp_path}/pwned", "*", "`id`"]
     quoted = " ".join(f"'{word}'" for word in words)
     document = json.dumps({"text": f"$(touch {tmp_path}/pwned); `id`"})
-    CommandHook(f"{sys.executable} {tmp_path / 'hook.py'} {quoted}").tell(document.encode())
+    CommandHook(f"{sys.executable} {tmp_path / 'hook.py'} {quoted}").notify(document.encode())
     assert json.loads((tmp_path / "out").read_text()) == [words, document]
     assert not (tmp_path / "pwned").exists()
 
@@ -176,8 +207,8 @@ def test_a_command_that_hangs_is_killed_with_what_it_has_started(tmp_path: Path)
         "time.sleep(1000)\n"
     )
     began = time.monotonic()
-    with pytest.raises(NotTold, match="killed after 2 s"):
-        CommandHook(write_hook(tmp_path, program), seconds=2.0).tell(b"{}")
+    with pytest.raises(NotDelivered, match="killed after 2 s"):
+        CommandHook(write_hook(tmp_path, program), seconds=2.0).notify(b"{}")
     assert time.monotonic() - began < 20
     pid = int((tmp_path / "pid").read_text())
     state = subprocess.run(["ps", "-o", "state=", "-p", str(pid)], capture_output=True, text=True, check=False)
@@ -186,23 +217,23 @@ def test_a_command_that_hangs_is_killed_with_what_it_has_started(tmp_path: Path)
 
 def test_a_command_may_say_more_than_a_pipe_holds(tmp_path: Path) -> None:
     noisy = "import sys\nsys.stdout.write('x' * 10**6)\nsys.stderr.write('y' * 10**6)\nsys.exit(3)\n"
-    with pytest.raises(NotTold, match=r"exit code 3: y{300}$"):
-        CommandHook(write_hook(tmp_path, noisy)).tell(b"{}")
+    with pytest.raises(NotDelivered, match=r"exit code 3: y{300}$"):
+        CommandHook(write_hook(tmp_path, noisy)).notify(b"{}")
 
 
 def test_the_password_of_an_address_is_sent_and_never_said() -> None:
     with Receiver([500]) as receiver:
         hook = UrlHook(receiver.url.replace("http://", "http://ada:s%40cret@") + "?key=hidden")
         assert hook.where == "http://127.0.0.1"
-        with pytest.raises(NotTold) as failed:
-            hook.tell(b"{}")
+        with pytest.raises(NotDelivered) as failed:
+            hook.notify(b"{}")
         assert "cret" not in str(failed.value)
         assert "hidden" not in str(failed.value)
-        hook.tell(b"{}")
+        hook.notify(b"{}")
         assert receiver.headers["Authorization"] == "Basic YWRhOnNAY3JldA=="
         assert receiver.accepted == [{}]
-    with pytest.raises(NotTold, match="does not answer"):
-        hook.tell(b"{}")
+    with pytest.raises(NotDelivered, match="does not answer"):
+        hook.notify(b"{}")
 
 
 def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,14 +242,14 @@ def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) ->
     for name in ("no_proxy", "NO_PROXY"):
         monkeypatch.delenv(name, raising=False)
     with Receiver() as receiver:
-        UrlHook(receiver.url).tell(b"{}")
+        UrlHook(receiver.url).notify(b"{}")
         assert receiver.accepted == [{}]
-    with pytest.raises(NotTold, match="refused"):
-        UrlHook("http://host.invalid/hook").tell(b"{}")
+    with pytest.raises(NotDelivered, match="refused"):
+        UrlHook("http://host.invalid/hook").notify(b"{}")
 
 
 @pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "nonsense", "https:///x", "http://h:x/"])
 def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
-    with pytest.raises(BadHook) as refused:
+    with pytest.raises(BadInput) as refused:
         UrlHook(url)
     assert url not in str(refused.value)

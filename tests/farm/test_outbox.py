@@ -13,13 +13,16 @@ from typing import Any
 import pytest
 
 from db import Credential, Delivery, Standing
-from jobs.farm.api import envelope, wire
-from jobs.farm.api.wire import CampaignInfo
+from db.files.messages import BadMessage
+from jobs.farm.api import envelope
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.quarantine import Quarantine
 from jobs.run.identity import Identity
 from langford.result import PartialResult
+from tests.support import wire
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
+from tests.support.consoles import KeptConsole
 
 LEDGER, CAMPAIGN, OTHER = (f"{digit * 8}-0000-4000-8000-000000000000" for digit in "123")
 NONE_DONE = Standing({}, {})
@@ -35,10 +38,11 @@ class Machine:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.said: list[str] = []
+        self.console = KeptConsole()
+        self.said = self.console.said
 
     def outbox(self, campaign: CampaignInfo | None = None) -> Outbox:
-        made = Outbox(self.root, Identity.fresh(), self.said.append)
+        made = Outbox(self.root, Identity.fresh(), self.console)
         made.open(campaign or info())
         return made
 
@@ -196,7 +200,7 @@ def test_a_quarantine_takes_a_file_even_without_room_for_the_reason(
 def test_a_file_that_is_gone_leaves_no_reason(machine: Machine) -> None:
     """Another worker was faster."""
     machine.outbox()
-    Quarantine(machine.root, machine.said.append).take(machine.root / "7.result.json", "it is wrong")
+    Quarantine(machine.root, machine.console).take(machine.root / "7.result.json", "it is wrong")
     assert not list((machine.root / "quarantine").iterdir())
     assert not machine.said
 
@@ -257,7 +261,7 @@ def test_deliveries_that_are_none(name: str, wrong: object) -> None:
     sent: Delivery = delivery(Credential(7, "n"), PartialResult(3, -12, 5, 9))
     document = wire.delivery_document(sent)
     assert wire.delivery_of(document) == sent
-    with pytest.raises(wire.BadMessage):
+    with pytest.raises(BadMessage):
         wire.delivery_of({**document, name: wrong})
 
 

@@ -91,7 +91,7 @@ def test_permanent_errors_of_a_server_with_tls(
     refused(langford, tmp_path, f"http://localhost:{port}/{NAME}", "write https://")
     refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "--certificate FILE")
     trusting = ("--certificate", str(certificate[0]))
-    refused(langford, tmp_path, f"https://127.0.0.1:{port}/{NAME}", "the host's name that stands in it", *trusting)
+    refused(langford, tmp_path, f"https://127.0.0.1:{port}/{NAME}", "use a host name that it contains", *trusting)
     refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "this name and this token", *trusting)
 
 

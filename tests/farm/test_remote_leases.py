@@ -11,7 +11,8 @@ from hypothesis import settings
 from db import Campaign, Credential, Delivery, Lease, Ledger, Receipt
 from db.errors import WorkerDistrusted
 from db.states import Outcome, Role
-from jobs.farm.api import server, wire
+from jobs.farm.api import server
+from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.histories import Histories
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import Credential, Delivery, Lease, Ledger
+from db import Campaign, Credential, Delivery, Lease, Ledger
+from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
 from db.states import Role
-from jobs.farm.api import server, wire
+from jobs.farm.api import server
+from jobs.farm.api.overviews import Overviews
+from jobs.farm.api.parts import ACCEPTED
+from jobs.farm.api.traffic import Traffic
+from langford.errors import BadProblem
 from langford.result import PartialResult
+from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
+from tests.support.clock import MovableClock
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -70,7 +77,7 @@ class Farm:
         if answer.status_code != 200:
             return answer.status_code
         events = [receipt["event"] for receipt in answer.json()["receipts"]]
-        return [None if event == wire.ACCEPTED else event for event in events]
+        return [None if event == ACCEPTED else event for event in events]
 
 
 @pytest.fixture
@@ -186,12 +193,102 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
 
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
-    farm = Farm(tmp_path, server.RateLimit(per_second=0.1, burst=3))
+    clock = MovableClock()
+    farm = Farm(tmp_path, server.RateLimit(0.1, 3, clock))
     large = "x" * (server.LARGEST_BODY + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
     answer = farm.post("/retries", Role.ADMIN)
-    assert float(answer.headers["Retry-After"]) > 1
+    assert float(answer.headers["Retry-After"]) == 10
+    clock.move(9)
+    assert farm.post("/retries", Role.ADMIN).status_code == 429
+    clock.move(1)
+    assert farm.post("/retries", Role.ADMIN).status_code == 200
+
+
+SECRET = "the password is hunter2"
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (RuntimeError(SECRET), 500, "the server has an error"),
+        (BadProblem(SECRET), 500, "the server has an error"),
+        (LedgerError(SECRET), 503, "the ledger does not answer"),
+        (ConnectionLost(SECRET), 503, "the ledger does not answer"),
+        (TransactionUndone(SECRET), 503, "the ledger"),
+        (NoSuchCampaign("gone"), 410, "gone"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: Exception, status: int, words: str
+) -> None:
+    farm, traffic = Farm(tmp_path), Traffic()
+    failing = Failing({NAME: farm.campaign}, error)
+    client = Client(server.application(farm.ledger, [NAME], traffic=traffic, overviews=failing))
+    answer = client.get("/campaigns", headers={"Authorization": f"Bearer {farm.tokens[Role.READER]}"})
+    assert (answer.status_code, list(answer.json())) == (status, ["error"])
+    said = answer.json()["error"]
+    assert words in said
+    assert SECRET not in answer.text
+    assert ("Retry-After" in answer.headers) == (status == 503)
+    assert traffic.answered == {("GET", "/campaigns", status): 1}
+    if status != 410:
+        [record] = caplog.records
+        assert SECRET in record.getMessage()
+        assert said.split()[-1] in record.getMessage()
+        assert bool(record.exc_info) == (status == 500)
+    client.close()
+    farm.client.close()
+    farm.ledger.close()
+
+
+class Failing(Overviews):
+    """Overviews that are not to be had."""
+
+    def __init__(self, campaigns: Mapping[str, Campaign], error: Exception) -> None:
+        super().__init__(campaigns)
+        self._error = error
+
+    def listed(self, campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
+        raise self._error
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (RuntimeError(SECRET), 500, "the server has an error: its log explains it"),
+        (LedgerError(SECRET), 503, "the ledger does not answer now: load this page again"),
+        (TransactionUndone(SECRET), 503, "the ledger does not answer now: load this page again"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_an_error_of_a_page_is_counted_and_logged_once(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    status: int,
+    words: str,
+) -> None:
+    farm, traffic = Farm(tmp_path), Traffic()
+    client = Client(server.application(farm.ledger, [NAME], traffic=traffic))
+
+    def fail(tokens: Sequence[str]) -> Any:
+        raise error
+
+    monkeypatch.setattr(farm.ledger, "rights", fail)
+    answer = client.get("/", headers={"Cookie": f"langford-default={farm.tokens[Role.READER]}"})
+    assert (answer.status_code, answer.text) == (status, words)
+    assert traffic.answered == {("GET", "/", status): 1}
+    [record] = caplog.records
+    assert SECRET in record.getMessage()
+    assert bool(record.exc_info) == (status == 500)
+    assert [client.get(path).status_code for path in ("/a/b/c", "/campaigns/a/b/c")] == [404, 404]
+    client.close()
+    farm.client.close()
+    farm.ledger.close()
 
 
 @given(DELIVERIES)

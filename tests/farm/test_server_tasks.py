@@ -9,7 +9,7 @@ import pytest
 
 from db import Standing
 from db.errors import CampaignMismatch
-from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.client import RemoteCampaign
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.tasks import ServerTasks

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from jobs.run.task_limits import LIMIT_FACTOR, LONGEST_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
+from tests.support.clock import MovableClock
 
 TOKEN, WORK = 7, 100.0
 
 
-class Clock:
-    """The time as the watch sees it."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
-
-
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    monkeypatch.setattr(time, "monotonic", made)
-    return made
+def clock() -> MovableClock:
+    return MovableClock()
 
 
-def seconds_until_overdue(watch: Watch, clock: Clock, steps: int | None, most: float = 2e5) -> float:
+def seconds_until_overdue(watch: Watch, clock: MovableClock, steps: int | None, most: float = 2e5) -> float:
     """How long a task is evaluated before its process is taken to hang."""
-    start = clock.now
-    while watch.overdue(TOKEN, WORK) is None and clock.now - start < most:
+    start = clock.monotonic()
+    while watch.overdue(TOKEN, WORK) is None and clock.monotonic() - start < most:
         watch.look({TOKEN: steps})
-        clock.now += 1.0
-    return clock.now - start
+        clock.move(1.0)
+    return clock.monotonic() - start
 
 
-def test_the_limit_is_a_multiple_of_what_the_slowest_would_need(clock: Clock) -> None:
-    watch = Watch(patience=10.0)
+def test_the_limit_is_a_multiple_of_what_the_slowest_would_need(clock: MovableClock) -> None:
+    watch = Watch(patience=10.0, clock=clock)
     watch.saw(50.0, 2.0)
     watch.saw(50.0, 5.0)  # the slowest
     watch.saw(0.0, 99.0)
@@ -48,35 +35,35 @@ def test_the_limit_is_a_multiple_of_what_the_slowest_would_need(clock: Clock) ->
     assert "10 s were expected" in str(watch.overdue(TOKEN, WORK))
 
 
-def test_small_tasks_have_the_patience_and_unknown_ones_a_day(clock: Clock) -> None:
-    quick = Watch(patience=120.0)
+def test_small_tasks_have_the_patience_and_unknown_ones_a_day(clock: MovableClock) -> None:
+    quick = Watch(patience=120.0, clock=clock)
     quick.saw(WORK, 0.001)
     assert 120 < seconds_until_overdue(quick, clock, steps=0) < 125
-    assert UNKNOWN_SECONDS < seconds_until_overdue(Watch(120.0), clock, steps=0) < UNKNOWN_SECONDS + 5
+    assert UNKNOWN_SECONDS < seconds_until_overdue(Watch(120.0, clock), clock, steps=0) < UNKNOWN_SECONDS + 5
 
 
-def test_a_process_that_does_not_begin_has_its_own_limit(clock: Clock) -> None:
-    watch = Watch(patience=1.0)
+def test_a_process_that_does_not_begin_has_its_own_limit(clock: MovableClock) -> None:
+    watch = Watch(patience=1.0, clock=clock)
     watch.saw(WORK, 0.001)
     assert START_SECONDS < seconds_until_overdue(watch, clock, steps=None) < START_SECONDS + 5
     assert "has not begun" in str(watch.overdue(TOKEN, WORK))
 
 
-def test_time_in_which_the_machine_was_stopped_does_not_count(clock: Clock) -> None:
-    watch = Watch(patience=60.0)
+def test_time_in_which_the_machine_was_stopped_does_not_count(clock: MovableClock) -> None:
+    watch = Watch(patience=60.0, clock=clock)
     watch.saw(WORK, 0.001)
     watch.look({TOKEN: 1})
-    clock.now += 10_000
+    clock.move(10_000)
     watch.look({TOKEN: 1})
     assert watch.overdue(TOKEN, WORK) is None
     assert seconds_until_overdue(watch, clock, steps=1) > 60 - LONGEST_LOOK - 2
 
 
-def test_each_task_has_its_own_time(clock: Clock) -> None:
-    watch = Watch(patience=30.0)
+def test_each_task_has_its_own_time(clock: MovableClock) -> None:
+    watch = Watch(patience=30.0, clock=clock)
     watch.saw(WORK, 0.001)
     for token in range(100):
         watch.look({token: 1})
-        clock.now += 4.0
+        clock.move(4.0)
         watch.look({token: 2})
         assert watch.overdue(token, WORK) is None

@@ -114,11 +114,11 @@ def test_what_a_notification_holds(campaign: Campaign) -> None:
         claimed = notices.Claim(1, kind, about, 0, 1)
         if kind in (NoticeKind.CONFLICT, NoticeKind.DISTRUSTED):
             continue  # there is none
-        document = notice(campaign, claimed, campaign.standing())
+        document = notice(campaign, claimed, campaign.standing(), 0.0)
         assert set(document) == set(json.loads(example))
         assert document["text"].startswith(f"{NAME}: ")
     claimed = notices.Claim(1, NoticeKind.SET_ASIDE, 10**6, 0, 1)
-    document = notice(campaign, claimed, campaign.standing())
+    document = notice(campaign, claimed, campaign.standing(), 0.0)
     assert (document["number"], document["tasks"]) == (1, [lease.index])
     assert document["tasks_by_state"] == {"ready": TASKS - 1, "set-aside": 1}
 

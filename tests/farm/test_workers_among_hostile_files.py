@@ -10,7 +10,7 @@ from pathlib import Path
 from db import Delivery, Ledger
 from db.states import Role
 from jobs.farm.api import envelope
-from jobs.farm.api.wire import CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import Farm
 from tests.support.command_line import Run

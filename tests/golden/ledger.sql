@@ -68,39 +68,13 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     LIMIT :param
   ) = :campaign;
 
--- completions.complete
-  UPDATE attempt
-S SET began=CASE WHEN (told.json_extract_1 > NOW) THEN NOW ELSE told.json_extract_1 END, ended=NOW, outcome=:outcome
-P SET began=CASE WHEN (told.began > NOW) THEN NOW ELSE told.began END, ended=NOW, outcome=:outcome
-  FROM (
-S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
-S     json_extract_1
-S   FROM json_each(:rows) AS anon_1
-S   WHERE 1 = 1
-P   SELECT anon_1.id AS id, anon_1.began AS began
-P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
-P   WHERE true
-  ) AS told
-S WHERE attempt.id = told.json_extract_2 AND attempt.ended IS NULL;
-P WHERE attempt.id = told.id AND attempt.ended IS NULL;
+-- checks.checked
+  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
 
--- completions.note_began
-  UPDATE attempt
-S SET began=CASE WHEN (told.json_extract_1 > NOW) THEN NOW ELSE told.json_extract_1 END
-P SET began=CASE WHEN (told.began > NOW) THEN NOW ELSE told.began END
-  FROM (
-S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
-S     json_extract_1
-S   FROM json_each(:rows) AS anon_1
-S   WHERE 1 = 1
-P   SELECT anon_1.id AS id, anon_1.began AS began
-P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
-P   WHERE true
-  ) AS told
-S WHERE attempt.id = told.json_extract_2;
-P WHERE attempt.id = told.id;
+-- computations.keep, history_queries.history, notices._due
+  SELECT NOW AS anon_1;
 
--- computations.told
+-- computations.of_results
   SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
     worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job, worker.slurm_index
   FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
@@ -325,8 +299,8 @@ P     UNIQUE (
 -- deaths.die
   UPDATE task
   SET deaths=(task.deaths + :deaths)
-  WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
-  SELECT task.state, task.deaths FROM task WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
+  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
+  SELECT task.state, task.deaths FROM task WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
 
 -- deaths.set_aside
   SELECT task.task_index, task.deaths
@@ -352,6 +326,36 @@ P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
 
 -- dialects.update_statistics
 P ANALYZE task;
+
+-- draw.lots
+  SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
+  SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
+
+-- enrolment._trusted_voter
+  SELECT voter.id
+  FROM voter
+  WHERE voter.host = :host AND voter.token = :token AND voter.kind = :kind AND voter.device_kind = :device_kind
+  AND voter.kernels = :kernels AND voter.distrusted IS NULL
+  ORDER BY voter.id
+S LIMIT :param;
+P LIMIT :param FOR KEY SHARE;
+
+-- enrolment.enrol
+  INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
+  VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
+  RETURNING id;
+  INSERT INTO worker (
+    id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes, device_model,
+      slurm_job, slurm_index
+  )
+  VALUES (
+    :id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW, :cores, :processes, :device_model,
+      :slurm_job, :slurm_index
+  )
+  ON CONFLICT DO NOTHING;
+
+-- enrolment.enrol, enrolment.is_known, enrolment.require_worker
+  SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- events.EventReader.new
   SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
@@ -387,7 +391,7 @@ P ANALYZE task;
 -- history_queries._events
   SELECT event.at, event.kind, event.task_index, event.detail
   FROM event
-  WHERE event.campaign_id = :campaign_id AND event.kind != :kind
+  WHERE event.campaign_id = :campaign AND event.kind != :kind
   ORDER BY event.id
   LIMIT :param;
 
@@ -396,25 +400,22 @@ P ANALYZE task;
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
     worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
   FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE worker.id IN (SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign_id)
+  WHERE worker.id IN (SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign)
   ORDER BY worker.started, worker.id;
 
 -- history_queries.history
   SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
     result.confirmed_by IS NOT NULL AS anon_1
   FROM result
-  WHERE result.campaign_id = :campaign_id
+  WHERE result.campaign_id = :campaign
   ORDER BY result.task_index;
-  SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign_id;
+  SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign;
   SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
     attempt.outcome, attempt.steps IS NOT NULL AS anon_1
   FROM attempt
-  WHERE attempt.campaign_id = :campaign_id
+  WHERE attempt.campaign_id = :campaign
   ORDER BY attempt.id;
-  SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign_id GROUP BY event.kind;
-
--- history_queries.history, notices._due
-  SELECT NOW AS anon_1;
+  SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
 
 -- inheritance.draw
   UPDATE result
@@ -459,30 +460,30 @@ P ANALYZE task;
   RETURNING id;
 
 -- lifecycle.cancel
-  UPDATE task SET state=:state WHERE task.campaign_id = :campaign_id AND task.state = :state;
+  UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND task.state = :state;
 
 -- lifecycle.close
-  SELECT count(*) AS count_1 FROM attempt WHERE attempt.campaign_id = :campaign_id AND attempt.ended IS NULL;
+  SELECT count(*) AS count_1 FROM attempt WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL;
 
 -- lifecycle.remove
   CREATE INDEX leaving_result ON result (attempt_id);
   CREATE INDEX leaving_witness ON witness (attempt_id);
-  DELETE FROM witness WHERE witness.campaign_id = :campaign_id;
-  DELETE FROM result WHERE result.campaign_id = :campaign_id;
-  DELETE FROM attempt WHERE attempt.campaign_id = :campaign_id;
-  DELETE FROM task WHERE task.campaign_id = :campaign_id;
-  DELETE FROM event WHERE event.campaign_id = :campaign_id;
-  DELETE FROM notice WHERE notice.campaign_id = :campaign_id;
+  DELETE FROM witness WHERE witness.campaign_id = :campaign;
+  DELETE FROM result WHERE result.campaign_id = :campaign;
+  DELETE FROM attempt WHERE attempt.campaign_id = :campaign;
+  DELETE FROM task WHERE task.campaign_id = :campaign;
+  DELETE FROM event WHERE event.campaign_id = :campaign;
+  DELETE FROM notice WHERE notice.campaign_id = :campaign;
   DROP INDEX leaving_result;
   DROP INDEX leaving_witness;
-  DELETE FROM campaign WHERE campaign.id = :id;
+  DELETE FROM campaign WHERE campaign.id = :campaign;
 
 -- lifecycle.remove, tokens.revoke_tokens
-  DELETE FROM token WHERE token.campaign_id = :campaign_id;
+  DELETE FROM token WHERE token.campaign_id = :campaign;
 
 -- lifecycle.rename
   SELECT campaign.id FROM campaign WHERE campaign.name = :name;
-  UPDATE campaign SET name=:name WHERE campaign.id = :id;
+  UPDATE campaign SET name=:name WHERE campaign.id = :campaign;
 
 -- notices._due
   SELECT notice.id, notice.about, notice.tries, notice.next_try, notice.told
@@ -496,11 +497,11 @@ P ANALYZE task;
   RETURNING id;
   UPDATE notice SET about=:about, tries=:tries, next_try=(NOW + :param) WHERE notice.id = :id;
 
--- notices.not_told
-  UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
-
--- notices.told
+-- notices.delivered
   UPDATE notice SET told=NOW WHERE notice.id = :id;
+
+-- notices.failed
+  UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
 
 -- presence.Presence.note
   UPDATE worker SET last_seen=NOW, ended=NULL, ending=NULL WHERE worker.id = :worker;
@@ -517,15 +518,15 @@ P ANALYZE task;
 -- progress.progress
   SELECT coalesce(attempt.outcome, :coalesce) AS coalesce_1, count(*) AS count_1
   FROM attempt
-  WHERE attempt.campaign_id = :campaign_id
+  WHERE attempt.campaign_id = :campaign
   GROUP BY attempt.outcome;
-  SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign_id AND event.kind = :kind;
-  SELECT result.seconds, result.evaluated FROM result WHERE result.campaign_id = :campaign_id;
+  SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
+  SELECT result.seconds, result.evaluated FROM result WHERE result.campaign_id = :campaign;
 
 -- progress.results
   SELECT result.task_index, result.value, result.residue, result.evaluated
   FROM result
-  WHERE result.campaign_id = :campaign_id
+  WHERE result.campaign_id = :campaign
   ORDER BY result.task_index;
 
 -- progress.standing
@@ -538,12 +539,12 @@ P ANALYZE task;
   SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
   FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
-  WHERE task.campaign_id = :campaign_id
+  WHERE task.campaign_id = :campaign
   ORDER BY task.task_index;
   SELECT task.task_index, task.state, task.work, task.failures, result.value, result.residue, result.evaluated,
     result.seconds, result.provenance
   FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
-  WHERE task.campaign_id = :campaign_id AND task.state = :state
+  WHERE task.campaign_id = :campaign AND task.state = :state
   ORDER BY task.task_index;
 
 -- pruning.idle
@@ -579,15 +580,6 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
   AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
 
--- queries.attempts
-  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id, (
-    SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
-S ) AS share, result.value, result.attempt_id AS "by"
-P ) AS share, result.value, result.attempt_id AS by
-  FROM attempt JOIN worker ON worker.id = attempt.worker_id
-  LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
-  WHERE (attempt.id IN :attempts);
-
 -- queries.campaign
   SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
     campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
@@ -603,7 +595,7 @@ P ) AS share, result.value, result.attempt_id AS by
 -- queries.evaluations
   SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
   FROM result
-  WHERE result.campaign_id = :campaign_id
+  WHERE result.campaign_id = :campaign
   ORDER BY result.task_index;
 
 -- queries.is_worked_at
@@ -616,9 +608,7 @@ P ) AS share, result.value, result.attempt_id AS by
   SELECT worker.id, worker.host, worker.process
   FROM worker
   WHERE worker.id IN (
-    SELECT DISTINCT attempt.worker_id
-    FROM attempt
-    WHERE attempt.campaign_id = :campaign_id AND attempt.ended IS NULL
+    SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
   );
 
 -- queries.ledger_uuid
@@ -630,8 +620,8 @@ S SELECT ledger.uuid FROM ledger;
 -- queries.origins
   SELECT attempt.task_index, attempt.note
   FROM attempt
-S WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%');
-P WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%%');
+S WHERE attempt.campaign_id = :campaign AND (attempt.note LIKE :note || '%');
+P WHERE attempt.campaign_id = :campaign AND (attempt.note LIKE :note || '%%');
 
 -- queries.require_undeleted
   SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
@@ -639,57 +629,48 @@ P WHERE attempt.campaign_id = :campaign_id AND (attempt.note LIKE :note || '%%')
 -- queries.running
   SELECT attempt.id, attempt.campaign_id FROM attempt WHERE attempt.worker_id = :worker AND attempt.ended IS NULL;
 
--- queries.secret
-  SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
-
 -- queries.shown
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
   FROM attempt
   WHERE (attempt.id IN :attempts);
 
--- queries.voters
-  SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
-
 -- queries.work
-  SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign_id AND (task.task_index IN :tasks);
+  SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
 -- questioned.question
   UPDATE attempt
   SET questioned=NOW
-  WHERE attempt.campaign_id = :campaign_id
+  WHERE attempt.campaign_id = :campaign
   AND (
-    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign_id) OR attempt.id IN (
-      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign_id
+    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign) OR attempt.id IN (
+      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign
     )
   )
   AND attempt.questioned IS NULL AND (attempt.task_index IN :tasks)
   RETURNING task_index;
   UPDATE attempt
   SET questioned=NOW
-  WHERE attempt.campaign_id = :campaign_id
+  WHERE attempt.campaign_id = :campaign
   AND (
-    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign_id) OR attempt.id IN (
-      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign_id
+    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign) OR attempt.id IN (
+      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign
     )
   )
   AND attempt.questioned IS NULL
   AND attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.id = :id OR worker.host = :host)
   AND (
     attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.kernels = :kernels) OR attempt.id IN (SELECT
-S     result.attempt_id FROM result WHERE result.campaign_id = :campaign_id AND (result.provenance LIKE '%' ||
+S     result.attempt_id FROM result WHERE result.campaign_id = :campaign AND (result.provenance LIKE '%' ||
 S     :provenance || '%' ESCAPE '/')) OR attempt.id IN (
-P     result.attempt_id FROM result WHERE result.campaign_id = :campaign_id AND (result.provenance LIKE '%%' ||
+P     result.attempt_id FROM result WHERE result.campaign_id = :campaign AND (result.provenance LIKE '%%' ||
 P     :provenance || '%%' ESCAPE '/')) OR attempt.id IN (
       SELECT witness.attempt_id
       FROM witness
-S     WHERE witness.campaign_id = :campaign_id AND (witness.provenance LIKE '%' || :provenance || '%' ESCAPE '/')
-P     WHERE witness.campaign_id = :campaign_id AND (witness.provenance LIKE '%%' || :provenance || '%%' ESCAPE '/')
+S     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%' || :provenance || '%' ESCAPE '/')
+P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' || :provenance || '%%' ESCAPE '/')
     )
   )
   RETURNING task_index;
-
--- rechecking.checked
-  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
 
 -- rechecks._rechecks
   SELECT voter.id
@@ -833,6 +814,73 @@ P FOR UPDATE OF result SKIP LOCKED;
   FROM voter JOIN worker ON worker.voter_id = voter.id JOIN campaign ON campaign.id = :campaign
   WHERE worker.id = :worker;
 
+-- results.attempts
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id, (
+    SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
+S ) AS share, result.value, result.attempt_id AS "by"
+P ) AS share, result.value, result.attempt_id AS by
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id
+  LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+  WHERE (attempt.id IN :attempts);
+
+-- results.complete
+  UPDATE attempt
+S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END, ended=NOW,
+S   outcome=:outcome
+P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END, ended=NOW, outcome=:outcome
+  FROM (
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1
+S   FROM json_each(:rows) AS anon_1
+S   WHERE 1 = 1
+P   SELECT anon_1.id AS id, anon_1.began AS began
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
+P   WHERE true
+  ) AS reported
+S WHERE attempt.id = reported.json_extract_2 AND attempt.ended IS NULL;
+P WHERE attempt.id = reported.id AND attempt.ended IS NULL;
+
+-- results.insert
+  INSERT INTO result (
+    task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id, campaign_id, accepted,
+      listed
+  )
+S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
+S   json_extract_3, json_extract(anon_1.value, :json_extract) AS json_extract_5, json_extract(anon_1.value,
+S   :json_extract) AS json_extract_7, json_extract(anon_1.value, :json_extract) AS json_extract_9,
+S   json_extract(anon_1.value, :json_extract) AS json_extract_11, json_extract(anon_1.value, :json_extract) AS
+S   json_extract_13, json_extract(anon_1.value, :json_extract) AS json_extract_15, json_extract(anon_1.value,
+S   :json_extract) AS json_extract_17, :campaign AS anon_2, NOW AS anon_3, (
+P SELECT anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue, anon_1.evaluated, anon_1.seconds,
+P   anon_1.provenance, anon_1.lot, anon_1.voter_id, :campaign AS anon_2, NOW AS anon_3, (
+    SELECT campaign.recheck_share > :recheck_share AS anon_5 FROM campaign WHERE campaign.id = :campaign
+  ) AS anon_4
+S FROM json_each(:rows) AS anon_1
+S WHERE 1 = 1
+P FROM json_to_recordset(:rows) AS anon_1(
+P   task_index INTEGER, attempt_id INTEGER, value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance
+P     TEXT, lot FLOAT(53), voter_id INTEGER
+P )
+P WHERE true
+  ON CONFLICT DO NOTHING
+  RETURNING task_index;
+
+-- results.note_began
+  UPDATE attempt
+S SET began=CASE WHEN (reported.json_extract_1 > NOW) THEN NOW ELSE reported.json_extract_1 END
+P SET began=CASE WHEN (reported.began > NOW) THEN NOW ELSE reported.began END
+  FROM (
+S   SELECT json_extract(anon_1.value, :json_extract) AS json_extract_2, json_extract(anon_1.value, :json_extract) AS
+S     json_extract_1
+S   FROM json_each(:rows) AS anon_1
+S   WHERE 1 = 1
+P   SELECT anon_1.id AS id, anon_1.began AS began
+P   FROM json_to_recordset(:rows) AS anon_1(id INTEGER, began FLOAT(53))
+P   WHERE true
+  ) AS reported
+S WHERE attempt.id = reported.json_extract_2;
+P WHERE attempt.id = reported.id;
+
 -- timeline.timeline
   WITH RECURSIVE steps(step) AS (
     SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
@@ -869,7 +917,7 @@ P FOR UPDATE OF result SKIP LOCKED;
 -- tokens.listed
   SELECT token.id, token.role, token.label, token.created, token.expires
   FROM token
-  WHERE token.campaign_id = :campaign_id
+  WHERE token.campaign_id = :campaign
   ORDER BY token.id;
 
 -- tokens.new_token
@@ -883,7 +931,7 @@ P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label)
 P RETURNING id;
 
 -- tokens.revoke_token
-  DELETE FROM token WHERE token.campaign_id = :campaign_id AND token.id = :id;
+  DELETE FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
 
 -- tokens.rights
   SELECT campaign.uuid, token.role, token.digest
@@ -931,10 +979,8 @@ P FOR NO KEY UPDATE;
 -- transitions.fail
   UPDATE task
   SET failures=(task.failures + :failures)
-  WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
-  SELECT task.failures, task.state
-  FROM task
-  WHERE task.campaign_id = :campaign_id AND task.task_index = :task_index;
+  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
+  SELECT task.failures, task.state FROM task WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
 
 -- transitions.grant
   INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied)
@@ -995,31 +1041,6 @@ P   AS anon_4, :seconds AS anon_5, false AS anon_6
   )
   RETURNING task_index, id;
 
--- transitions.insert_results
-  INSERT INTO result (
-    task_index, attempt_id, value, residue, evaluated, seconds, provenance, lot, voter_id, campaign_id, accepted,
-      listed
-  )
-S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
-S   json_extract_3, json_extract(anon_1.value, :json_extract) AS json_extract_5, json_extract(anon_1.value,
-S   :json_extract) AS json_extract_7, json_extract(anon_1.value, :json_extract) AS json_extract_9,
-S   json_extract(anon_1.value, :json_extract) AS json_extract_11, json_extract(anon_1.value, :json_extract) AS
-S   json_extract_13, json_extract(anon_1.value, :json_extract) AS json_extract_15, json_extract(anon_1.value,
-S   :json_extract) AS json_extract_17, :campaign AS anon_2, NOW AS anon_3, (
-P SELECT anon_1.task_index, anon_1.attempt_id, anon_1.value, anon_1.residue, anon_1.evaluated, anon_1.seconds,
-P   anon_1.provenance, anon_1.lot, anon_1.voter_id, :campaign AS anon_2, NOW AS anon_3, (
-    SELECT campaign.recheck_share > :recheck_share AS anon_5 FROM campaign WHERE campaign.id = :campaign
-  ) AS anon_4
-S FROM json_each(:rows) AS anon_1
-S WHERE 1 = 1
-P FROM json_to_recordset(:rows) AS anon_1(
-P   task_index INTEGER, attempt_id INTEGER, value TEXT, residue TEXT, evaluated TEXT, seconds FLOAT(53), provenance
-P     TEXT, lot FLOAT(53), voter_id INTEGER
-P )
-P WHERE true
-  ON CONFLICT DO NOTHING
-  RETURNING task_index;
-
 -- transitions.insert_tasks
   INSERT INTO task (task_index, work, campaign_id, state, failures, deaths)
 S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
@@ -1039,7 +1060,7 @@ P RETURNING id;
 -- transitions.reopen
   UPDATE task
   SET state=:state, failures=:failures, deaths=:deaths
-  WHERE task.campaign_id = :campaign_id AND task.state = :state;
+  WHERE task.campaign_id = :campaign AND task.state = :state;
 
 -- transitions.set_state
   UPDATE task
@@ -1048,8 +1069,8 @@ P RETURNING id;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
 -- turns._list
-S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND result.listed = 0;
-P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign_id AND NOT result.listed;
+S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
+P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
 
 -- turns.one_at_a_time
 P SELECT ledger.uuid FROM ledger FOR UPDATE;
@@ -1057,10 +1078,10 @@ P SELECT ledger.uuid FROM ledger FOR UPDATE;
 -- turns.raise_recheck_share
   UPDATE campaign
   SET recheck_share=:recheck_share
-  WHERE campaign.id = :id AND campaign.recheck_share < :recheck_share;
+  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share;
 
 -- turns.set_recheck_share
-  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :id;
+  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
 
 -- views.create
   CREATE VIEW task_overview AS
@@ -1221,36 +1242,10 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   DROP VIEW IF EXISTS lost_time;
   DROP VIEW IF EXISTS disagreements;
 
--- voters._trusted_voter
-  SELECT voter.id
-  FROM voter
-  WHERE voter.host = :host AND voter.token = :token AND voter.kind = :kind AND voter.device_kind = :device_kind
-  AND voter.kernels = :kernels AND voter.distrusted IS NULL
-  ORDER BY voter.id
-S LIMIT :param;
-P LIMIT :param FOR KEY SHARE;
-
--- voters.enrol
-  INSERT INTO voter (kind, host, token, device_kind, kernels, valid)
-  VALUES (:kind, :host, :token, :device_kind, :kernels, :valid)
-  RETURNING id;
-  INSERT INTO worker (
-    id, host, process, started, device_kind, kernels, voter_id, last_seen, cores, processes, device_model,
-      slurm_job, slurm_index
-  )
-  VALUES (
-    :id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW, :cores, :processes, :device_model,
-      :slurm_job, :slurm_index
-  )
-  ON CONFLICT DO NOTHING;
-
--- voters.enrol, voters.is_known, voters.require_worker
-  SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
-
 -- waiting.in_conflict
   SELECT result.task_index
   FROM result
-  WHERE result.campaign_id = :campaign_id AND result.doubt IS NOT NULL AND result.doubt IN (:doubt);
+  WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt);
 
 -- waiting.numbers
   SELECT count(*) AS count_1
@@ -1347,14 +1342,14 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
 -- waiting.values_in_conflict
   SELECT event.detail
   FROM event
-  WHERE event.campaign_id = :campaign_id AND event.task_index = :task_index AND event.kind = :kind
+  WHERE event.campaign_id = :campaign AND event.task_index = :task_index AND event.kind = :kind
   ORDER BY event.id DESC
   LIMIT :param;
 
 -- witnesses._carry_out
   UPDATE result
   SET voter_id=:voter_id, confirmed_by=:confirmed_by, doubt=:doubt, lot=:lot
-  WHERE result.campaign_id = :campaign_id AND result.task_index = :task_index;
+  WHERE result.campaign_id = :campaign AND result.task_index = :task_index;
 
 -- witnesses._distrust
   UPDATE voter SET distrusted=NOW WHERE voter.id = :id AND voter.distrusted IS NULL RETURNING host, token;
@@ -1367,7 +1362,7 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   SELECT result.attempt_id, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
     result.accepted, result.lot
   FROM result
-  WHERE result.campaign_id = :campaign_id AND result.task_index = :task_index;
+  WHERE result.campaign_id = :campaign AND result.task_index = :task_index;
   SELECT witness.attempt_id, witness.value, witness.residue, witness.evaluated, witness.seconds, witness.provenance,
     witness.accepted, witness.lot
   FROM witness
@@ -1375,7 +1370,7 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   UPDATE result
   SET attempt_id=:attempt_id, value=:value, residue=:residue, evaluated=:evaluated, seconds=:seconds,
     provenance=:provenance, accepted=:accepted, lot=:lot
-  WHERE result.campaign_id = :campaign_id AND result.task_index = :task_index;
+  WHERE result.campaign_id = :campaign AND result.task_index = :task_index;
   UPDATE witness
   SET attempt_id=:attempt_id, value=:value, residue=:residue, evaluated=:evaluated, seconds=:seconds,
     provenance=:provenance, accepted=:accepted, lot=:lot

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import signal
@@ -71,7 +72,12 @@ def test_tree(call: Call) -> None:
 def test_farm(call: Call, tmp_path: Path) -> None:
     told = document(call("farm", "--workers", "4", "--task-seconds", "0.09", "--json"))
     assert told["tasks_per_second"] == 4 / 0.1
-    assert told["critical"] == ["results of worker 1", "lease of worker 1", "batch of worker 1"]
+    assert (told["limited_by"], told["critical"]) == ("workers", ["results", "lease", "batch"])
+    crowded = document(call("farm", "--workers", "40", "--task-seconds", "0.09", "--json"))
+    assert (crowded["limited_by"], crowded["critical"]) == ("server", ["results", "lease"])
+    assert (
+        "limited by  the server: results, lease\n" in call("farm", "--workers", "13", "--task-seconds", "0.09")[1]
+    )
     assert told["saturates_at"] == 13
     assert 0.95 * 40 < told["expected_tasks_per_second"] < 40
     assert "the server is the limit from 13 workers" in call("farm", "--task-seconds", "0.09")[1]
@@ -148,7 +154,7 @@ BAD = [
     ("tree langford", "Missing argument"),
     ("farm", "--task-seconds"),
     ("farm --task-seconds nan", "finite"),
-    ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes any time"),
+    ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes time"),
     ("farm nowhere", "langford.db"),
     ("farm --gpu 1,2,3", "give 4 to 5 numbers"),
     ("farm --gpu 1,2,3,4,5,6", "give 4 to 5 numbers"),
@@ -176,15 +182,29 @@ BAD_FILES = [
     ("1 2 x\n", "line 1: 'x' is no number"),
     ("1 2 nan\n", "finite numbers only"),
     ("1 2 3\n", "no cycle"),
-    ("1 1 3 0\n", "takes no time"),
-    ("1 1 3 -1\n", "negative"),
+    ("7 7 3 0\n", "edges.txt: the cycle 7 takes no time"),
+    ("10 20 3 0\n20 30 1 0\n30 10 1 0\n1 10 1 0\n1 2 1 1\n", "the cycle 10 → 20 → 30 takes no time"),
+    ("".join(f"{v} {(v + 1) % 12} 1 0\n" for v in range(12)), "7 → 8 → 9 and 2 more takes no time"),
+    ("1 1 3 1\n1 1 3 -1\n", "line 2: the time -1 is negative"),
+    (f"1{'0' * 18} 1 2\n", "has more than 18 digits"),
+    ("u,v,weight\n1,2,x\n", "line 2: 'x' is no number"),
+    ("u,v,weight\nw,2,3\n", "line 2: 'w' is no vertex"),
+    ("c a\np sp 2 2\na 1 2 3\n", "announces 2 edges and has 1"),
+    ("c a\na 1 2 3\n", "line 2: write one line `p sp N M`"),
+    ("p sp 2 1\nb 1 2 3\n", "line 2: write one line `p sp N M`"),
+    ("%%MatrixMarket matrix array real general\n2 2\n1\n", "line 1: only matrices in coordinates"),
+    ("%%MatrixMarket matrix coordinate complex general\n", "line 1: only matrices in coordinates"),
+    ("%%MatrixMarket matrix coordinate real skew-symmetric\n", "line 1: the matrix must be general or symmetric"),
+    ("%%MatrixMarket matrix coordinate real general\n2 2 3\n1 2 1\n", "announces 3 edges and has 1"),
+    ("%%MatrixMarket matrix coordinate real general\n2 2\n", "line 2: write the number of rows"),
+    ("%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2 3\n", "line 3: 3 words; write 2"),
     (f"1 1 {10**30}\n", "62 bits"),
     (f"1 1 {2**62}\n", "62 bits"),
     ("0 1 1e308\n1 0 1e308\n", "1e+300"),
     ("", "no cycle"),
     ("\x00\xff 1 2\n", "no vertex"),
     ("1 2 3\x0b\n1 2\n", "line 2: 2 words"),
-    ("1,2,3\n", "line 1: 1 word; write"),
+    ("1,2\n", "line 1: 2 words; write"),
     ("\u0663 2 3\n", "line 1: '\u0663' is no vertex"),
     ("1 1 2\n1 1 \u0663\n", "line 2: '\u0663' is no number"),
     ("1 1 1_000\n", "line 1: '1_000' is no number"),
@@ -195,6 +215,51 @@ BAD_FILES = [
     (f"1 1 1{299 * '0'}\n", "write it with a decimal point"),
     ("1 1 1e200 1e-200\n", "other units"),
 ]
+
+
+EDGES = [(1, 2, 5), (2, 3, -1), (3, 1, 4), (2, 1, 9)]
+"""Cycles of means 8/3 and 7."""
+FORMATS = {
+    "words": "".join(f"{u}  {v}\t{w}\n" for u, v, w in EDGES),
+    "csv": "".join(f"{u}, {v}, {w}\n" for u, v, w in EDGES),
+    "csv with names": "source,target,weight\n# a remark\n" + "".join(f"{u},{v},{w}\r\n" for u, v, w in EDGES),
+    "dimacs": "c a graph\np sp 3 4\n" + "".join(f"a {u} {v} {w}\n" for u, v, w in EDGES),
+    "matrix market": "%%MatrixMarket matrix coordinate integer general\n% a remark\n3 3 4\n"
+    + "".join(f"{u} {v} {w}\n" for u, v, w in EDGES),
+}
+
+
+@pytest.mark.parametrize("content", FORMATS.values(), ids=list(FORMATS))
+def test_lists_of_edges_in_the_usual_formats(call: Call, tmp_path: Path, content: str) -> None:
+    (tmp_path / "edges.txt").write_text(content)
+    (tmp_path / "edges.gz").write_bytes(gzip.compress(content.encode()))
+    for file in ("edges.txt", "edges.gz"):
+        found = document(call("cycle", file, "--json"))
+        assert (found["value"], found["cycle"]) == ("8/3", [1, 2, 3])
+
+
+@pytest.mark.parametrize("content", [b"\x1f\x8b broken", gzip.compress(b"1 2 3\n" * 100)[:-9]])
+def test_a_broken_file_of_gzip_is_one_line(call: Call, tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "edges.gz").write_bytes(content)
+    code, out, errors = call("cycle", "edges.gz")
+    assert (code, out, errors.count("\n")) == (2, "", 1)
+    assert "edges.gz cannot be read" in errors
+
+
+def test_a_symmetric_matrix_has_edges_in_both_directions(call: Call, tmp_path: Path) -> None:
+    header = "%%MatrixMarket matrix coordinate pattern symmetric\n"
+    (tmp_path / "edges.txt").write_text(f"{header}3 3 2\n2 1\n3 2\n")
+    assert document(call("cycle", "edges.txt", "--json"))["value"] == "1"
+    (tmp_path / "edges.txt").write_text(f"{header.replace('symmetric', 'general')}3 3 2\n2 1\n3 2\n")
+    assert "no cycle" in call("cycle", "edges.txt")[2]
+
+
+def test_edges_come_from_standard_input(tmp_path: Path) -> None:
+    ended = subprocess.run(
+        [*COMMAND, "irregular", "cycle", "-"], input=FORMATS["dimacs"], env=ENVIRONMENT, cwd=tmp_path,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.stdout.startswith("least mean: 8/3\n"), ended.stderr
 
 
 @pytest.mark.parametrize(("line", "message"), BAD)

@@ -98,9 +98,10 @@ def test_ratios_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum:
     if any(time == 0 for _, time, _ in cycles):
         with pytest.raises(ZeroTime, match="takes no time") as refusal:
             cycle_ratio(graph, weights, times, maximum)
-        named = int(str(refusal.value).split("vertex ")[1].split()[0])
-        timeless = networkx.DiGraph((source, target) for source, target, _, time in edges if time == 0)
-        assert any(named in cycle for cycle in networkx.simple_cycles(timeless))
+        named = refusal.value.vertices
+        timeless = {(source, target) for source, target, _, time in edges if time == 0}
+        assert len(set(named)) == len(named) > 0
+        assert set(zip(named, [*named[1:], named[0]], strict=True)) <= timeless
     elif not cycles:
         with pytest.raises(NoCycle):
             cycle_ratio(graph, weights, times, maximum)
@@ -255,7 +256,7 @@ def test_bad_weights_and_times() -> None:
         (BadWeights, "times number 0 is inf", lambda: cycle_ratio(graph, whole, np.array([np.inf, 1]))),
         (BadWeights, "time of edge 1 is negative", lambda: cycle_ratio(graph, whole, np.array([1, -1]))),
         (BadWeights, "must be integers", lambda: cycle_mean(graph, np.array(["a", "b"]))),
-        (ZeroTime, "vertex [01] takes no time", lambda: cycle_ratio(graph, whole, np.array([0, 0]))),
+        (ZeroTime, "cycle 0 → 1 takes no time", lambda: cycle_ratio(graph, whole, np.array([0, 0]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**62, 1]))),
         (TooWide, "62 bits", lambda: cycle_mean(graph, np.array([2**61, -(2**61) + 1]))),
         (TooWide, "1e[+]300", lambda: cycle_mean(graph, np.array([1e308, 1e308]))),
@@ -472,5 +473,5 @@ def test_decimal_delays_are_exact() -> None:
             wide.period()
     graph.add("a", "b", 1)
     graph.add("b", "a", 1)
-    with pytest.raises(ZeroTime, match=r"cycle through [ab] has no token"):
+    with pytest.raises(ZeroTime, match=r"cycle a → b has no token"):
         graph.period()

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from sqlalchemy import text
 
 from db import Database, Ledger
-from db.errors import CopyFailed, LeasesRunning, LedgerUnreachable, NotEmpty
+from db.errors import LeasesRunning, LedgerError, LedgerUnusable
 from db.store import copying
 from jobs.run.loop import result
 from langford.cli.main import cli
@@ -65,9 +65,9 @@ def test_nothing_is_written_over(tmp_path: Path) -> None:
     source, target = str(tmp_path / "a.db"), str(tmp_path / "b.db")
     write_used_ledger(source)
     write_used_ledger(target)
-    with pytest.raises(NotEmpty):
+    with pytest.raises(LedgerError, match="has campaigns"):
         copying.copy(source, target)
-    with pytest.raises(LedgerUnreachable):
+    with pytest.raises(LedgerUnusable, match="there is no ledger"):
         copying.copy(str(tmp_path / "absent.db"), str(tmp_path / "c.db"))
 
 
@@ -92,7 +92,7 @@ def test_a_copy_that_differs_leaves_nothing(tmp_path: Path, kind: str) -> None:
     with Database(target, create=True) as database, database.writing() as connection:
         for statement in SPOILED_ON_ARRIVAL[kind]:
             connection.execute(text(statement))
-    with pytest.raises(CopyFailed, match="table task"):
+    with pytest.raises(LedgerError, match="table task"):
         copying.copy(source, target)
     with Ledger(target) as ledger:
         assert ledger.campaigns() == []

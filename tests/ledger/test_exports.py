@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from db import Export, Ledger, joined, read_export
+from db import Equipment, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
+from db.records import Computation, Machine
 from db.states import EventKind
 from db.store.models import Event
 from jobs.run.loop import result as result_of
@@ -63,6 +64,45 @@ def test_what_is_written_is_read(
     assert read_export(file) == export
     shuffled = replace(export, results=results[::-1])
     assert shuffled.to_bytes() == export.to_bytes()
+
+
+FORMAT_1 = """\
+{"format": "langford results 1", "campaign": "seven", "problem": "langford-7", "method": "polyphase", "depth": 8, \
+"tasks": 10, "sources": 1, "results": 1}
+{"source": "{\\"a\\": \\"\\u00fc\\"}"}
+{"task": 3, "value": "-1606938044258990275541962092341162602522202993782792835301376", "residue": "5", \
+"evaluated": "2", "seconds": 0.123457, "source": 0}
+"""
+FORMAT_2 = """\
+{"format": "langford results 2", "campaign": "seven", "problem": "langford-7", "method": "polyphase", "depth": 8, \
+"seed": 7, "tasks": 10, "promise": 0.5, "voters": 2, "sources": 1, "workers": 1, "results": 3}
+{"source": "{}"}
+{"host": "node-7", "device_kind": "cuda", "cores": 8, "processes": null, "device_model": "H200", \
+"slurm_job": null, "slurm_index": 0}
+{"task": 0, "value": "0", "residue": "0", "evaluated": "0", "seconds": 1.0, "source": 0, "drawn": true, \
+"voter": 0, "confirmed_by": 1}
+{"task": 1, "value": "0", "residue": "0", "evaluated": "0", "seconds": 1.0, "source": 0, "worker": 0, \
+"granted": 1.5, "began": null, "ended": 2.125, "decided": true}
+{"task": 2, "value": "0", "residue": "0", "evaluated": "0", "seconds": 1.0, "source": 0}
+"""
+
+
+def test_the_bytes_of_a_file_stay_as_they_are() -> None:
+    """Each field at least once, and left out at least once."""
+    exact = Evaluation(PartialResult(3, -(2**200), 5, 2), 0.12345678, '{"a": "ü"}')
+    plain = Export(NAME, KEY, TASKS, (exact,))
+    machine = Machine(5, "node-7", "cuda", Equipment(8, None, "H200", None, 0))
+    promising = Export(
+        NAME,
+        replace(KEY, seed=7),
+        TASKS,
+        tuple(Evaluation(PartialResult(index, 0, 0, 0), 1.0, "{}") for index in (2, 1, 0)),
+        {1: Computation(machine, 1.5, None, 2.12512)},
+        Promise(0.5, frozenset([0]), {0: (9, 4), 1: None}),
+    )
+    for export, body in ((plain, FORMAT_1), (promising, FORMAT_2)):
+        seal = json.dumps({"sha256": hashlib.sha256(body.encode()).hexdigest()})
+        assert gzip.decompress(export.to_bytes()).decode() == f"{body}{seal}\n"
 
 
 def test_an_import_notes_the_file_and_its_checksum(ledger: Ledger, tmp_path: Path) -> None:
@@ -145,7 +185,7 @@ def test_a_result_that_contradicts_itself_takes_the_file_down(ledger: Ledger, tm
 def test_every_damaged_byte_is_noticed(tmp_path: Path) -> None:
     content = export_of(TRUE).to_bytes()
     file = tmp_path / "damaged.gz"
-    # Bytes 4–9 of gzip's header hold a date and a system that nobody reads.
+    # Bytes 4–9 of gzip's header hold a date and a system, which are not read.
     for place in (*range(4), *range(10, len(content))):
         file.write_bytes(content[:place] + bytes([content[place] ^ 0x10]) + content[place + 1 :])
         with pytest.raises(BadExport):

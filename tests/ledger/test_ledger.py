@@ -228,7 +228,7 @@ def test_a_third_worker_settles_a_conflict(ledger: Ledger, campaign: Campaign) -
     for lease in lies.values():
         deliver(campaign, lease, forged(lease.index))
     finish(campaign, "b")
-    assert len(campaign.results()) == TASKS  # nobody has noticed anything yet
+    assert len(campaign.results()) == TASKS  # it has not been noticed yet
     assert not campaign.lease("b", 1, HOUR)
     campaign.set_recheck_share(1.0)
     [second] = campaign.lease("b", 1, HOUR)

@@ -15,7 +15,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
 
 from db import Ledger
-from db.errors import LedgerMoved, NetworkFileSystem
+from db.errors import LedgerUnusable
 from db.store.models import Base
 from db.store.mounts import refuse_network_file_system
 from langford.methods import PlanKey, plan_of
@@ -77,7 +77,7 @@ def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
         f"23 22 0:45 / /home rw shared:1 - {kind} server:/home rw\n"
         "24 23 8:2 / /home/local rw - ext4 /dev/sdb1 rw\n"
     )
-    with pytest.raises(NetworkFileSystem, match=f"on {kind} \\(/home\\)"):
+    with pytest.raises(LedgerUnusable, match=f"on {kind} \\(/home\\)"):
         refuse_network_file_system(Path("/home/me/ledger.db"), mounts)
     refuse_network_file_system(Path("/home/local/ledger.db"), mounts)
     refuse_network_file_system(Path("/tmp/ledger.db"), mounts)
@@ -153,11 +153,11 @@ def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path) -> None:
     with Ledger(str(file), create=True) as ledger:
         campaign = ledger.create_campaign("seven", key, plan_of(key).work.tolist())
         file.rename(elsewhere)
-        with pytest.raises(LedgerMoved):
+        with pytest.raises(LedgerUnusable, match="was moved, deleted or replaced"):
             campaign.progress()
-        with pytest.raises(LedgerMoved):
+        with pytest.raises(LedgerUnusable, match="was moved, deleted or replaced"):
             campaign.rename("eight")
-        with pytest.raises(LedgerMoved, match=r"delete ledger\.db-wal"):
+        with pytest.raises(LedgerUnusable, match=r"delete ledger\.db-wal"):
             Ledger(str(file), create=True)
         elsewhere.rename(file)
         campaign.rename("nine")
@@ -221,7 +221,7 @@ def test_ledgers_of_an_earlier_version_are_upgraded_when_asked(langford: Run, tm
 
 @pytest.fixture
 def archive(langford: Run, small_disk: Path) -> Path:
-    """A ledger with a finished campaign on a disk that nobody can write to."""
+    """A ledger with a finished campaign on a read-only disk."""
     subprocess.run(["mount", "-o", "remount,size=12m", str(small_disk)], check=True)
     file = small_disk / "an archive #1.db"
     done = langford("run", "langford", "7", "--name", "seven", "--ledger", str(file), "--workers", "1")

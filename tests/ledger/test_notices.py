@@ -1,4 +1,4 @@
-"""The account of notifications: each thing is told once, by whichever server, and again only when nobody knows."""
+"""The record of notices: each is sent once, by whichever server, and again only if it is unknown whether it was."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def let_time_pass(campaign: Campaign) -> None:
 def test_what_was_told_is_not_told_again(campaign: Campaign) -> None:
     first = claim(campaign, DONE, 0)
     assert first is not None
-    assert claim(campaign, DONE, 0) is None  # somebody tells it
-    notices.told(campaign.database, first)
+    assert claim(campaign, DONE, 0) is None  # another process is sending it
+    notices.delivered(campaign.database, first)
     let_time_pass(campaign)
     assert claim(campaign, DONE, 0) is None
     assert claim(campaign, DONE, 0, channel="command") is not None
@@ -74,22 +74,22 @@ def test_a_claim_of_a_dead_server_ends(campaign: Campaign) -> None:
 def test_failures_wait_longer_and_longer_and_end(campaign: Campaign) -> None:
     waits = []
     while (claimed := claim(campaign, DONE, 0)) is not None:
-        waits.append(notices.not_told(campaign.database, claimed))
+        waits.append(notices.failed(campaign.database, claimed))
         assert claim(campaign, DONE, 0) is None
         let_time_pass(campaign)
     assert waits[:4] == [1.0, 2.0, 4.0, 8.0]
-    assert waits[-1] == notices.LONGEST_PAUSE
+    assert waits[-1] == notices.LONGEST_PAUSE_SECONDS
     assert len(waits) == notices.MOST_TRIES
 
 
 def test_what_happens_while_it_fails_is_told_in_one(campaign: Campaign) -> None:
     first = claim(campaign, CONFLICT, 10)
     assert first is not None
-    notices.told(campaign.database, first)
+    notices.delivered(campaign.database, first)
     assert claim(campaign, CONFLICT, 9) is None  # by a server that has not seen the tenth event yet
     second = claim(campaign, CONFLICT, 20)
     assert second is not None
-    notices.not_told(campaign.database, second)
+    notices.failed(campaign.database, second)
     let_time_pass(campaign)
     both = claim(campaign, CONFLICT, 30)
     assert both is not None
@@ -99,7 +99,7 @@ def test_what_happens_while_it_fails_is_told_in_one(campaign: Campaign) -> None:
 def test_what_follows_soon_waits(campaign: Campaign) -> None:
     first = claim(campaign, CONFLICT, 10, pause=60.0)
     assert first is not None
-    notices.told(campaign.database, first)
+    notices.delivered(campaign.database, first)
     assert claim(campaign, CONFLICT, 20, pause=60.0) is None
     assert claim(campaign, CONFLICT, 20, pause=0.0) is not None
 
@@ -153,9 +153,9 @@ def test_an_event_of_a_transaction_that_takes_long_is_not_missed(tmp_path: Path)
         assert reader.new() == []
 
 
-def test_the_reader_forgets_what_is_long_over(campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_reader_forgets_what_is_long_over(campaign: Campaign) -> None:
     clock = [1_000.0]
-    monkeypatch.setattr("db.look.events.time.monotonic", lambda: clock[0])
+    campaign.database.now = lambda: clock[0]
     reader = EventReader(campaign.database, campaign.campaign_id, [EventKind.CONFLICT])
     seen = 0
     for _ in range(10):

@@ -330,7 +330,7 @@ def test_rechecks_wait_for_an_independent_worker(history: History) -> None:
     assert (overview.checked.drawn, overview.checked.replicated) == (TASKS, 0)
     # One that has no lease is not known to be of this campaign.
     text = str(warned(overview, WarningKind.RECHECK_WITHOUT_SECOND_WORKER))
-    assert text.startswith(f"{TASKS} results wait to be evaluated again, and no worker that is here may do it")
+    assert text.startswith(f"{TASKS} results wait to be evaluated again, and no active worker may do it")
     history.come("b", 50)
     [lease] = history.lease("b", 1, 40)
     overview = history.look()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
 from typing import Any
 
 import pytest
+from msgspec.structs import fields, replace
 
-from db.files.fields import BadMessage
+from db.files.messages import BadMessage, Time
 from db.look.overview import (
     Checked,
     Eta,
@@ -18,6 +18,7 @@ from db.look.overview import (
     Preempted,
     Presence,
     Speed,
+    Total,
     Warned,
     WarningKind,
     WorkerView,
@@ -35,8 +36,8 @@ WORKER = WorkerView(
     16,
     1,
     "1234_7",
-    100.0,
-    200.0,
+    Time(100),
+    Time(200),
     Presence.ENDED,
     "preempted",
     0,
@@ -52,21 +53,21 @@ OVERVIEW = Overview(
     method="polyphase",
     depth=8,
     seed=0,
-    created=90.0,
+    created=Time(90),
     finished=None,
-    now=250.0,
+    now=Time(250),
     tasks=Parts(10, 4, 2, 3, 1, 1),
     work=Parts(1.0, 0.4, 0.2, 0.3, 0.1, 0.1),
     speed=Speed(5.0, 4.0, 60.5, "points", 60.0),
-    eta=Eta(100.0, 340.0, 380.0),
+    eta=Eta(100.0, Time(340), Time(380)),
     workers=(WORKER, replace(WORKER, state=Presence.WORKING, ending=None, device_model=None, slurm=None)),
     workers_left_out=3,
     warnings=(Warned(WarningKind.SET_ASIDE, "1 task is set aside"),),
-    timeline=((100.0, 1), (110.0, 2)),
-    events=(Happened(91.0, "created", ""),),
+    timeline=((Time(100), 1), (Time(110), 2)),
+    events=(Happened(Time(91), "created", ""),),
     attempts={"done": 4, "running": 2},
     checked=Checked(0.5, 2, 1, 1, 0),
-    count=10**30,
+    count=Total(10**30),
     agrees=None,
 )
 
@@ -77,7 +78,12 @@ def test_an_overview_comes_back_from_its_document() -> None:
     assert document["count"] == str(10**30)
     assert document["workers"][0]["id"] == WORKER.worker_id
     bare = replace(
-        OVERVIEW, eta=None, count=None, finished=240.0, speed=Speed(None, None, None, "nodes"), agrees=True
+        OVERVIEW,
+        eta=None,
+        count=None,
+        finished=Time(240),
+        speed=Speed(None, None, None, "nodes", None),
+        agrees=True,
     )
     assert of_document(json.loads(json.dumps(to_document(bare)))) == bare
 
@@ -100,6 +106,11 @@ def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
     "change",
     [
         {"uuid": 7},
+        {"created": 7},
+        {"created": "9" * 50},
+        {"events": [{"at": "2001-09-09T01:46:40Z", "kind": "created", "text": "\0"}]},
+        {"count": "9" * 1_001},
+        {"count": 7},
         {"now": "yesterday"},
         {"count": "-1"},
         {"count": "٣"},

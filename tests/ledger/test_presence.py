@@ -20,6 +20,7 @@ from jobs.run.loop import Run
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU, cores
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
+from tests.support.consoles import KeptConsole
 
 
 @pytest.fixture
@@ -67,11 +68,10 @@ def test_whoever_leases_or_renews_is_seen(ledger: Ledger, campaign: Campaign) ->
     assert is_fresh(ledger, "b")
 
 
-def test_a_server_notes_each_worker_every_30_seconds(
-    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_server_notes_each_worker_every_30_seconds(ledger: Ledger, campaign: Campaign) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
+    ledger.database.now = lambda: now
+    campaign = ledger.campaign(NAME)
     leases = campaign.lease("a", 1, HOUR)
     forget(ledger)
     now += NOTE_SECONDS - 1
@@ -89,9 +89,8 @@ def test_the_memory_of_who_was_seen_is_bounded(
     ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.work.presence.time.monotonic", lambda: now)
     monkeypatch.setattr("db.work.presence.MOST_REMEMBERED", 3)
-    presence = Presence()
+    presence = Presence(lambda: now)
     with ledger.database.writing() as connection:
         for number in range(20):
             now += NOTE_SECONDS / 2
@@ -169,8 +168,8 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
         asked += 1
         return reason if asked > 3 else None
 
-    source = LedgerTasks(ledger, campaign, me, stop_reason=stop_reason)
-    report = Run(source, [CPU], stop_reason=stop_reason, pool_of=InProcessPool).run()
+    source = LedgerTasks(ledger, campaign, me, KeptConsole(stop_reason))
+    report = Run(source, [CPU], KeptConsole(stop_reason), pool_of=InProcessPool).run()
     assert report.stopped == reason
     kept = row(ledger, me.worker_id)
     assert kept.ending == ending

@@ -16,7 +16,7 @@ from sqlalchemy import select, update
 
 from db import Campaign, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, ConflictingResults, TransactionUndone, Unreplicated
-from db.files.exports import FORMAT, WITH_PROMISE
+from db.files.forms import FORMAT, WITH_PROMISE
 from db.files.promise import Voters, document, in_words, joined_promise
 from db.states import EventKind, Role
 from db.store import models
@@ -180,7 +180,7 @@ def test_files_are_merged_as_their_promise_says(tmp_path: Path) -> None:
     )
     assert "replicated by independent voters" in exchange.count_of([kept])[1].checks[-1]
     assert exchange.count_of([kept, kept])[1].checks == exchange.count_of([kept])[1].checks
-    assert exchange.count_of([stripped])[1].published == COUNT  # nobody can tell: a checksum is no signature
+    assert exchange.count_of([stripped])[1].published == COUNT  # this goes unnoticed: a checksum is no signature
     for files in ([broken], [kept, stripped], [stripped, kept], [kept, broken], [stripped, broken]):
         with pytest.raises(
             Unreplicated, match=f"0 of {TASKS} drawn results replicated .*`langford import "

@@ -14,7 +14,7 @@ from db import Campaign, Ledger
 from db.errors import TooManyWorkers, UnknownWorker
 from db.states import Ending, Role
 from db.store.models import Voter, Worker
-from db.trust import voters as voters_of
+from db.trust import enrolment
 from db.work import pruning
 from db.work.tokens import digest
 from jobs.farm.api import server
@@ -97,7 +97,7 @@ def test_ten_thousand_workers_that_one_token_invents(tmp_path: Path, ended: floa
                 refused += 1
                 continue
             pruning.prune(connection, pruning.idle(connection, shown))
-            voters_of.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
+            enrolment.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
     assert refused == 10_000 - 20 * pruning.MOST_WORKERS
 
 
@@ -124,7 +124,7 @@ def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(pruning, "MOST_WORKERS", 1_000)
     with ledger.database.writing() as connection:
         for number in range(pruning.MOST_AT_ONCE + 50):
-            voters_of.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
+            enrolment.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
     pass_time(ledger)
     for left in (50, 0):
         enrol(ledger, f"fresh-{left}")

@@ -58,7 +58,7 @@ def lie(campaign: Campaign, worker: str, token: str = "") -> list[int]:
 
 
 def take(ledger: Ledger, results: Iterable[PartialResult]) -> None:
-    """Import a file that nobody has seen before."""
+    """Import a file with unknown results."""
     evaluations = tuple(Evaluation(result, 0.5, str(uuid.uuid4())) for result in results)
     ledger.take(Export(NAME, KEY, TASKS, evaluations), PLAN, str(uuid.uuid4()), "importing", "1")
 
@@ -271,7 +271,7 @@ def test_the_share_falls_with_a_record_and_starts_again(ledger: Ledger) -> None:
         ledger.enrol(worker, f"host-{worker}", "1")
 
     def work(worker: str, count: int) -> int:
-        """Do so many tasks, not rechecks; how many of them are drawn."""
+        """Do this number of tasks, not rechecks; returns how many of their results are drawn."""
         before = campaign.replication().drawn
         leases = [lease for lease in campaign.lease(worker, count, HOUR) if lease.index not in done]
         events(campaign, [delivery(lease, PartialResult(lease.index, 0, 0, 0)) for lease in leases])

@@ -15,6 +15,7 @@ from sqlalchemy import Connection, text
 
 from db import Campaign, Ledger
 from db.errors import LedgerBusy, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.store.transaction import Transaction
 from db.trust import acceptance, witnesses
 from db.work import turns
 from tests.support.campaigns import (
@@ -56,14 +57,14 @@ def settled_again(campaign: Campaign) -> bool:
     query = text("SELECT task_index, voter_id, confirmed_by, doubt, lot, value FROM result ORDER BY task_index")
     with campaign.database.writing() as connection:
         before = connection.execute(query).all()
-        witnesses.settle(connection, campaign.campaign_id, range(TASKS))
+        witnesses.settle(Transaction(connection, campaign.campaign_id), range(TASKS))
         return connection.execute(query).all() == before
 
 
 def accept(connection: Connection, campaign: Campaign, lies: bool, *leases: object) -> None:
     """Hand in results within a transaction that goes on."""
     results = [delivery(lease, forged(lease.index) if lies else TRUE[lease.index]) for lease in leases]  # type: ignore[attr-defined,arg-type]
-    acceptance.accept(connection, campaign.record, campaign.plan, results)
+    acceptance.accept(Transaction(connection, campaign.campaign_id), campaign.plan, results)
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -113,7 +114,7 @@ def test_a_result_that_is_accepted_while_a_distrust_commits(where: str, other: C
         campaign.set_recheck_share(0.0)
         [liar] = _voters(campaign, "host-a")
         with campaign.database.writing() as connection:
-            turns.one_at_a_time(connection)
+            turns.one_at_a_time(Transaction(connection, campaign.campaign_id))
             connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
             other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
         assert campaign.rechecked_tasks() == [hidden.index]
@@ -155,7 +156,7 @@ def test_a_share_that_changes_while_a_result_is_accepted(where: str, other: Call
         [lease] = campaign.lease("a", 1, HOUR)
         with campaign.database.writing() as connection:
             if share_first:
-                turns.set_recheck_share(connection, campaign.campaign_id, 1.0)
+                turns.set_recheck_share(Transaction(connection, campaign.campaign_id), 1.0)
                 later = other(lambda mine: events(mine, true_deliveries([lease])))
             else:
                 accept(connection, campaign, False, lease)

@@ -12,7 +12,7 @@ from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, inspect, text
 
 from db import Database, Ledger
-from db.errors import WrongSchema
+from db.errors import LedgerUnusable
 from db.store import creation, views
 from db.store.models import Base
 from db.store.schema import MIGRATIONS, SCHEMA
@@ -67,7 +67,9 @@ def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) ->
             for table, names in columns(database).items()
         }
         before = rows(database, earlier)
-    with pytest.raises(WrongSchema, match=f"has schema {version} of an earlier version: `langford ledger upgrade"):
+    with pytest.raises(
+        LedgerUnusable, match=f"has schema {version} of an earlier version: `langford ledger upgrade"
+    ):
         Ledger(where)
     with Database(where, upgrade=True) as database:
         assert rows(database, earlier) == before

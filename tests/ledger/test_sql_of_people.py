@@ -11,7 +11,7 @@ from sqlalchemy import select, update
 
 from db import Database, Ledger
 from db.errors import NoSuchCampaign
-from db.look.sql import QUESTIONS, BadQuery, Filters, QueryTooSlow, ask, ask_sql
+from db.look.sql import QUESTIONS, BadQuery, Filters, ask, ask_sql
 from db.store.models import Attempt, Base, Result
 from tests.support.campaigns import (
     COUNT,
@@ -188,7 +188,7 @@ def test_nothing_is_changed_in_postgres(postgres: Database, tmp_path: Path, sql:
 
 def require_refused(database: Database, folder: Path, sql: str) -> None:
     before, files = contents(database), sorted(folder.iterdir())
-    with pytest.raises(BadQuery):
+    with pytest.raises(BadQuery, match=r"^(?!.*--seconds)"):
         asked(database, sql.format(folder=folder))
     assert contents(database) == before
     assert sorted(folder.iterdir()) == files
@@ -209,16 +209,14 @@ def test_a_function_of_somebody_else_is_refused(postgres: Database) -> None:
 
 def test_a_question_has_its_time(database: Database) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    start = time.monotonic()
-    with pytest.raises(QueryTooSlow, match="--seconds"):
+    with pytest.raises(BadQuery, match="--seconds"):  # without a limit it would never end
         asked(database, endless, seconds=0.4)
-    assert time.monotonic() - start < 20
     assert asked(database, "SELECT 1") == [(1,)]
 
 
 def test_the_reading_of_rows_takes_its_time_too(database: Database) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
-    with pytest.raises(QueryTooSlow):
+    with pytest.raises(BadQuery, match="--seconds"):
         for _ in asked(database, endless, seconds=0.4):
             pass
 

@@ -96,7 +96,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
 
 
 def age_workers(ledger: Ledger) -> None:
-    """As if nobody had been seen for two hours."""
+    """As if no worker had been seen for two hours."""
     with ledger.database.writing() as connection:
         connection.execute(update(Worker).values(last_seen=Worker.last_seen - 2 * HOUR))
 
@@ -111,10 +111,10 @@ def life_of_notices(log: StatementLog, campaign: Campaign) -> None:
     told = (*where, "url", NoticeKind.CONFLICT, last)
     first = call(notices.claim, *told)
     assert first is not None
-    time.sleep(1.1 * call(notices.not_told, campaign.database, first))
+    time.sleep(1.1 * call(notices.failed, campaign.database, first))
     second = call(notices.claim, *told)
     assert second is not None
-    call(notices.told, campaign.database, second)
+    call(notices.delivered, campaign.database, second)
     with campaign.database.reading() as connection:
         assert call(events.between, connection, campaign.campaign_id, EventKind.CONFLICT, 0, last)
 

@@ -18,7 +18,7 @@ START = 1_800_000_000.0
 
 
 def at(seconds: float) -> str:
-    """The time so many seconds after the start, below one hour, as the views show it."""
+    """The time this number of seconds after the start, below one hour, in the format of the views."""
     minutes, rest = divmod(seconds, 60)
     return f"2027-01-15T08:{int(minutes):02}:{rest:06.3f}Z"
 

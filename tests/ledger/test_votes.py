@@ -144,7 +144,7 @@ def test_questioned_results_are_no_votes() -> None:
 
 @given(votes=VOTES.filter(bool), later=st.integers(0, 6))
 def test_a_ruling_is_about_what_was_said(votes: list[Vote], later: int) -> None:
-    """Whatever was said: who is held agrees with who confirms, and is independent; nobody valid is refuted."""
+    """The held vote agrees with its confirmation and is independent of it; no valid voter is refuted."""
     numbered = [replace(each, attempt_id=k, voter_id=k, witness_id=k or None) for k, each in enumerate(votes)]
     ruling = rule(numbered)
     assert ruling.held in numbered

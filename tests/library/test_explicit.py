@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from langford import drawing, explicit
 from langford.cli.explore.draw import draw
-from langford.errors import BadSeed, LangfordError, TooExpensive
-from langford.estimation import BadWalks, estimate
+from langford.errors import BadInput, BadSeed, LangfordError, TooExpensive
+from langford.estimation import estimate
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from tests.support import brute_force
@@ -111,7 +111,7 @@ def test_a_picture_is_whole_or_not_there(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_unknown_picture_formats_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(drawing.CannotDraw, match=r"\.svg"):
+    with pytest.raises(BadInput, match=r"\.svg"):
         drawing.save((2, 3, 1, 2, 1, 3), tmp_path / "picture.gif")
 
 
@@ -152,7 +152,7 @@ def test_estimates_hold_the_true_value(variant: str, copies: int, n: int) -> Non
 
 @pytest.mark.parametrize("walks", [0, -1, 1.5, None, 10**20])
 def test_estimates_from_no_number_of_walks_are_refused(walks: int) -> None:
-    with pytest.raises(BadWalks, match="walks"):
+    with pytest.raises(BadInput, match="walks"):
         estimate(Problem.langford(8), walks)
 
 

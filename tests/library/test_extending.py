@@ -28,6 +28,7 @@ from tests.extensions.local_queue import LocalQueue, local_script
 from tests.support import brute_force
 from tests.support.command_line import COMMAND
 from tests.support.command_line import Run as CommandLine
+from tests.support.consoles import KeptConsole
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
@@ -98,7 +99,7 @@ def test_a_method_says_what_it_cannot_count(inclusion: Inclusion) -> None:
 @pytest.fixture
 def sparse(monkeypatch: pytest.MonkeyPatch) -> Variant:
     """A variant, registered as the page says, in this process."""
-    variant = Variant("sparse", "Sparse", 3)
+    variant = Variant("sparse", "Sparse", lambda n: range(3, n + 3), pairs_only=False)
     monkeypatch.setitem(VARIANTS, variant.name, variant)
     return variant
 
@@ -148,7 +149,7 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(langford: CommandLine, 
     campaign = ledger.campaign(key.name)
     options = ["--depth", "8", "--workers", "1", "--ledger", str(tmp_path / "langford.db")]
     command = [*COMMAND, "run", "langford", "12", *options]
-    queue, remarks = LocalQueue(tmp_path, slots=2), list[str]()
+    queue, console = LocalQueue(tmp_path, slots=2), KeptConsole()
     keeper = QueueKeeper(
         queue,
         key.name,
@@ -156,7 +157,7 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(langford: CommandLine, 
         campaign.standing,
         most=5,
         seconds=0.5,
-        say=remarks.append,
+        console=console,
     )
     try:
         assert keeper.run() is None
@@ -164,8 +165,8 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(langford: CommandLine, 
         queue.end()
     logs = "".join(file.read_text() for file in tmp_path.glob("*.log"))
     assert queue.most_at_once == 2
-    assert "0 elements present, 3 more submitted as job 1" in remarks[0], (remarks, logs)
-    assert "3 elements present, 2 more submitted as job 2" in remarks[1], (remarks, logs)
+    assert "0 elements present, 3 more submitted as job 1" in console.said[0], (console.said, logs)
+    assert "3 elements present, 2 more submitted as job 2" in console.said[1], (console.said, logs)
     assert not [element for element in queue.elements(key.name) if element.state == "waiting"]
     outcome = json.loads(langford("result", key.name, "--json").stdout)
     assert (outcome["count"], outcome["tasks"]) == ("108144", len(plan_of(key).work))

@@ -88,4 +88,4 @@ def write_used_ledger(where: str) -> None:
         campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))
         told = notices.claim(campaign.database, campaign.campaign_id, "command", NoticeKind.STALLED, 0)
         assert told is not None
-        notices.told(campaign.database, told)
+        notices.delivered(campaign.database, told)

@@ -29,6 +29,7 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults, Worker
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, Role, TaskState
 from db.store import models
 from db.store.models import Attempt, Result, Task, Voter, Witness, Worker
+from db.store.transaction import Transaction
 from db.trust import witnesses
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import (
@@ -332,7 +333,7 @@ class Histories(RuleBasedStateMachine):
         """To count them again changes nothing."""
         before = self.contents()
         with self.ledger.database.writing() as connection:
-            witnesses.settle(connection, self.campaign.campaign_id, range(TASKS))
+            witnesses.settle(Transaction(connection, self.campaign.campaign_id), range(TASKS))
         assert self.contents() == before
 
     @invariant()

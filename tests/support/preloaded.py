@@ -15,6 +15,7 @@ import atexit
 import gc
 import os
 import pkgutil
+import platform
 import runpy
 import select
 import shutil
@@ -35,12 +36,17 @@ from typing import IO, Any, NoReturn
 
 from numba.core.registry import cpu_target
 
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run
+from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
 from tests.support.command_line import ENVIRONMENT, write_program
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 20
+Preparation = tuple[str, dict[str, Any]]
+"""A function, as "module:name", and its arguments: called in the process of a command before it begins."""
 Stream = IO[Any] | int | None
 """Where a command writes: a file, ``subprocess.PIPE``, or what the tests have."""
 
@@ -79,14 +85,26 @@ class Preloaded:
             )
             os.close(lifeline)
         self._held = held  # closes with this process, and then the other one ends
-        atexit.register(self._process.kill)
+        atexit.register(self._end)
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.wait()
 
     def run(
-        self, arguments: list[str], cwd: Path, environment: Mapping[str, str], timeout: float
+        self,
+        arguments: list[str],
+        cwd: Path,
+        environment: Mapping[str, str],
+        timeout: float,
+        host: str | None = None,
+        prepare: Preparation | None = None,
     ) -> subprocess.CompletedProcess[str]:
-        """Like :func:`subprocess.run` of ``langford`` with arguments."""
+        """Like :func:`subprocess.run` of ``langford`` with arguments; ``host``, ``prepare``: see :meth:`start`."""
         with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            command = self.start(arguments, cwd, environment, stdout=output, stderr=errors)
+            command = self.start(
+                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare
+            )
             try:
                 code = command.wait(timeout)
             except subprocess.TimeoutExpired:
@@ -103,10 +121,24 @@ class Preloaded:
         stdout: Stream = None,
         stderr: Stream = None,
         start_new_session: bool = False,
+        host: str | None = None,
+        prepare: Preparation | None = None,
     ) -> Command:
-        """Like :class:`subprocess.Popen` of ``langford`` with arguments."""
-        options = {"arguments": arguments, "cwd": str(cwd), "environment": dict(environment)}
-        return Command(self._address, {**options, "session": start_new_session}, stdout, stderr)
+        """Like :class:`subprocess.Popen` of ``langford`` with arguments.
+
+        Args:
+            host: the name of the machine, as the command sees it; None: its own.
+            prepare: see :data:`Preparation`.
+        """
+        options = {
+            "arguments": arguments,
+            "cwd": str(cwd),
+            "environment": dict(environment),
+            "session": start_new_session,
+            "host": host,
+            "prepare": prepare,
+        }
+        return Command(self._address, options, stdout, stderr)
 
 
 class Command:
@@ -250,16 +282,23 @@ def preloaded() -> Preloaded:
 
 # -- in the process that waits ----------------------------------------------------------------
 
+ALONE = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.graph500")
+"""Modules that stand for themselves: scripts of Alembic, and what needs MPI."""
+LAZY = "alembic.command", "httpx", "numpy.ma", "prometheus_client", "starlette.applications", "uvicorn"
+"""What functions import when they need it."""
+
 
 def import_commands() -> None:
     """Import what commands import, as a process of ours."""
     process.claim()
     for command in main.COMMANDS.values():
         import_module(command.reference.partition(":")[0])
-    for package in ("db", "jobs", "langford.kernels.cpu"):
-        found = import_module(package)
-        for module in pkgutil.iter_modules(found.__path__, f"{package}."):
-            import_module(module.name)
+    for package in ("db", "jobs", "slurm", "langford.cli", "langford.methods", "langford.kernels.cpu"):
+        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
+            if not module.name.startswith(ALONE):
+                import_module(module.name)
+    for name in LAZY:
+        import_module(name)
     # What numba does at the first call of a kernel.
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
@@ -273,6 +312,8 @@ def become(
     ignored: Sequence[int] = (),
     session: bool = False,
     program: str | None = None,
+    host: str | None = None,
+    prepare: Preparation | None = None,
 ) -> NoReturn:
     """Be the command, as a program or ``python -m langford`` would be.
 
@@ -282,6 +323,7 @@ def become(
         ignored: the signals that it ignores.
         session: whether it is in a session of its own.
         program: the file of the program; None for the module.
+        host, prepare: see :meth:`Preloaded.start`.
     """
     if session:
         os.setsid()
@@ -294,13 +336,57 @@ def become(
         os.dup2(descriptor, stream)
         os.close(descriptor)
     open_streams()
+    if host is not None:
+        platform.node = lambda: host
+    if prepare is not None:
+        pkgutil.resolve_name(prepare[0])(**prepare[1])
     sys.path[0] = cwd
     sys.argv[1:] = arguments
-    if program is None:
-        runpy.run_module("langford", run_name="__main__", alter_sys=True)
-    else:
-        runpy.run_path(program, run_name="__main__")
-    sys.exit()
+    code: object = None
+    try:
+        if program is None:
+            runpy.run_module("langford", run_name="__main__", alter_sys=True)
+        else:
+            runpy.run_path(program, run_name="__main__")
+    except SystemExit as ended:
+        code = ended.code
+    end(code)
+
+
+def end(code: object) -> NoReturn:
+    """End this process as the interpreter would, but leave it to the system to take the memory apart.
+
+    That takes longer than most commands: all that was ever imported would be copied from the parent for it.
+    """
+    if code is None or isinstance(code, int):
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread() and not thread.daemon:
+                thread.join()
+        atexit._run_exitfuncs()  # noqa: SLF001
+        with suppress(OSError):  # or else the usual end says what is wrong with the output
+            for stream in (sys.stdout, sys.stderr):
+                if stream is not None:
+                    stream.flush()
+            os._exit(code or 0)
+    sys.exit(code)  # type: ignore[arg-type]
+
+
+def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
+    """Change the command that this process becomes.
+
+    Args:
+        values: other values of constants, by "module:name".
+        in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
+    """
+    if in_process:
+        assert Run.__init__.__defaults__ is not None
+        Run.__init__.__defaults__ = tuple(
+            InProcessPool if value is WorkerPool else value for value in Run.__init__.__defaults__
+        )
+    for reference, value in values.items():
+        module, _, name = reference.partition(":")
+        assert hasattr(import_module(module), name), reference
+        setattr(import_module(module), name, value)
 
 
 def open_streams() -> None:
@@ -321,16 +407,18 @@ _replaced: list[object] = []
 
 def serve(listener: socket.socket, lifeline: int) -> None:
     """Make a child for each request, until the test process ends."""
-    # Nobody waits for those that have waited for commands.
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    attending = 0
     while lifeline not in select.select([listener, lifeline], [], [])[0]:
         connection, _ = listener.accept()
         if os.fork() == 0:
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             listener.close()
             os.close(lifeline)
             attend(connection)
         connection.close()
+        attending += 1
+        # Waited for, so that the processor time of the tests includes that of their commands.
+        while attending and os.waitpid(-1, os.WNOHANG)[0]:
+            attending -= 1
 
 
 def attend(connection: socket.socket) -> NoReturn:

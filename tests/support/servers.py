@@ -15,8 +15,16 @@ from typing import Any
 
 from tests.support.command_line import ENVIRONMENT
 from tests.support.ports import free_port
-from tests.support.preloaded import preloaded
+from tests.support.preloaded import Preparation, preloaded
 
+QUICK: dict[str, object] = {
+    "jobs.show.log.reporter:EVENT_SECONDS": 0.2,
+    "jobs.show.log.reporter:LOOK_SECONDS": 0.5,
+    "jobs.show.log.reporter:GATHER_SECONDS": 0.5,
+    "jobs.show.notifications:LOOK_SECONDS": 0.2,
+    "jobs.farm.api.streams:ALLOWED_SECONDS": 1.0,
+}
+"""Constants of a server that says soon what it says in the end."""
 FIELDS = {"time", "level", "event", "campaign", "message"}
 
 
@@ -33,7 +41,10 @@ class Server:
         self._file = folder / f"server-{self.port}-{time.monotonic_ns()}.log"
         arguments = ["serve", name, "--port", str(self.port), *options]
         with self._file.open("w") as log:
-            self.process = preloaded().start(arguments, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=log)
+            prepare: Preparation = "tests.support.preloaded:adapt", {"values": QUICK}
+            self.process = preloaded().start(
+                arguments, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=log, prepare=prepare
+            )
         self.wait_until(self._listens)
 
     def _listens(self) -> bool:

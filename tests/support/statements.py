@@ -17,6 +17,8 @@ from typing import Any, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 
+from db.store.transaction import Transaction
+
 P = ParamSpec("P")
 T = TypeVar("T")
 
@@ -121,12 +123,15 @@ def name_of(operation: Callable[..., object]) -> str:
 
 
 def _sender() -> str | None:
-    """The innermost function of the ledger that is running; None when tests send the statement."""
+    """The innermost function of the ledger that is running; None when tests send the statement.
+
+    :class:`db.store.transaction.Transaction` only passes statements on.
+    """
     frame = inspect.currentframe()
     while (frame := frame and frame.f_back) is not None:
         name = str(frame.f_globals.get("__name__"))
         package, _, module = name.rpartition(".")
-        if f"{package}.".startswith("db."):
+        if f"{package}.".startswith("db.") and name != Transaction.__module__:
             return f"{module}.{frame.f_code.co_qualname.partition('.<locals>')[0]}"
         if package.startswith("tests.") and name != __name__:  # this module's own frames come first
             return None

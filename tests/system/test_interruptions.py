@@ -185,7 +185,7 @@ def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -
 def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
     with started(LONG_CAMPAIGN, tmp_path) as first:
         wait_for_results(tmp_path, first)
-        second = langford(*LONG_CAMPAIGN)
+        second = langford(*LONG_CAMPAIGN, in_process=False)
         _, errors = first.communicate(timeout=120)
     codes = {first.returncode, second.returncode}
     assert codes <= {0, 3}, errors + second.stderr
@@ -196,13 +196,13 @@ def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
 
 
 def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:
-    limited = langford(*LONG_CAMPAIGN, "--time-limit", "0:04")
+    limited = langford(*LONG_CAMPAIGN, "--time-limit", "0:04", in_process=False)
     assert limited.returncode == 3
     assert "time limit is near" in limited.stderr
     [status] = json.loads(langford("status", "--json").stdout)
     assert 0 < status["tasks"]["done"] < LONG_TASKS
     assert set(status["attempts"]) <= {"done", "released"}
-    assert langford(*LONG_CAMPAIGN).stdout.startswith(LONG_ANSWER)
+    assert langford(*LONG_CAMPAIGN, in_process=False).stdout.startswith(LONG_ANSWER)
 
 
 def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     aside = json.loads(langford("tasks", "faulty", "--state", "set-aside", "--json").stdout)
     assert [(task["index"], task["failures"]) for task in aside] == [(3, 3), (5, 3)]
     (tmp_path / "fault").unlink()
-    assert langford("retry", "faulty").stdout == "2 tasks go back to the queue\n"
+    assert langford("retry", "faulty").stdout == "2 tasks put back into the queue\n"
     done = langford("run", "langford", "12", "--depth", "12", "--name", "faulty")
     assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
 

@@ -262,11 +262,11 @@ def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
     folder = state / "langford" / "outbox"
     assert refused.returncode == 2
     assert refused.stderr == (
-        f"langford: results cannot wait in {folder}, where others can exchange them: others may write to {state}: "
-        f"chmod go-w {state}, or choose another folder with --outbox\n"
+        f"langford: results cannot be kept in {folder}, where other users can replace them: others may write to "
+        f"{state}: chmod go-w {state}, or choose another folder with --outbox\n"
     )
     named = machine.run(*WORK, "--outbox", str(state), **variables)
     assert named.returncode == 3
-    assert f"others can exchange results that wait in {state}, which are sent as this worker's: others may" in (
+    assert f"other users can replace results in {state}, which are then sent as this worker's: others may" in (
         named.stderr
     )

@@ -125,7 +125,7 @@ def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path,
     assert langford("run", "langford", "7", "--name", "seven").returncode == 0
     done = shell(tmp_path, rf"wrong=$(printf 'a\377'); $langford {arguments}")
     assert done.returncode == 2, done.stderr
-    assert done.stderr == "langford: a\\udcff is no text here: write it in UTF-8, in a locale of UTF-8\n"
+    assert done.stderr == "langford: a\\udcff is not valid text here: use a UTF-8 locale, and write it in UTF-8\n"
     assert "seven" in langford("status").stdout
 
 
@@ -143,7 +143,7 @@ def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) ->
 def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
     done = shell(tmp_path, "ulimit -n 14; $started run langford 9 --depth 4 --workers 6")
     assert done.returncode == 1, done.stderr
-    assert "langford: the system refuses more to this process (Too many open files): raise its" in done.stderr
+    assert "langford: the system gives this process no more (Too many open files): raise its" in done.stderr
     assert "Traceback" not in done.stderr
 
 
@@ -200,7 +200,7 @@ def test_more_workers_than_cores_are_announced(langford: Run) -> None:
     for command in (["count", "8", "--cores", many], ["run", "langford", "8", "--workers", many]):
         done = langford(*command)
         assert done.returncode == 0
-        assert f"{many} at once on" in done.stderr
+        assert f"{many} processes on" in done.stderr
 
 
 def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Path) -> None:

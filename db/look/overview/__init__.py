@@ -1,9 +1,9 @@
-"""The overview of a campaign: how far, how fast, until when, who works, and what went wrong.
+"""The overview of a campaign: progress, speed, time left, workers and warnings.
 
-Nothing else computes speeds, times that remain, or warnings.
+Speeds, remaining times and warnings are computed nowhere else.
 """
 
-from db.look.overview.documents import iso, of_document, to_document
+from db.files.messages import iso
 from db.look.overview.records import (
     ID_LENGTH,
     Checked,
@@ -14,9 +14,12 @@ from db.look.overview.records import (
     Preempted,
     Presence,
     Speed,
+    Total,
     Warned,
     WarningKind,
     WorkerView,
+    of_document,
+    to_document,
 )
 from db.look.overview.shared import Shared, Watch
 
@@ -31,6 +34,7 @@ __all__ = [
     "Presence",
     "Shared",
     "Speed",
+    "Total",
     "Warned",
     "WarningKind",
     "Watch",

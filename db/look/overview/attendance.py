@@ -1,6 +1,6 @@
-"""The workers of a campaign: what a ledger knows of each of them.
+"""The workers of a campaign, and their attempts.
 
-One start of a worker serves one campaign: it belongs to those of its first attempt and of its last.
+A worker serves one campaign from its start to its end: it belongs to those of its first and its last attempt.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.files.fields import LONGEST_SECONDS, SHORTEST_SECONDS
+from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.look.overview.figures import FEWEST_RESULTS, Arrival
 from db.states import Outcome, TaskState
 from db.store.models import Attempt, Result, Task, Voter, Worker
-from db.work.transitions import CAMPAIGN
+from db.store.transaction import CAMPAIGN, Transaction
 
 SEEN_SECONDS = 120.0
-"""How much later than ``last_seen`` a worker may have asked for something, with much to spare."""
+"""How much later than ``last_seen`` a worker may have made a request, with a large margin."""
 LAST_RESULTS = 20
-"""Of a worker, which show how fast its device is."""
+"""Number of a worker's results from which the speed of its device is computed."""
 MOST_SEEN, MOST_COMPARED = 100_000, 1_000
-"""Workers whose results are asked for, and whose speed is."""
+"""Maximum numbers of workers whose results, and whose speeds, are queried."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
 
@@ -44,13 +44,13 @@ class Running:
     """A running attempt.
 
     Attributes:
-        task: what it evaluates.
-        worker: whose it is.
-        work: of its task.
-        again: whether its task is done, and it evaluates it again.
-        granted: when.
-        has_begun: whether its worker told steps of it.
-        seconds: how long its lease lasts after a renewal.
+        task: its task.
+        worker: its worker.
+        work: estimated work of its task.
+        again: whether its task is done, and is being evaluated again.
+        granted: when, in seconds since 1970.
+        has_begun: whether its worker has reported steps.
+        seconds: time from a renewal of its lease to the deadline.
     """
 
     task: int
@@ -63,7 +63,7 @@ class Running:
 
 
 def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
-    """The campaign of a worker's attempt that comes first in an order."""
+    """The campaign of the first of a worker's attempts in an order."""
     return (
         select(Attempt.campaign_id)
         .where(Attempt.worker_id == Worker.id)
@@ -98,12 +98,12 @@ _WORKERS = (
 )
 
 
-def workers(connection: Connection, campaign_id: int) -> list[Row[Any]]:
+def workers(transaction: Transaction) -> list[Row[Any]]:
     """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
-    return list(connection.execute(_WORKERS, {"campaign": campaign_id}).all())
+    return list(transaction.execute(_WORKERS).all())
 
 
-# Not by the campaign: SQLite would read all its attempts.
+# Not by the campaign: otherwise SQLite would read all its attempts.
 _RUNNING = (
     select(
         Attempt.campaign_id,
@@ -120,7 +120,7 @@ _RUNNING = (
 )
 
 
-def running(connection: Connection, campaign_id: int) -> list[Running]:
+def running(transaction: Transaction) -> list[Running]:
     """The running attempts of a campaign."""
     return [
         Running(
@@ -132,12 +132,12 @@ def running(connection: Connection, campaign_id: int) -> list[Running]:
             row.steps is not None,
             row.seconds or 0.0,
         )
-        for row in connection.execute(_RUNNING).all()
-        if row.campaign_id == campaign_id
+        for row in transaction.connection.execute(_RUNNING).all()
+        if row.campaign_id == transaction.campaign_id
     ]
 
 
-# First the workers that were seen since: the limit keeps it so.  Else SQLite would read all attempts.
+# First the workers that were seen since then, which the limit enforces: otherwise SQLite would read all attempts.
 _seen = (
     select(Worker.id)
     .where(Worker.last_seen > SINCE - SEEN_SECONDS)
@@ -152,19 +152,21 @@ _ARRIVALS = (
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
     .where(
         Attempt.ended > SINCE,
-        # Of a task and its copy only the first result brings the campaign on; a recheck is work of its own.
+        # Of a task and its copy, only the first result is progress; a recheck is work of its own.
         or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
     )
 )
 
 
-def arrivals(connection: Connection, campaign_id: int, since: float) -> list[Arrival]:
+def arrivals(transaction: Transaction, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
-    rows = connection.execute(_ARRIVALS, {"since": since}).all()
-    return [Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == campaign_id]
+    rows = transaction.connection.execute(_ARRIVALS, {"since": since}).all()
+    return [
+        Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == transaction.campaign_id
+    ]
 
 
-# Of each worker by itself: joined to all attempts, Postgres would read them all.
+# For each worker separately: in a join with all attempts, Postgres would read them all.
 _last = (
     select(Attempt.campaign_id, Attempt.task_index, Attempt.id)
     .where(Attempt.worker_id == Worker.id, Attempt.ended.is_not(None))
@@ -181,7 +183,7 @@ _PACE = (
     .where(
         _last.c.campaign_id == CAMPAIGN,
         Result.attempt_id == _last.c.id,
-        # Ledgers of earlier versions have every time that a worker has said.
+        # Ledgers of earlier versions contain any time that a worker reported.
         Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
     )
     .correlate(Worker)
@@ -195,14 +197,14 @@ _PACES = (
 )
 
 
-def paces(connection: Connection, campaign_id: int, since: float) -> dict[str, float]:
-    """Work per second of computing of the last results of each worker that was seen after a time."""
-    rows = connection.execute(_PACES, {"campaign": campaign_id, "since": since})
+def paces(transaction: Transaction, since: float) -> dict[str, float]:
+    """Work per second of computing time of the last results of each worker that was seen after a time."""
+    rows = transaction.execute(_PACES, since=since)
     return {row.id: row.pace for row in rows if row.pace is not None}
 
 
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
-# The index of workers has all that is asked: no row of an attempt is read.
+# The index of workers contains all these columns: no row of an attempt is read.
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
     .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
@@ -213,7 +215,7 @@ _NOT_DONE = (
 def not_done(connection: Connection, workers: Collection[str]) -> list[Row[Any]]:
     """(worker, outcome, number, seconds) of the ended attempts of some workers that are not done.
 
-    The seconds are those from the start of computing, or else from the grant, to the end.
+    The seconds last from the start of computing, or from the grant if that is unknown, to the end.
     """
     rows: Sequence[Any] = connection.execute(_NOT_DONE).all()
     return [row for row in rows if row.worker_id in workers]

@@ -1,4 +1,4 @@
-"""What an operator should look at, in words that say what to do."""
+"""Warnings to the operator, in words that say what to do."""
 
 from __future__ import annotations
 
@@ -8,18 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 
 from db.look.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
+from langford.words import several
 
 NAMED = 8
-"""Workers or tasks that a warning names at most."""
+"""Maximum number of workers or tasks that a warning names."""
 SLOW = 0.6
-"""Of the median of its peers: a device that is slower is one to look at."""
+"""Share of the median speed of its peers below which a device is reported."""
 LEAST_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
-"""A disk with less is nearly full, or with less than what the tasks that are left will take."""
+"""A disk with less free space, in total or for each remaining task, is reported."""
 
 
 def cautions(
     name: str,
-    tasks: Parts,
+    tasks: Parts[int],
     workers: Sequence[WorkerView],
     checked: Checked,
     conflicts: Sequence[int],
@@ -29,13 +30,13 @@ def cautions(
     """The warnings about a campaign.
 
     Args:
-        name: of the campaign.
-        tasks: their numbers.
-        workers: all of them.
+        name: name of the campaign.
+        tasks: numbers of its tasks.
+        workers: all its workers.
         checked: how far results are checked.
         conflicts: the tasks whose results disagree.
-        without_voter: rechecks that none of the workers that are present may make.
-        folders: on the disks to look at, by what is kept there: "the ledger".
+        without_voter: number of rechecks that none of the present workers may do.
+        folders: folders whose disks are checked, by their name in warnings: "the ledger".
     """
     return (
         *_about_results(name, tasks, conflicts),
@@ -44,38 +45,40 @@ def cautions(
     )
 
 
-def _about_results(name: str, tasks: Parts, conflicts: Sequence[int]) -> Iterator[Warned]:
+def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int]) -> Iterator[Warned]:
     if conflicts:
         yield Warned(
             WarningKind.CONFLICT,
-            f"{_number(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
+            f"{several(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
             f"workers of other hosts vote on them, or `langford verify {name} --waiting` decides",
         )
     if tasks.set_aside:
         yield Warned(
             WarningKind.SET_ASIDE,
-            f"{_number(int(tasks.set_aside), 'task is', 'tasks are')} set aside: "
+            f"{several(int(tasks.set_aside), 'task is', 'tasks are')} set aside: "
             f"`langford tasks {name} --state set-aside` shows them, `langford retry {name}` tries again",
         )
 
 
-def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], without_voter: int) -> Iterator[Warned]:
+def _about_workers(
+    name: str, tasks: Parts[int], workers: Sequence[WorkerView], without_voter: int
+) -> Iterator[Warned]:
     by_state = {state: [worker for worker in workers if worker.state is state] for state in Presence}
     present = by_state[Presence.WORKING] + by_state[Presence.IDLE]
     left = int(tasks.ready + tasks.leased + tasks.recheck)
     if distrusted := by_state[Presence.DISTRUSTED]:
         yield Warned(
             WarningKind.DISTRUSTED,
-            f"others found results of {_named(distrusted)} wrong: no more tasks go there, and all its results are "
-            "evaluated again; check the memory and the GPU of that machine, and its version of langford",
+            f"results of {_named(distrusted)} were found wrong: no more tasks go there, and all results from there "
+            "are evaluated again; check the memory and the GPU of that machine, and its version of langford",
         )
     if silent := by_state[Presence.SILENT]:
         held = sum(worker.leased for worker in silent)
-        tasks_held = f", with {_number(held, 'task', 'tasks')}" if held else ""
+        tasks_held = f", with {several(held, 'task', 'tasks')}" if held else ""
         yield Warned(
             WarningKind.SILENT_WORKER,
-            f"{_named(silent)} {'is' if len(silent) == 1 else 'are'} silent{tasks_held}: others get what a worker "
-            f"holds when its lease is over, or at once after `langford release {name} --worker "
+            f"{_named(silent)} {'is' if len(silent) == 1 else 'are'} silent{tasks_held}: tasks of a silent "
+            f"worker go to others when their leases expire, or at once after `langford release {name} --worker "
             f"{silent[0].worker_id}`",
         )
     for worker in present:
@@ -89,15 +92,15 @@ def _about_workers(name: str, tasks: Parts, workers: Sequence[WorkerView], witho
     if without_voter:
         yield Warned(
             WarningKind.RECHECK_WITHOUT_SECOND_WORKER,
-            f"{_number(without_voter, 'result waits', 'results wait')} to be evaluated again, and no worker that "
-            "is here may do it: start one on another host, with another token if it uses a server "
+            f"{several(without_voter, 'result waits', 'results wait')} to be evaluated again, and no active worker "
+            "may do it: start one on another host, with another token if it uses a server "
             f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
         )
     if left and not present:
         yield Warned(
             WarningKind.NO_WORKERS,
-            f"nobody works, and {_number(left, 'task is', 'tasks are')} left: start workers, `langford run` on "
-            "this ledger or `langford work` with a server",
+            f"no worker is active, and {several(left, 'task is', 'tasks are')} left: start workers, with `langford "
+            "run` on this ledger or `langford work` with a server",
         )
 
 
@@ -109,16 +112,12 @@ def _about_disks(folders: Mapping[str, Path], tasks_left: float) -> Iterator[War
     for what, folder in disks.values():
         free = shutil.disk_usage(folder).free
         if free < max(LEAST_FREE_BYTES, BYTES_OF_A_TASK * tasks_left):
-            # Not which folder: readers of a server need not know.
+            # Without the folder, which readers of a server need not know.
             yield Warned(
                 WarningKind.DISK_NEARLY_FULL,
                 f"the disk of {what} has {free / 2**20:,.0f} MiB left: make room; a full disk stops all work, and "
                 "loses nothing that is committed",
             )
-
-
-def _number(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
 
 
 def _some(values: Sequence[object]) -> str:
@@ -127,7 +126,7 @@ def _some(values: Sequence[object]) -> str:
 
 
 def _named(workers: Sequence[WorkerView]) -> str:
-    """Workers in words: their hosts and ids, and where their logs are."""
+    """Workers in words: their ids, hosts and SLURM jobs."""
     return _some(
         [
             f"{worker.worker_id} on {worker.host}" + (f" (SLURM {worker.slurm})" if worker.slurm else "")

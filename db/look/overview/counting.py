@@ -1,20 +1,19 @@
-"""The count of a finished campaign, merged once."""
+"""The count of a finished campaign, merged only once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from sqlalchemy import Connection
-
 from db.look import progress
 from db.records import CampaignRecord
+from db.store.transaction import Transaction
 from db.trust import merging
 from langford.errors import LangfordError
 from langford.methods import Plan, merge
 from langford.reference import published
 
 MOST_TASKS = 150_000
-"""Merged within a second; of more, `langford result` merges them."""
+"""Number of results that are merged within a second; more are merged only by `langford result`."""
 
 
 class MergedCount:
@@ -24,28 +23,28 @@ class MergedCount:
         self._known: tuple[float, int | None] | None = None
 
     def get(
-        self, connection: Connection, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
+        self, transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
     ) -> tuple[int | None, bool | None]:
         """(count, whether it is the published one) of a campaign that is done.
 
-        Both are None when it cannot be merged or takes long; the second when nothing is published.
+        Both are None if the merge is impossible or takes long; the second, if no count is published.
 
         Args:
-            plan: of the campaign.
+            plan: returns the plan of the campaign.
             last: when its last attempt ended.
         """
         if self._known is None or self._known[0] != last:
-            self._known = last, _merged(connection, campaign, plan)
+            self._known = last, _merged(transaction, campaign, plan)
         count = self._known[1]
         known = published(campaign.key.problem)
         return count, None if count is None or known is None else count == known
 
 
-def _merged(connection: Connection, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
+def _merged(transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
     if campaign.tasks > MOST_TASKS:
         return None
     try:
-        merging.require_trust(connection, campaign)
-        return merge(plan(), progress.results(connection, campaign.campaign_id)).published
+        merging.require_trust(transaction, campaign)
+        return merge(plan(), progress.results(transaction)).published
     except LangfordError:
         return None

@@ -1,10 +1,10 @@
-"""How fast, and until when: arithmetic on what a ledger knows, without a database.
+"""Speeds and remaining times: arithmetic, without a database.
 
-The speed now is the work of the results that arrived of late, by the time in which they arrived.  "Of late" is the
-shortest of some windows in which enough results arrived, and no longer than the workers of today are there: a farm
-that stood still over night is not slow.  The time that remains is the remaining work by this speed, and at least
-what the task that will end last still takes.  Its spread is that of the speed: the window is cut into parts, and
-their variation says how well their mean is known.
+The current speed is the work of the recent results, divided by the time in which they arrived.  This time is the
+shortest of several windows in which enough results arrived, and starts no earlier than the present workers: a farm
+that was idle overnight is not slow.  The remaining time is the remaining work divided by this speed, and at least
+the time that the last running task still takes.  Its spread follows from that of the speed: the window is divided
+into parts, whose variation gives the error of their mean.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import TypeVar
 
+from db.files.messages import Time
 from db.look.overview.records import Eta
 
-WINDOWS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
-"""In seconds."""
+WINDOWS_SECONDS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
 ENOUGH = 30
-"""Results, from which on a speed is known to about a fifth."""
+"""Number of results from which a speed is known to about 20 %."""
 PARTS = 10
-"""Of a window, whose variation is the spread of the speed."""
+"""Number of parts of a window, whose variation gives the error of the speed."""
 NINE_OF_TEN = 1.645
-"""Standard deviations: nine of ten values of a normal distribution are not further from its mean."""
+"""Standard deviations within which nine of ten values of a normal distribution lie."""
 LARGEST_ERROR = 0.9
-"""Of a speed, as a share of it."""
+"""Maximum error of a speed, relative to the speed."""
 FEWEST_RESULTS, FEWEST_PEERS = 5, 3
-"""Of which a worker is compared with others: its results, and workers with such a device."""
+"""Minimum numbers of a worker's results, and of workers with such a device, for a comparison."""
 
 K = TypeVar("K", bound=Hashable)
 
@@ -38,9 +38,9 @@ class Arrival:
     """A result that arrived.
 
     Attributes:
-        worker: whose it is.
-        at: when.
-        work: of its task.
+        worker: its worker.
+        at: when it arrived, in seconds since 1970.
+        work: estimated work of its task.
     """
 
     worker: str
@@ -50,13 +50,13 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Pace:
-    """The speed of a campaign or of one worker of late.
+    """The recent speed of a campaign or of a worker.
 
     Attributes:
         seconds: length of the window.
         work: work per second.
         results: results per second.
-        error: standard error of ``work``, as a share of it.
+        error: standard error of ``work``, relative to it.
     """
 
     seconds: float
@@ -71,21 +71,21 @@ def arrivals_of_late(
     """(length of the window in seconds, the results that arrived in it).
 
     Args:
-        now: the end of the window.
-        since: the earliest beginning that it may have: since then the workers of today are there.
-        arrivals: the results that arrived after a time.
+        now: end of the window.
+        since: earliest start of the window: when the first of the present workers started.
+        arrivals: returns the results that arrived after a time.
     """
     longest = max(1.0, now - since)
-    for window in WINDOWS:
+    for window in WINDOWS_SECONDS:
         seconds = min(window, longest)
         arrived = [arrival for arrival in arrivals(now - seconds) if now - seconds < arrival.at]
-        if len(arrived) >= ENOUGH or seconds < window or window == WINDOWS[-1]:
+        if len(arrived) >= ENOUGH or seconds < window or window == WINDOWS_SECONDS[-1]:
             break
     return seconds, arrived
 
 
 def pace_of(now: float, seconds: float, arrived: Sequence[Arrival]) -> Pace | None:
-    """The speed in a window that ends now; None when nothing arrived."""
+    """The speed in a window that ends now; None: nothing arrived."""
     if not arrived:
         return None
     parts = [0.0] * PARTS
@@ -98,12 +98,12 @@ def pace_of(now: float, seconds: float, arrived: Sequence[Arrival]) -> Pace | No
 
 
 def eta_of(now: float, remaining: float, longest: float, pace: Pace | None) -> Eta | None:
-    """When the remaining work will be done; None when nothing says so.
+    """When the remaining work will be done; None: unknown.
 
     Args:
-        remaining: work that is left, running attempts without what they have done.
-        longest: seconds that the attempt needs that will end last.
-        pace: of the campaign.
+        remaining: remaining work, without what running attempts have done.
+        longest: seconds until the last running attempt ends.
+        pace: recent speed of the campaign.
     """
     if pace is None or not pace.work:
         return None
@@ -111,15 +111,15 @@ def eta_of(now: float, remaining: float, longest: float, pace: Pace | None) -> E
     seconds, least, most = (
         max(longest, remaining / (pace.work * factor)) for factor in (1.0, 1.0 + error, 1.0 - error)
     )
-    return Eta(seconds, now + least, now + most)
+    return Eta(seconds, Time(now + least), Time(now + most))
 
 
 def against_peers(paces: Mapping[str, float], groups: Mapping[str, K]) -> dict[str, float]:
-    """The pace of each worker as a multiple of the median of the others with such a device.
+    """The speed of each worker relative to the median of other workers with such a device.
 
     Args:
-        paces: work per second of computing, by worker.
-        groups: the device of each worker; workers with the same one are peers.
+        paces: work per second of computing time, by worker.
+        groups: the device of each worker; workers with the same device are peers.
     """
     members: dict[K, list[str]] = {}
     for worker in paces:

@@ -1,4 +1,4 @@
-"""An overview, from the questions that the other modules ask."""
+"""An overview, put together from the queries of the other modules."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Row, select
 
+from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, figures, rechecking, timeline, worker_views
+from db.look.overview import attendance, cautions, checks, figures, timeline, worker_views
 from db.look.overview.attendance import Running
 from db.look.overview.counting import MergedCount
 from db.look.overview.records import (
@@ -21,26 +22,27 @@ from db.look.overview.records import (
     Parts,
     Presence,
     Speed,
+    Total,
 )
 from db.records import CampaignRecord, Standing
 from db.states import Outcome, TaskState, VoterKind
 from db.store.dialects import Now
 from db.store.models import Campaign, Event
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work import queries
-from db.work.transitions import CAMPAIGN
 from langford.methods import METHODS, Plan
 
 EVENTS = 50
 MOST_WORKERS = 500
-"""Workers that an overview names; those that are present come first."""
+"""Maximum number of workers in an overview; present ones come first."""
 
 
 _NOW = select(Campaign.name, Now().label("now")).where(Campaign.id == CAMPAIGN)
 
 
 def overview(
-    connection: Connection,
+    transaction: Transaction,
     campaign: CampaignRecord,
     folders: Mapping[str, Path],
     plan: Callable[[], Plan],
@@ -52,22 +54,21 @@ def overview(
     Args:
         connection: a transaction that sees one state of the database.
         campaign: the campaign.
-        folders: on the disks to look at, by what is kept there.
-        plan: of the campaign.
-        merged: its count, when all is done.
-        with_timeline: whether the timeline is looked up; else it is empty.
+        folders: folders whose disks are checked, by their name in warnings.
+        plan: returns the plan of the campaign.
+        merged: its count, once it is finished.
+        with_timeline: whether to query the timeline; otherwise it is empty.
     """
-    campaign_id = campaign.campaign_id
-    known = connection.execute(_NOW, {"campaign": campaign_id}).one()
+    known = transaction.execute(_NOW).one()
     now, campaign = known.now, replace(campaign, name=known.name)
-    standing = progress.standing(connection, campaign)
-    everybody = attendance.workers(connection, campaign_id)
+    standing = progress.standing(transaction, campaign)
+    everybody = attendance.workers(transaction)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
-    running = attendance.running(connection, campaign_id)
-    not_done = attendance.not_done(connection, {row.id for row in everybody})
-    conflicts = waiting.in_conflict(connection, campaign_id)
-    rechecks = waiting.tasks(connection, campaign_id) if standing.rechecks else []
-    tasks, work = _parts(connection, campaign, standing, rechecks)
+    running = attendance.running(transaction)
+    not_done = attendance.not_done(transaction.connection, {row.id for row in everybody})
+    conflicts = waiting.in_conflict(transaction)
+    rechecks = waiting.tasks(transaction) if standing.rechecks else []
+    tasks, work = _parts(transaction, campaign, standing, rechecks)
     is_finished = tasks.done == tasks.total and not (rechecks or conflicts)
 
     held = Counter(attempt.worker for attempt in running)
@@ -80,10 +81,10 @@ def overview(
     if present and not is_finished:
         since = min(row.started for row in present)
         seconds, arrived = figures.arrivals_of_late(
-            now, since, lambda after: attendance.arrivals(connection, campaign_id, after)
+            now, since, lambda after: attendance.arrivals(transaction, after)
         )
     pace = figures.pace_of(now, seconds, arrived)
-    paces = attendance.paces(connection, campaign_id, now - worker_views.GONE_SECONDS) if present else {}
+    paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
     eta = None if is_finished else _eta(now, campaign, tasks, work, running, workers, pace, paces)
     shown = worker_views.views(workers, presence, held, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
@@ -91,15 +92,17 @@ def overview(
     until = last if is_finished else now
     done_work = work.done * campaign.work
     average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
-    checked = rechecking.checked(connection, campaign, conflicts)
+    checked = checks.checked(transaction, campaign, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
-    without_voter = rechecking.without_voter(
-        connection,
-        campaign_id,
+    without_voter = checks.without_voter(
+        transaction,
         [task for task in rechecks if task not in rechecked_now],
         {row.voter_id for row in present if row.voter_id is not None},
     )
-    count, agrees = merged.get(connection, campaign, plan, last) if is_finished else (None, None)
+    count, agrees = merged.get(transaction, campaign, plan, last) if is_finished else (None, None)
+    occupation = (
+        timeline.timeline(transaction.connection, sorted(presence), begun, until) if begun and with_timeline else []
+    )
     return Overview(
         campaign=campaign.name,
         uuid=campaign.uuid,
@@ -107,9 +110,9 @@ def overview(
         method=campaign.key.method,
         depth=campaign.key.depth,
         seed=campaign.key.seed,
-        created=campaign.created,
-        finished=last if is_finished else None,
-        now=now,
+        created=Time(campaign.created),
+        finished=Time(last) if is_finished else None,
+        now=Time(now),
         tasks=tasks,
         work=work,
         speed=Speed(
@@ -123,22 +126,20 @@ def overview(
         workers=tuple(shown[:MOST_WORKERS]),
         workers_left_out=len(shown[MOST_WORKERS:]),
         warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
-        timeline=tuple(
-            timeline.timeline(connection, sorted(presence), begun, until) if begun and with_timeline else ()
-        ),
-        events=_events(connection, campaign_id),
+        timeline=tuple((Time(at), occupied) for at, occupied in occupation),
+        events=_events(transaction),
         attempts=_attempts(everybody, not_done, len(running)),
         checked=checked,
-        count=count,
+        count=None if count is None else Total(count),
         agrees=agrees,
     )
 
 
 def _parts(
-    connection: Connection, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
-) -> tuple[Parts, Parts]:
-    """Numbers of tasks, and shares of the work, by state."""
-    again = sum(queries.work(connection, campaign.campaign_id, rechecks).values()) if rechecks else 0.0
+    transaction: Transaction, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
+) -> tuple[Parts[int], Parts[float]]:
+    """(numbers of tasks, shares of the work) by state."""
+    again = sum(queries.work(transaction, rechecks).values()) if rechecks else 0.0
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
     done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
@@ -165,8 +166,8 @@ def _parts(
 def _eta(
     now: float,
     campaign: CampaignRecord,
-    tasks: Parts,
-    work: Parts,
+    tasks: Parts[int],
+    work: Parts[float],
     running: Sequence[Running],
     workers: Sequence[Row[Any]],
     pace: figures.Pace | None,
@@ -174,7 +175,7 @@ def _eta(
 ) -> Eta | None:
     """When the campaign will be done, see :mod:`db.look.overview.figures`."""
     if not (tasks.ready + tasks.leased + tasks.recheck):
-        return None  # what is left needs an operator
+        return None  # the remaining tasks need an operator
     done_by_task: dict[int, float] = {}
     left_by_task: dict[int, float] = {}
     by_worker = {row.id: row for row in workers}
@@ -207,10 +208,12 @@ def _done(now: float, attempt: Running, worker: Row[Any], speed: float) -> float
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
 
 
-def _events(connection: Connection, campaign_id: int) -> tuple[Happened, ...]:
-    rows = connection.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS), {"campaign": campaign_id})
+def _events(transaction: Transaction) -> tuple[Happened, ...]:
+    rows = transaction.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS))
     return tuple(
-        Happened(row.at, row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}")
+        Happened(
+            Time(row.at), row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}"
+        )
         for row in rows
     )
 

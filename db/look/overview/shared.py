@@ -1,4 +1,4 @@
-"""What many look at: asked from the ledger seldom enough to cost little."""
+"""Answers that many readers share, so that the ledger is queried rarely."""
 
 from __future__ import annotations
 
@@ -11,35 +11,39 @@ from db.look.overview.records import Overview
 
 FRESH_SECONDS = 2.0
 SHARE = 0.05
-"""Of the time, at most, in which the same is asked from the ledger."""
+"""Maximum share of the time in which the ledger answers the same query."""
 T = TypeVar("T")
 
 
 class Shared(Generic[T]):
-    """An answer of the ledger for all who ask.  Threads may share it."""
+    """An answer of the ledger for all readers.  Threads may share it."""
 
-    def __init__(self, ask: Callable[[], T]) -> None:
-        """``ask``: asks the ledger; it is called once at a time."""
-        self._ask = ask
+    def __init__(self, ask: Callable[[], T], now: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            ask: queries the ledger; it is called by one thread at a time.
+            now: a monotonic clock, in seconds.
+        """
+        self._ask, self._now = ask, now
         self._lock = Lock()
         self._known: T | None = None
         self._due = 0.0
 
     def newest(self) -> T:
-        """The answer, some seconds old: 2, or as many as keep the ledger free for most of the time.
+        """The answer, up to FRESH_SECONDS old, or older if queries would take more than SHARE of the time.
 
-        While one thread asks the ledger, the others do not wait for it, but for the first time.
+        While one thread queries the ledger, others get the previous answer; only for the first one they wait.
         """
         known = self._known
-        if known is not None and (time.monotonic() < self._due or not self._lock.acquire(blocking=False)):
+        if known is not None and (self._now() < self._due or not self._lock.acquire(blocking=False)):
             return known
         if known is None:
             self._lock.acquire()
         try:
-            if self._known is None or time.monotonic() >= self._due:
-                start = time.monotonic()
+            if self._known is None or self._now() >= self._due:
+                start = self._now()
                 self._known = self._ask()
-                end = time.monotonic()
+                end = self._now()
                 self._due = end + max(FRESH_SECONDS, (end - start) / SHARE)
             return self._known
         finally:
@@ -50,5 +54,5 @@ class Watch(Shared[Overview]):
     """The overview of one campaign, see :meth:`db.Campaign.overview`."""
 
     def overview(self) -> Overview:
-        """The overview, some seconds old."""
+        """The overview, see :meth:`newest`."""
         return self.newest()

@@ -1,4 +1,4 @@
-"""How many workers held leases, at some hundred times from the first worker of a campaign on."""
+"""The number of workers that held leases, at up to a hundred times since the first worker of a campaign."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from db.store.dialects import among_texts
 from db.store.models import Attempt, Worker
 
 MOST_POINTS, FEWEST_POINTS, MOST_LOOKS = 100, 20, 250_000
-"""Points of a timeline; points times workers: with very many workers there are fewer points."""
+"""Maximum and minimum number of points, and maximum of points × workers: many workers mean fewer points."""
 LEAST_SECONDS = 1.0
-"""Between two points."""
+"""Minimum time between two points."""
 NEIGHBOURS = 8
-"""Attempts of a worker that end next after a point: one of them ran there, if any did."""
+"""Number of a worker's next ending attempts after a point that are checked: if any ran there, one of these did."""
 
 _START: ColumnElement[float] = bindparam("start", type_=Float(53))
 _WIDTH: ColumnElement[float] = bindparam("width", type_=Float(53))
@@ -27,7 +27,7 @@ _SINCE = (
     .correlate(Worker)
     .scalar_subquery()
 )
-# With a limit: so they are looked up once, and not for each point.
+# With a limit, so that they are looked up only once, and not for each point.
 _workers = (
     select(Worker.id, Worker.started, Worker.ended, _SINCE.label("holds_since"))
     .where(among_texts(Worker.id, "workers"))
@@ -35,7 +35,7 @@ _workers = (
     .limit(bindparam("all", type_=Integer))
     .subquery()
 )
-# Not by the campaign: all that is asked stands in the index of the workers.
+# Not by the campaign: the index of the workers contains all these columns.
 _next = (
     select(Attempt.granted)
     .where(Attempt.worker_id == _workers.c.id, Attempt.ended > _points.c.at)
@@ -57,7 +57,7 @@ _OCCUPIED = (
 
 
 def timeline(connection: Connection, workers: Collection[str], start: float, end: float) -> list[tuple[float, int]]:
-    """(time, how many of some workers held leases then) at equal distances between two times."""
+    """(time, number of these workers that held leases) at equal distances between two times."""
     most = max(FEWEST_POINTS, min(MOST_POINTS, MOST_LOOKS // max(1, len(workers))))
     points = min(most, int((end - start) / LEAST_SECONDS) + 1)
     width = (end - start) / points

@@ -1,4 +1,4 @@
-"""The workers of a campaign as an overview shows them."""
+"""The workers of a campaign, as in an overview."""
 
 from __future__ import annotations
 
@@ -8,21 +8,22 @@ from typing import Any
 
 from sqlalchemy import Row
 
+from db.files.messages import Time
 from db.look.overview import figures
 from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
 from db.records import Equipment
 from db.states import Outcome
 
 SILENT_SECONDS = 150.0
-"""A worker asks for something at least every minute, or when half of its lease is over."""
+"""A worker makes a request at least every minute, or when half of its lease is over."""
 GONE_SECONDS = 3600.0
-"""After which nobody waits for a silent worker without leases."""
+"""Time after which a silent worker without leases counts as ended."""
 DELIVERED = {Outcome.DONE, Outcome.SUPERSEDED}
 LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 
 
 def presence(worker: Row[Any], now: float, held: int, lease_seconds: float) -> Presence:
-    """What a worker does that holds some tasks, whose leases last for ``lease_seconds``."""
+    """The state of a worker that holds ``held`` leases, which last for ``lease_seconds``."""
     if worker.distrusted is not None:
         return Presence.DISTRUSTED
     if worker.ended is not None and not held:
@@ -34,7 +35,7 @@ def presence(worker: Row[Any], now: float, held: int, lease_seconds: float) -> P
 
 
 def _last_seen(worker: Row[Any]) -> float:
-    """When a worker last asked for something; in ledgers of earlier versions, when its last attempt ended."""
+    """When a worker made its last request; in ledgers of earlier versions, when its last attempt ended."""
     return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)
 
 
@@ -47,15 +48,15 @@ def views(
     seconds: float,
     paces: Mapping[str, float],
 ) -> list[WorkerView]:
-    """The workers as an overview shows them: those that are present first, then those that left last.
+    """The workers as in an overview: present ones first, then the others by the time of their end, last first.
 
     Args:
         workers: see :func:`db.look.overview.attendance.workers`.
-        states: what they do.
-        held: how many tasks they hold.
+        states: their states.
+        held: numbers of tasks that they hold.
         not_done: see :func:`db.look.overview.attendance.not_done`.
-        arrived: results of late.
-        seconds: in which they arrived.
+        arrived: recent results.
+        seconds: the time in which they arrived.
         paces: see :func:`db.look.overview.attendance.paces`.
     """
     lost: dict[str, int] = defaultdict(int)
@@ -82,8 +83,8 @@ def views(
             cores=row.cores,
             processes=row.processes,
             slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
-            started=row.started,
-            last_seen=_last_seen(row),
+            started=Time(row.started),
+            last_seen=Time(_last_seen(row)),
             state=states[row.id],
             ending=row.ending,
             leased=held.get(row.id, 0),

@@ -1,11 +1,11 @@
-"""Questions of people to a ledger: views, named questions, and their own SQL.  Nothing here can change anything.
+"""Queries by users: views, named questions, and their own SQL.  None of them can change the ledger.
 
-:mod:`db.look.sql.read_only` opens connections that cannot write, :mod:`db.look.sql.catalogue` has
-the questions.
+:mod:`db.look.sql.read_only` opens connections that cannot write; :mod:`db.look.sql.catalogue` has the named
+questions.
 """
 
 from db.look.sql.catalogue import QUESTIONS
 from db.look.sql.named import Filters, Question, ask
-from db.look.sql.read_only import Answer, BadQuery, QueryTooSlow, ask_sql
+from db.look.sql.read_only import Answer, BadQuery, ask_sql
 
-__all__ = ["QUESTIONS", "Answer", "BadQuery", "Filters", "QueryTooSlow", "Question", "ask", "ask_sql"]
+__all__ = ["QUESTIONS", "Answer", "BadQuery", "Filters", "Question", "ask", "ask_sql"]

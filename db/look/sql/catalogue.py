@@ -1,4 +1,4 @@
-"""The questions that have a name: the views of the ledger, and some more."""
+"""The named questions: the views of the ledger, and some more."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from sqlalchemy import case, column, func, select, table
 
-from db.files.fields import SHORTEST_SECONDS
+from db.files.messages import SHORTEST_SECONDS
 from db.look.sql.named import Query, Question
 from db.store import views
 from db.store.models import Attempt, Campaign, Event, Worker
@@ -139,7 +139,7 @@ _ALL = (
     ),
     _named(
         "lost-attempts",
-        "A row for each attempt that ended without a result: why, and whose log tells more.",
+        "A row for each attempt that ended without a result: the reason, and the worker whose log says more.",
         _lost(),
         "ended",
         "outcome",
@@ -147,7 +147,7 @@ _ALL = (
     ),
     _named(
         "running",
-        "A row for each attempt that runs: who holds which task, until when.",
+        "A row for each running attempt: its task, its worker and its deadline.",
         _running(),
         "granted",
         None,
@@ -176,4 +176,4 @@ _ALL = (
     ),
 )
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _ALL}
-"""All questions by name: first the views of the ledger."""
+"""All questions by name, the views of the ledger first."""

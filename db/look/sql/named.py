@@ -1,4 +1,4 @@
-"""How a question that has a name is asked, and which of its rows are wanted."""
+"""Named questions, and the filters of their rows."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ Query = Select[*tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Filters:
-    """Which rows are asked for; None: all.
+    """Which rows are returned; None: all.
 
     Attributes:
         campaign: name of a campaign.
-        worker: start of a worker's UUID, or name of its host.
+        worker: first characters of a worker's UUID, or name of its host.
         since: seconds since 1970.
-        state: of tasks, workers, attempts or events, see :attr:`Question.state`.
-        limit: at most so many rows.
+        state: state of tasks, workers, attempts or events, see :attr:`Question.state`.
+        limit: maximum number of rows.
     """
 
     campaign: str | None = None
@@ -41,14 +41,14 @@ class Question:
     """A question with a name.
 
     Attributes:
-        name: how it is asked.
+        name: its name.
         summary: what the rows of the answer are.
-        query: makes them.
-        columns: their names.
-        since: the column of the time that a filter looks at; None: rows have no time.
-        state: the column of the state that a filter looks at; None: rows have no state.
-        order: the column by which the rows are sorted, the largest first; None: as the database likes.
-        workers: whether rows are of a worker, so that a filter can choose one.
+        query: the query that returns them.
+        columns: the names of their columns.
+        since: the column with the time for the filter ``since``; None: rows have no time.
+        state: the column with the state for the filter ``state``; None: rows have no state.
+        order: the column by which the rows are sorted, largest first; None: not sorted.
+        workers: whether each row belongs to a worker, so that the filter ``worker`` applies.
     """
 
     name: str
@@ -63,9 +63,9 @@ class Question:
 
 @contextmanager
 def ask(database: Database, question: Question, filters: Filters, seconds: float = SECONDS) -> Iterator[Answer]:
-    """Ask a question that has a name, as :func:`db.look.sql.read_only.ask_sql` asks.
+    """Ask a named question, as :func:`db.look.sql.read_only.ask_sql` does.
 
-    Raises BadQuery when a filter does not apply to it, and NoSuchCampaign.
+    Raises BadQuery when a filter does not apply to the question, and NoSuchCampaign.
     """
     if filters.campaign is not None:
         with database.reading() as connection:
@@ -79,7 +79,7 @@ def ask(database: Database, question: Question, filters: Filters, seconds: float
 
 
 def _conditions(question: Question, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:
-    """What rows must satisfy; raises BadQuery."""
+    """The conditions for the rows; raises BadQuery."""
     conditions: list[ColumnElement[bool]] = []
     if filters.campaign is not None:
         conditions.append(columns.campaign == filters.campaign)
@@ -102,7 +102,7 @@ def _require(question: Question, applies: bool, option: str) -> None:
 
 
 def iso(seconds: float) -> str:
-    """A time as the views write it.
+    """A time in the format of the views.
 
     >>> iso(1_700_000_000.25)
     '2023-11-14T22:13:20.250Z'

@@ -1,11 +1,9 @@
-"""SQL of people on a connection that cannot write, and that gives up after a time.
+"""SQL by users on a connection that cannot write, with a time limit.
 
-On SQLite the connection itself refuses everything but reading: other statements, PRAGMA and ATTACH, by an
-authorizer and by "query_only"; what a role that only reads may not see is null (:mod:`db.store.rights`).  On
-Postgres the transaction is read-only, the statement must be one that a cursor accepts, which is a single SELECT,
-VALUES or
-TABLE, and no function may be named that the database itself calls volatile: such functions may act outside of the
-transaction.
+On SQLite, an authorizer and "query_only" let the connection refuse everything except reading: other statements,
+PRAGMA and ATTACH; columns that a role that only reads may not see are null (:mod:`db.store.rights`).  On Postgres
+the transaction is read-only; the statement must be a single SELECT, VALUES or TABLE, as a cursor requires, and must
+not name functions that the database calls volatile: these may act outside of the transaction.
 """
 
 from __future__ import annotations
@@ -27,17 +25,17 @@ from db.store.database import Database
 from db.store.rights import HIDDEN
 
 SECONDS = 60.0
-"""How long a question may take, unless somebody gives it more."""
+"""Time limit of a question, unless another one is given."""
 BATCH = 2_000
 TICKS = 20_000
-"""Instructions of SQLite's machine between two looks at the clock."""
+"""Instructions of SQLite's virtual machine between two checks of the time limit."""
 READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 ACTING = {"load_extension", "fts3_tokenizer", "writefile", "edit"}
-"""Functions of SQLite that do more than compute, where they are compiled in."""
+"""Functions of SQLite with side effects, if they are compiled in."""
 LONGEST_VALUE, LONGEST_PATTERN = 16 * 2**20, 1_000
-"""Bytes of a value and of a pattern of LIKE, which the clock would not interrupt."""
+"""Maximum bytes of a value and of a pattern of LIKE, whose evaluation the time limit would not interrupt."""
 HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid"}
-"""Functions that Postgres calls volatile, and that change nothing."""
+"""Functions that Postgres calls volatile although they change nothing."""
 WORD = re.compile(r"[^\W\d][\w$]*")
 SPELLED = re.compile(r"u&\s*[\"']", re.IGNORECASE)
 TOO_SLOW = "57014"
@@ -45,20 +43,16 @@ _VOLATILE = text("SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE provolat
 
 
 class BadQuery(LedgerError):
-    """A question that the ledger does not answer: it would change something, or is no SQL."""
-
-
-class QueryTooSlow(LedgerError):
-    """A question took longer than it may."""
+    """A question that the ledger does not answer: it would change something, takes too long, or is not SQL."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What a ledger answers, read as far as somebody asks for it.
+    """An answer, whose rows are read as they are iterated.
 
     Attributes:
-        columns: their names.
-        rows: the rows, once.
+        columns: the names of the columns.
+        rows: an iterator of the rows.
     """
 
     columns: tuple[str, ...]
@@ -70,9 +64,9 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
     """Ask one question in SQL.
 
     Args:
-        seconds: how long it may take, the reading of its rows included.
+        seconds: time limit, including the reading of the rows.
 
-    Raises BadQuery, QueryTooSlow, or what says that the database cannot be used.
+    Raises BadQuery, or another LedgerError when the database cannot be used.
     """
     with answering(database, seconds) as connection:
         if connection.dialect.name == "postgresql":
@@ -83,7 +77,7 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 
 @contextmanager
 def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float = SECONDS) -> Iterator[Answer]:
-    """Ask a question of this program, see :func:`ask_sql`."""
+    """Ask a question with a query of this program, see :func:`ask_sql`."""
     with answering(database, seconds) as connection:
         options = {"stream_results": True, "max_row_buffer": BATCH}
         yield _answer(connection.execution_options(**options).execute(query), seconds)
@@ -91,7 +85,7 @@ def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: flo
 
 @contextmanager
 def answering(database: Database, seconds: float) -> Iterator[Connection]:
-    """A transaction on a connection that cannot write, for so many seconds; raises as :func:`ask_sql`."""
+    """A transaction on a connection that cannot write, with a time limit; raises as :func:`ask_sql`."""
     options = {} if database.engine.dialect.name == "sqlite" else {"postgresql_readonly": True}
     with database.reading(snapshot=True, options=options) as connection:
         try:
@@ -119,7 +113,7 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
-    """Let a connection do nothing but read for a while."""
+    """Restrict a connection to reading, with a time limit, within the block."""
     deadline = time.monotonic() + seconds
     bounds = {
         sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_VALUE,
@@ -135,7 +129,7 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        # SQLite itself says only that the function failed.
+        # SQLite reports only that the function failed.
         if not refused:
             raise
         raise BadQuery(
@@ -151,7 +145,7 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
 
 
 def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-    """What SQLite asks while it prepares a statement: whether the statement may do this."""
+    """The authorizer, which SQLite calls while it prepares a statement: whether the statement may do this."""
     if action == sqlite3.SQLITE_READ and (first, second) in HIDDEN:
         return sqlite3.SQLITE_IGNORE  # it reads null
     if action in READING or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in ACTING):
@@ -162,7 +156,7 @@ def _authorized(action: int, first: str | None, second: str | None, *_: str | No
 class _ExactSum:
     """The sum of integers in decimal text, as decimal text: SQLite's own sum would round it.
 
-    A value that is none is put into the list ``refused``.
+    A value that is not an integer is appended to the list ``refused``.
     """
 
     def __init__(self, refused: list[object]) -> None:
@@ -170,7 +164,7 @@ class _ExactSum:
         self._refused = refused
 
     def step(self, value: object) -> None:
-        """Add a value; null adds nothing."""
+        """Add a value; null is ignored."""
         if value is None:
             return
         try:
@@ -180,15 +174,14 @@ class _ExactSum:
             raise
 
     def finalize(self) -> str | None:
-        """The sum; null when there was no value."""
+        """The sum; null: there was no value."""
         return None if self._sum is None else str(self._sum)
 
 
 def _require_no_acting_function(connection: Connection, sql: str) -> None:
-    """Raises BadQuery when the text names a function that may do more than compute.
+    """Raises BadQuery when the text contains the name of a function that may have side effects.
 
-    It may stand anywhere, in a string or a comment too: so nothing hides in a way of writing that is not known
-    here.
+    The name is refused anywhere, even in a string or a comment, so that no unusual notation can hide it.
     """
     if SPELLED.search(sql):
         raise BadQuery("U& spells names and strings by numbers: write them plainly")
@@ -207,15 +200,15 @@ def _require_no_acting_function(connection: Connection, sql: str) -> None:
 
 def _answer(result: CursorResult[Any], seconds: float) -> Answer:
     if not result.returns_rows:
-        raise BadQuery("this is no question: give one SELECT")
+        raise BadQuery("this is not a question: give one SELECT")
     return Answer(tuple(result.keys()), _rows(result, time.monotonic() + seconds))
 
 
 def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, ...]]:
     for batch in result.partitions(BATCH):
-        # The limit of Postgres is for each batch.
+        # The limit of Postgres applies to each batch.
         if time.monotonic() > deadline:
-            raise QueryTooSlow(SLOW)
+            raise BadQuery(SLOW)
         yield from map(tuple, batch)
 
 
@@ -226,5 +219,5 @@ def _translated(error: BaseException) -> LedgerError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".;")
     state = getattr(error, "sqlstate", None)
     if state == TOO_SLOW or reason == "interrupted":
-        return QueryTooSlow(SLOW)
+        return BadQuery(SLOW)
     return BadQuery(f"the ledger does not answer this ({reason}): a question is one SELECT, and changes nothing")

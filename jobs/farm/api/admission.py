@@ -1,4 +1,4 @@
-"""The first look at every request: whether its address may send one now, before it is known what it asks for."""
+"""The first check of every request: whether its address may send one now, whatever it asks for."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ API = "/campaigns", "/metrics"
 
 
 class Admitted:
-    """An ASGI application that refuses the requests of an address which sends too many to another one."""
+    """An ASGI application that passes requests on, but refuses those of an address that sends too many."""
 
     def __init__(self, app: ASGIApp, access: Access) -> None:
         self._application, self._access = app, access
@@ -30,7 +30,6 @@ class Admitted:
 
 
 def _refusal(error: TooManyRequests, path: str) -> Response:
-    later = {"Retry-After": f"{error.seconds:.2f}"}
     if path.startswith(API):
-        return JSONResponse({"error": str(error)}, 429, later)
-    return PlainTextResponse(str(error), 429, HEADERS | later)
+        return JSONResponse({"error": str(error)}, 429, error.headers)
+    return PlainTextResponse(str(error), 429, HEADERS | error.headers)

@@ -1,17 +1,19 @@
-"""A result on its way says where it belongs; that is compared with the campaign before anything else."""
+"""The file of a result in an outbox: it names the result's campaign, which is checked before the result is sent."""
 
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from db import Delivery
-from jobs.farm.api import wire
-from jobs.farm.api.wire import BadMessage, CampaignInfo
-from langford.errors import LangfordError
+from db.files.messages import BadMessage, Text, converted, decoded, document
+from jobs.farm.api.parts import Address, CampaignInfo, DeliveryFields
 
 
-class Misdirected(LangfordError):
-    """A result belongs to another campaign."""
+class Origin(Address, frozen=True, kw_only=True):
+    """Where a result belongs, and the hash of the code that computed it."""
+
+    kernels: Text
 
 
 def sealed(info: CampaignInfo, kernels: str, delivery: Delivery) -> bytes:
@@ -19,28 +21,28 @@ def sealed(info: CampaignInfo, kernels: str, delivery: Delivery) -> bytes:
 
     ``kernels``: hash of the code that computed it, see :func:`langford.provenance.kernel_hash`.
     """
-    document = {**wire.address_document(info), "kernels": kernels, **wire.delivery_document(delivery)}
-    return json.dumps(document).encode()
+    origin, result = Origin(**info.address, kernels=kernels), DeliveryFields.of_delivery(delivery)
+    return json.dumps({**document(origin), **document(result)}).encode()
 
 
 def opened(content: bytes, info: CampaignInfo) -> Delivery:
-    """The delivery in the content of a file; raises BadMessage, or Misdirected unless it is for this campaign."""
+    """The delivery in the content of a file; raises BadMessage, also when it is not for this campaign."""
     try:
-        document = json.loads(content)
-    except (ValueError, RecursionError) as error:
+        fields = decoded(content, dict[str, Any])
+    except BadMessage as error:
         raise BadMessage(f"it is not a result, or is cut short ({error})") from error
-    address = wire.address_document(info)
-    if isinstance(document, dict):
-        document.setdefault("seed", 0)  # earlier versions knew no seeds
-        document.setdefault("began", None)  # nor this
-    if not isinstance(document, dict) or not {*address, "kernels"} <= set(document):
-        raise BadMessage("it does not say which campaign it belongs to")
-    for name, expected in address.items():
-        # Its UUID tells a campaign from others; its name may have been changed meanwhile.
-        if document.pop(name) != expected and name != "name":
-            raise Misdirected(f"its {name} is not that of the campaign {info.name} on the server")
-    wire.text(document.pop("kernels"))
-    delivery = wire.delivery_of(document)
+    fields.setdefault("seed", 0)  # earlier versions wrote neither
+    fields.setdefault("began", None)
+    names = Origin.__struct_fields__
+    try:
+        origin = converted({name: fields.pop(name) for name in names if name in fields}, Origin)
+    except BadMessage as error:
+        raise BadMessage(f"it does not say which campaign it belongs to ({error})") from error
+    for name, expected in info.address.items():
+        # The UUID identifies a campaign; its name may have been changed meanwhile.
+        if getattr(origin, name) != expected and name != "name":
+            raise BadMessage(f"its {name} is not that of the campaign {info.name} on the server")
+    delivery = converted(fields, DeliveryFields).delivery()
     if delivery.evaluation.result.index >= info.tasks:
         raise BadMessage(f"the campaign has only {info.tasks} tasks")
     return delivery

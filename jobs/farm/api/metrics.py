@@ -1,4 +1,4 @@
-"""What Prometheus asks a task server: how far and how fast its campaigns are, who works, and what it answered."""
+"""The numbers that a task server gives to Prometheus: of its campaigns, their workers, and its own requests."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTENT_TYPE = CONTENT_TYPE_LATEST
 STATES = "done", "leased", "ready", "set_aside", "recheck"
 RUNNING = "running"
 MOST_CHOICES = 64
-"""Sets of campaigns whose numbers are remembered: each token, and each set of them, opens its own."""
+"""How many sets of campaigns have their numbers cached: each token, or set of tokens, opens one such set."""
 
 
 class Metrics:
@@ -65,7 +65,7 @@ class Metrics:
 
 
 class _Families(Collector):
-    """Numbers that were gathered already."""
+    """Numbers that have been gathered already."""
 
     def __init__(self, families: Sequence[Metric]) -> None:
         self._families = families
@@ -75,7 +75,7 @@ class _Families(Collector):
 
 
 def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
-    """The numbers of campaigns, one family after the other."""
+    """The numbers of campaigns, one family at a time."""
 
     def family(name: str, words: str, *labels: str, counted: bool = False) -> Any:
         kind = CounterMetricFamily if counted else GaugeMetricFamily

@@ -1,21 +1,21 @@
-"""What a task server says to those who watch: the status of a campaign, and the campaigns that a token opens."""
+"""What a task server answers to those who watch: the status of a campaign, and the list of campaigns."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 from db import Campaign, Standing
-from db.look.overview import Overview, Shared, Watch, iso, to_document
+from db.files.messages import encoded
+from db.look.overview import Overview, Shared, Watch, iso
+from jobs.farm.api.wire import Listed, TaskNumbers
 
 
 class Overviews:
-    """The overviews of the campaigns of a server: each is asked from the ledger once for all who watch.
+    """The overviews of a server's campaigns: the ledger is queried once for all who watch a campaign.
 
-    Only one is asked at a time, whoever asks for however many.
+    Only one overview is computed at a time.
     """
 
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
@@ -33,36 +33,32 @@ class Overviews:
         return Watch(ask)
 
     def watch(self, name: str) -> Watch:
-        """What has the overview of a campaign."""
+        """The shared overview of a campaign."""
         return self._watches[name]
 
     def standing(self, name: str) -> Standing:
-        """What is left to do of a campaign, some seconds old."""
+        """What is left to do in a campaign, some seconds old."""
         return self._standings[name].newest()
 
-    def status(self, name: str) -> dict[str, Any]:
-        """The overview of a campaign as a document."""
-        return to_document(self._watches[name].overview())
-
-    def status_text(self, name: str) -> bytes:
-        """The same as JSON, written once for each overview."""
+    def status(self, name: str) -> bytes:
+        """The overview of a campaign as JSON, written once for each overview."""
         overview = self._watches[name].overview()
         known, text = self._texts.get(name, (None, b""))
         if known is not overview:
-            document = to_document(overview)
-            text = json.dumps(document, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+            text = encoded(overview)
             self._texts[name] = overview, text
         return text
 
-    def listed(self, campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
-        """Some campaigns as JSON, each in a few words."""
-        overviews = [self._watches[campaign.name].overview() for campaign in campaigns]
-        return [
-            {
-                "campaign": overview.campaign,
-                "problem": overview.problem,
-                "tasks": {"total": int(overview.tasks.total), "done": int(overview.tasks.done)},
-                "finished": None if overview.finished is None else iso(overview.finished),
-            }
-            for overview in overviews
-        ]
+    def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
+        """The list of some campaigns."""
+        return [_listed(self._watches[campaign.name].overview()) for campaign in campaigns]
+
+
+def _listed(overview: Overview) -> Listed:
+    tasks, finished = overview.tasks, overview.finished
+    return Listed(
+        campaign=overview.campaign,
+        problem=overview.problem,
+        tasks=TaskNumbers(total=int(tasks.total), done=int(tasks.done)),
+        finished=None if finished is None else iso(finished),
+    )

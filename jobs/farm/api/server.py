@@ -1,10 +1,10 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
-    GET  /metrics                     reader  → numbers about the same, for Prometheus
+    GET  /metrics                     reader  → the numbers of the campaigns and of the server, for Prometheus
     GET  /campaigns                   reader  → the campaigns that the token opens
-    GET  /campaigns/NAME              reader  → the campaign and how far it is
-    GET  /campaigns/NAME/status       reader  → how far, how fast, until when, who works, what went wrong
-    GET  /campaigns/NAME/stream       reader  → the same again and again, as server-sent events
+    GET  /campaigns/NAME              reader  → the campaign and its progress
+    GET  /campaigns/NAME/status       reader  → progress, speed, time left, workers, warnings, events
+    GET  /campaigns/NAME/stream       reader  → the same whenever it changes, as server-sent events
     POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels, …} → {pace}
     POST /campaigns/NAME/departures   worker  {worker, ending}
     POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held, copies} → {leases}
@@ -15,27 +15,28 @@
     POST /campaigns/NAME/results      worker  {deliveries, now} → {receipts}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
-Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: each one is named together with
-the nonce of its lease, and whoever asks for leases names a worker, whose random UUID no answer tells to others.
-The token with which a worker enrols also tells whose vote its results are; it shows the same one for its leases.
+Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: a request names an attempt and the
+nonce of its lease, and a request for leases names a worker, whose random UUID no answer reveals.  The token with
+which a worker enrols also decides whose vote its results are; the worker sends the same token for its leases.
 409 says that the ledger does not know the worker, 410 that another campaign has the name now.  A request may be
-repeated: a result names its attempt, and an attempt that has ended stays ended.  The other addresses are those
-of the dashboard, see :mod:`jobs.farm.dashboard.pages`.
+repeated: a result names its attempt, and an attempt that has ended stays ended.  The other addresses are those of
+the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 """
 
 from __future__ import annotations
 
-import uuid
-from collections.abc import Awaitable, Callable, Collection, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, TypeVar
 
+from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
-from db import Campaign, Ledger
+from db import Campaign, Ledger, Standing
 from db.errors import (
     LedgerBusy,
     LedgerError,
@@ -45,29 +46,61 @@ from db.errors import (
     WorkerDistrusted,
     WrongToken,
 )
+from db.files.messages import BadMessage, encoded
 from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
-from jobs.farm.api import operations
+from jobs.farm.api import operations, wire
 from jobs.farm.api.admission import Admitted
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
+from jobs.farm.api.operations import AnotherCampaign
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.api.traffic import Counted, Traffic, paths_of
-from jobs.farm.api.wire import BadMessage
-from jobs.farm.dashboard import pages
 from jobs.farm.dashboard.documents import Documents
+from jobs.farm.dashboard.pages import Pages
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
-from jobs.farm.guard.bodies import Bounds, TooLarge
+from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.refusals import Refusal, refusing
+from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size
-FULL_SECONDS = 60
-"""When a worker may ask again whose token has as many as it may have."""
-
-NO_CAMPAIGN = "this token opens no campaign here: check it"
+M = TypeVar("M")
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+
+
+class NoToken(LangfordError):
+    """A request carries no token."""
+
+
+class Forbidden(LangfordError):
+    """The tokens of a request do not give the right to what it asks for."""
+
+
+REFUSALS: Mapping[type[Exception], Refusal] = {
+    BadMessage: Refusal(400),
+    ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
+    NoToken: Refusal(401, {"WWW-Authenticate": "Bearer"}),
+    Forbidden: Refusal(403),
+    WorkerDistrusted: Refusal(403),
+    WrongToken: Refusal(403),
+    UnknownWorker: Refusal(409),
+    AnotherCampaign: Refusal(410),
+    NoSuchCampaign: Refusal(410),
+    BodyTooLarge: Refusal(413),
+    TooManyRequests: Refusal(429),
+    TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
+    NoMoreStreams: Refusal(503, {"Retry-After": "10"}),
+    LedgerBusy: Refusal(
+        503, {"Retry-After": "2"}, "the ledger is busy: the server's log explains it under {number}"
+    ),
+    LedgerError: Refusal(
+        503, {"Retry-After": "2"}, "the ledger does not answer: the server's log explains it under {number}"
+    ),
+    Exception: Refusal(500, message="the server has an error: its log explains it under {number}"),
+}
 
 
 def application(
@@ -81,180 +114,168 @@ def application(
     traffic: Traffic | None = None,
     overviews: Overviews | None = None,
 ) -> Starlette:
-    """The server of these campaigns of a ledger; raises NoSuchCampaign.
+    """The server of some campaigns of a ledger; raises NoSuchCampaign.
 
     Args:
         ledger: where the campaigns are.
         names: of the campaigns, at least one.
         limit: on the requests of an address; strangers, readers and workers have one each.
-        connections: is told which of them show a token.
-        log: for what operators shall know, and clients not.
+        connections: those of the server; a connection on which a valid token arrives is no stranger's.
+        log: for what the operator may read, and clients may not.
         proxies: addresses of proxies, whose X-Forwarded-For is believed.
-        streams: those of its campaigns, to be closed before the server ends.
-        traffic: counts what is answered.
-        overviews: of its campaigns.
+        streams: those of the campaigns; whoever runs the server closes them before it ends.
+        traffic: counts the answers.
+        overviews: of the campaigns.
     """
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
-    log = log or LimitedLog()
+    log, traffic, documents = log or LimitedLog(), traffic or Traffic(), Documents()
     access = Access(ledger, campaigns, limit or RateLimit(), connections or Connections(), log, proxies)
-    overviews, streams, documents = overviews or Overviews(campaigns), streams or Streams(log), Documents()
-    traffic = traffic or Traffic()
-    metrics = Metrics(overviews, traffic)
+    overviews, streams = overviews or Overviews(campaigns), streams or Streams(log)
+    endpoints = Endpoints(ledger, access, overviews, streams, Metrics(overviews, traffic), documents.version)
+    routes = [*endpoints.routes(), Pages(access, documents).mount()]
+    middleware = [
+        Middleware(Counted, traffic=traffic, log=log, address_of=access.address, paths=paths_of(routes)),
+        Middleware(Admitted, access=access),
+        refusing(access, REFUSALS, _error),
+    ]
+    return Starlette(routes=routes, middleware=middleware)
 
-    def guarded(handle: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
-        async def respond(request: Request) -> Response:
-            address = access.address(request)
-            try:
-                return await handle(request)
-            except Refused as refused:
-                return refused.answer
-            except TooManyRequests as error:
-                return _error(429, str(error), {"Retry-After": f"{error.seconds:.2f}"})
-            except ClientDisconnect:
-                return Response(status_code=400)  # nobody hears it
-            except TooManyWorkers as error:
-                return _error(429, str(error), {"Retry-After": str(FULL_SECONDS)})
-            except TooLarge as error:
-                return _error(413, str(error))
-            except BadMessage as error:
-                return _error(400, str(error))
-            except (WorkerDistrusted, WrongToken) as error:
-                return _error(403, str(error))
-            except UnknownWorker as error:
-                return _error(409, str(error))
-            except (operations.AnotherCampaign, NoSuchCampaign) as error:
-                return _error(410, str(error))
-            except NoMoreStreams as error:
-                return _error(503, str(error), {"Retry-After": "10"})
-            except LedgerError as error:
-                return _unavailable(log, address, error)
-            except Exception as error:
-                number = uuid.uuid4().hex[:12]
-                log.say(address, f"error {number}", error)
-                return _error(500, f"the server has an error: its log explains it under {number}")
 
-        return respond
+class Endpoints:
+    """The addresses of programs: each method that takes a request answers those to one address."""
 
-    async def authorized(request: Request, role: Role) -> tuple[Campaign, Right]:
-        """The campaign of a request, and what its tokens give there; raises Refused."""
-        name, tokens = request.path_params["name"], _tokens(access, request)
-        right = await access.right(request, name, tokens)
-        if right is None:
-            raise Refused(_error(403, "no campaign here has this name and this token: check both"))
-        if not right.role.includes(role):
-            message = f"this needs a token of role {role}, yours is {right.role}: ask for another one"
-            raise Refused(_error(403, message))
-        return campaigns[name], right
+    def __init__(
+        self,
+        ledger: Ledger,
+        access: Access,
+        overviews: Overviews,
+        streams: Streams,
+        metrics: Metrics,
+        version: str,
+    ) -> None:
+        """
+        Args:
+            ledger: that of the campaigns.
+            access: the campaigns, and who may do what with them.
+            overviews: of the campaigns.
+            streams: of the campaigns.
+            metrics: of the campaigns and of the server.
+            version: of the server's pages.
+        """
+        self._ledger, self._access, self._overviews = ledger, access, overviews
+        self._streams, self._metrics, self._version = streams, metrics, version
 
-    def answer(
-        role: Role, operation: operations.Operation, bounds: Bounds
-    ) -> Callable[[Request], Awaitable[Response]]:
-        async def handle(request: Request) -> Response:
-            campaign, right = await authorized(request, role)
-            body = await bounds.read(request)
-            return _private(
-                await access.work(request, lambda: operation(ledger, campaign, right.token, bounds.parse(body)))
-            )
+    def routes(self) -> list[BaseRoute]:
+        """All addresses; those to which programs write with the role that they need."""
+        return [
+            Route("/metrics", self.metrics, methods=["GET"]),
+            Route("/campaigns", self.listed, methods=["GET"]),
+            Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
+            Route("/campaigns/{name}", self.info, methods=["GET"]),
+            Route("/campaigns/{name}/status", self.status, methods=["GET"]),
+            self._operation("/workers", Role.WORKER, operations.enrol, wire.Enrolment),
+            self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
+            self._operation("/leases", Role.WORKER, operations.lease, wire.LeaseRequest, bodies.HELD),
+            self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
+            self._operation("/releases", Role.WORKER, operations.release, wire.Release, bodies.ATTEMPTS),
+            self._operation("/failures", Role.WORKER, operations.fail, wire.End),
+            self._operation("/deaths", Role.WORKER, operations.die, wire.End),
+            self._operation("/results", Role.WORKER, operations.deliver, wire.Results, bodies.RESULTS),
+            self._operation("/retries", Role.ADMIN, operations.retry, dict[str, Any]),
+        ]
 
-        return guarded(handle)
-
-    async def described(request: Request) -> Response:
-        campaign, right = await authorized(request, Role.READER)
-        if right.role is Role.READER:
-            return _private(
-                await access.read(lambda: operations.info(ledger, campaign, overviews.standing(campaign.name)))
-            )
-        # A worker sees at once that nothing is left to do.
-        return _private(await access.work(request, lambda: operations.info(ledger, campaign, campaign.standing())))
-
-    async def status(request: Request) -> Response:
-        campaign, _ = await authorized(request, Role.READER)
-        text = await access.read(overviews.status_text, campaign.name)
-        return Response(text, headers=PRIVATE, media_type="application/json")
-
-    async def opened(request: Request) -> list[str]:
-        """The campaigns that the tokens of a request open, at least one; raises Refused."""
-        names = await access.opened(request, _tokens(access, request))
-        if not names:
-            raise Refused(_error(403, NO_CAMPAIGN))
-        return names
-
-    async def listed(request: Request) -> Response:
-        chosen = [campaigns[name] for name in await opened(request)]
-        return _private(await access.read(overviews.listed, chosen))
-
-    async def measured(request: Request) -> Response:
-        text = await access.read(metrics.text, await opened(request))
+    async def metrics(self, request: Request) -> Response:
+        """The numbers of the campaigns that the tokens of a request open, and of the server."""
+        text = await self._access.read(self._metrics.text, await self._opened(request))
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
-    async def stream(request: Request) -> Response:
-        campaign, right = await authorized(request, Role.READER)
+    async def listed(self, request: Request) -> Response:
+        """The campaigns that the tokens of a request open."""
+        chosen = [self._access.campaigns[name] for name in await self._opened(request)]
+        return _private(encoded(await self._access.read(self._overviews.listed, chosen)))
+
+    async def info(self, request: Request) -> Response:
+        """A campaign and its progress; for readers the progress is some seconds old."""
+        campaign, right = await self._authorized(request, Role.READER)
+        if right.role is Role.READER:
+            standing = partial(self._overviews.standing, campaign.name)
+            return _private(encoded(await self._access.read(self._info, campaign, standing)))
+        # A worker sees at once that nothing is left to do.
+        return _private(encoded(await self._access.work(request, self._info, campaign, campaign.standing)))
+
+    async def status(self, request: Request) -> Response:
+        """The overview of a campaign, some seconds old."""
+        campaign, _ = await self._authorized(request, Role.READER)
+        return _private(await self._access.read(self._overviews.status, campaign.name))
+
+    async def stream(self, request: Request) -> Response:
+        """The overviews of a campaign as events, until the token of the request no longer opens the campaign."""
+        campaign, right = await self._authorized(request, Role.READER)
 
         async def allowed() -> bool:
-            return await access.role(request, campaign.name, [right.token]) is not None
+            return await self._access.role(request, campaign.name, [right.token]) is not None
 
-        listener = Listener(access.address(request), digest(right.token), allowed)
-        return await streams.answer(
-            campaign.name, lambda: overviews.status(campaign.name), listener, documents.version
-        )
+        listener = Listener(self._access.address(request), digest(right.token), allowed)
+        compute = partial(self._overviews.status, campaign.name)
+        return await self._streams.answer(campaign.name, compute, listener, self._version)
 
-    def route(path: str, role: Role, operation: operations.Operation, bounds: Bounds = bodies.MESSAGE) -> Route:
-        return Route("/campaigns/{name}" + path, answer(role, operation, bounds), methods=["POST"])
+    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> wire.Description:
+        return operations.info(self._ledger, campaign, standing())
 
-    routes = [
-        Route("/metrics", guarded(measured), methods=["GET"]),
-        Route("/campaigns", guarded(listed), methods=["GET"]),
-        Route("/campaigns/{name}/stream", guarded(stream), methods=["GET"]),
-        Route("/campaigns/{name}", guarded(described), methods=["GET"]),
-        Route("/campaigns/{name}/status", guarded(status), methods=["GET"]),
-        route("/workers", Role.WORKER, operations.enrol),
-        route("/departures", Role.WORKER, operations.leave),
-        route("/leases", Role.WORKER, operations.lease, bodies.HELD),
-        route("/renewals", Role.WORKER, operations.renew, bodies.ATTEMPTS),
-        route("/releases", Role.WORKER, operations.release, bodies.ATTEMPTS),
-        route("/failures", Role.WORKER, operations.fail),
-        route("/deaths", Role.WORKER, operations.die),
-        route("/results", Role.WORKER, operations.deliver, bodies.RESULTS),
-        route("/retries", Role.ADMIN, operations.retry),
-        *pages.routes(access, documents),
-    ]
-    counted = Middleware(Counted, traffic=traffic, log=log, address_of=access.address, paths=paths_of(routes))
-    return Starlette(routes=routes, middleware=[counted, Middleware(Admitted, access=access)])
+    def _operation(
+        self,
+        path: str,
+        role: Role,
+        operation: Callable[[Ledger, Campaign, str, M], Struct],
+        request_type: type[M],
+        bounds: Bounds = bodies.MESSAGE,
+    ) -> Route:
+        """The address of an operation that needs a role, and whose requests have a type and bounds."""
+
+        async def operate(request: Request) -> Response:
+            campaign, right = await self._authorized(request, role)
+            body = await bounds.read(request)
+
+            def answer() -> bytes:
+                return encoded(operation(self._ledger, campaign, right.token, bounds.parse(body, request_type)))
+
+            return _private(await self._access.work(request, answer))
+
+        return Route("/campaigns/{name}" + path, operate, methods=["POST"])
+
+    async def _authorized(self, request: Request, role: Role) -> tuple[Campaign, Right]:
+        """The campaign of a request, and what its tokens give there; raises NoToken or Forbidden."""
+        name = request.path_params["name"]
+        right = await self._access.right(request, name, self._tokens(request))
+        if right is None:
+            raise Forbidden("no campaign here has this name and this token: check both")
+        if not right.role.includes(role):
+            raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
+        return self._access.campaigns[name], right
+
+    async def _opened(self, request: Request) -> list[str]:
+        """The names of the campaigns that the tokens of a request open, at least one.
+
+        Raises NoToken or Forbidden.
+        """
+        names = await self._access.opened(request, self._tokens(request))
+        if not names:
+            raise Forbidden("this token opens no campaign here: check it")
+        return names
+
+    def _tokens(self, request: Request) -> list[str]:
+        """The tokens that a request carries, at least one; raises NoToken."""
+        tokens = self._access.tokens(request)
+        if not tokens:
+            raise NoToken("send a token: Authorization: Bearer TOKEN")
+        return tokens
 
 
-class Refused(Exception):
-    """A request that its sender has no right to.
-
-    Attributes:
-        answer: says why.
-    """
-
-    def __init__(self, answer: Response) -> None:
-        super().__init__()
-        self.answer = answer
+def _private(text: bytes) -> Response:
+    return Response(text, headers=PRIVATE, media_type="application/json")
 
 
-def _tokens(access: Access, request: Request) -> list[str]:
-    """The tokens that a request shows, at least one; raises Refused."""
-    tokens = access.tokens(request)
-    if not tokens:
-        raise Refused(_error(401, "send a token: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}))
-    return tokens
-
-
-def _private(document: Any) -> Response:
-    return JSONResponse(document, headers=PRIVATE)
-
-
-def _error(status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+def _error(message: str, status: int, headers: Mapping[str, str]) -> Response:
     return JSONResponse({"error": message}, status, headers)
-
-
-def _unavailable(log: LimitedLog, address: str, error: LedgerError) -> Response:
-    """An answer that says nothing about the ledger; the log says the rest."""
-    number = uuid.uuid4().hex[:12]
-    log.say(address, f"{number}: {error}")
-    state = "is busy" if isinstance(error, LedgerBusy) else "does not answer"
-    return _error(503, f"the ledger {state}: the server's log explains it under {number}", {"Retry-After": "2"})

@@ -1,4 +1,4 @@
-"""The task server on a network: its event loop, its files, and its end."""
+"""Running the task server: its event loop, its limit on open files, and its shutdown."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from jobs.farm.guard.protocol import Serving as Serving
 
 HANDSHAKE_SECONDS = 10.0
 ACCEPTED_AT_ONCE = 1
-"""Connections that are taken in one round of the event loop: a worker waits for no more of them."""
+"""Connections that are accepted in one iteration of the event loop, which delays the requests of workers."""
 SWITCH_SECONDS = 0.001
-"""How long a thread computes while the event loop waits to go on."""
+"""How long another thread may run while the event loop is ready to go on."""
 MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100
 FAILED_TO_START = 3
 THIS_SERVER = "this server"
 
 
 class Server(uvicorn.Server):
-    """A server that ends what would never end by itself, before it waits for all answers to be sent."""
+    """A server that ends its streams, which would never end by themselves, before it waits for open requests."""
 
     def __init__(self, config: uvicorn.Config, streams: Streams | None, stopping: Callable[[], bool]) -> None:
         super().__init__(config)
@@ -42,7 +42,7 @@ class Server(uvicorn.Server):
         await super().startup(sockets)
         for listener in sockets or []:
             listener.listen(BACKLOG)
-        # From now on signals come to this server; an earlier one did not.
+        # From now on this server receives signals; one that came earlier is known to the caller only.
         self.should_exit = self.should_exit or self._stopping()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
@@ -52,7 +52,7 @@ class Server(uvicorn.Server):
 
 
 class GuardedLoop(asyncio.SelectorEventLoop):
-    """An event loop whose TLS handshakes take no longer than a request's headers."""
+    """An event loop that gives a TLS handshake as much time as the headers of a request."""
 
     async def create_server(self, *arguments: Any, **options: Any) -> asyncio.Server:
         if options.get("ssl") is not None:
@@ -74,11 +74,11 @@ def serve(
     Args:
         application: answers the requests.
         connections: those of the server.
-        log: for what operators shall know.
+        log: for what operators may read.
         listener: the socket.
-        serving: how it speaks, and how long it waits.
-        streams: end before the server.
-        stopping: whether it shall end at once, because a signal came before it was there.
+        serving: its certificate, and how long it waits for clients.
+        streams: are closed before the server ends.
+        stopping: whether a signal came before the server had started, so that it ends at once.
     """
     connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
@@ -89,13 +89,13 @@ def serve(
         application,
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
-        http=protocol,  # type: ignore[arg-type]  # it is called like the class
+        http=protocol,  # type: ignore[arg-type]  # uvicorn calls it like the class
         ws="none",
         h11_max_incomplete_event_size=LONGEST_HEADERS,
         log_config=None,
         log_level="error",
         access_log=False,
-        backlog=ACCEPTED_AT_ONCE,  # asyncio has one number for both; those who wait to be taken are more
+        backlog=ACCEPTED_AT_ONCE,  # asyncio uses it for both numbers; Server.startup sets the longer backlog
         proxy_headers=False,
         server_header=False,
         timeout_graceful_shutdown=5,
@@ -111,7 +111,7 @@ def serve(
 
 
 def allow_many_files() -> int:
-    """Let this process hold as many files and connections as the system allows it; returns how many."""
+    """Raise the limit on open files to what the system allows, up to MOST_FILES; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:

@@ -1,18 +1,16 @@
-"""Streams of a campaign's status as server-sent events; each status is computed once for all who listen.
+"""Streams of a campaign's status as server-sent events; each status is computed once for all listeners.
 
-A stream holds no thread and no connection to the database.  Who reads slowly misses some statuses and gets the
-newest one.  Used on the event loop of the server only.
+A stream holds no thread and no connection to the database.  A slow client misses some statuses, but gets the newest
+one.  Used on the event loop of the server only.
 """
 
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
 
 import anyio.to_thread
 from anyio import CapacityLimiter
@@ -24,17 +22,17 @@ from langford.errors import LangfordError
 
 EVERY_SECONDS = 2.0
 LARGEST_SHARE = 0.04
-"""Of one core's time, for the statuses of a campaign: where one takes long, they come more rarely."""
-LONGEST_PAUSE = 60.0
+"""Share of one core's time for the statuses of a campaign: when one takes long, the next one comes later."""
+LONGEST_PAUSE_SECONDS = 60.0
 ALIVE_SECONDS, ALLOWED_SECONDS = 10.0, 15.0
 MOST_STREAMS, MOST_OF_A_TOKEN, MOST_OF_AN_ADDRESS = 256, 32, 192
 ALIVE = b"event: alive\ndata:\n\n"
 CROWDED = b"event: crowded\ndata:\n\n"
-"""The last event of a stream that gave way to a newer one."""
+"""The last event of a stream that was closed for a newer one."""
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
-    "X-Accel-Buffering": "no",  # a proxy shall pass events on at once
+    "X-Accel-Buffering": "no",  # a proxy passes events on at once
 }
 
 Allowed = Callable[[], Awaitable[bool]]
@@ -42,7 +40,7 @@ Allowed = Callable[[], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Listener:
-    """Who asks for a stream.
+    """The client of a stream.
 
     Attributes:
         address: of the client.
@@ -56,29 +54,32 @@ class Listener:
 
 
 class NoMoreStreams(LangfordError):
-    """The server ends, or as many listen already as may."""
+    """The server is shutting down, or has as many streams as it may."""
 
 
 class Broadcast:
     """The statuses of one campaign, as events."""
 
-    def __init__(self, compute: Callable[[], dict[str, Any]], every: float, threads: CapacityLimiter) -> None:
+    def __init__(self, compute: Callable[[], bytes], every: float, threads: CapacityLimiter) -> None:
         """
         Args:
-            compute: makes a status; it is called in a thread, once at a time.
-            every: seconds from one status to the next, at least.
-            threads: in which statuses are made.
+            compute: returns a status, one line of JSON; it is called in a thread, once at a time.
+            every: least time between two statuses, in seconds.
+            threads: limits the threads in which statuses are computed.
         """
         self._compute, self._every, self._lock, self._threads = compute, every, asyncio.Lock(), threads
         self._number = 0
         self._outcome: tuple[bytes, Exception | None] = b"", None
-        # Until when the newest status is new enough, by time.monotonic.
+        # When the newest status becomes too old, by time.monotonic.
         self._due = 0.0
 
     async def newer(self, number: int) -> tuple[int, bytes]:
-        """The number and the event of a status after the one of that number.  Raises what computing it raised."""
+        """The number and the event of the first status after the one of this number.
+
+        Raises what the computation of the status raised.
+        """
         if not self._has_newer(number):
-            # Who holds the lock computes the status for all who wait for the lock.
+            # The holder of the lock computes the status for all that wait for the lock.
             async with self._lock:
                 while not self._has_newer(number):
                     await self._compute_next()
@@ -98,21 +99,20 @@ class Broadcast:
         if outcome != self._outcome:  # the same status again is no news
             self._number, self._outcome = self._number + 1, outcome
         ended = time.monotonic()
-        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE))
+        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE_SECONDS))
 
     def _computed(self) -> tuple[bytes, Exception | None]:
         try:
-            text = json.dumps(self._compute(), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+            return b"data: " + self._compute() + b"\n\n", None
         except Exception as error:
             return b"", error
-        return b"data: " + text.encode("utf-8", "replace") + b"\n\n", None
 
 
 class Streams:
     """All streams of a server.
 
     Attributes:
-        log: for what ends a stream.
+        log: for errors that end a stream.
         closing: is set when all streams end.
     """
 
@@ -126,39 +126,37 @@ class Streams:
     ) -> None:
         """
         Args:
-            log: for what ends a stream.
-            most: how many may be open.
-            every: seconds from one status to the next, at least.
-            of_a_token: how many of them with one token; a further one takes the place of the oldest.
-            of_an_address: how many of them from one address; a further one takes the place of the oldest of the
-                token that has the most of them.
+            log: for errors that end a stream.
+            most: how many streams may be open.
+            every: least time between two statuses, in seconds.
+            of_a_token: how many streams one token may have; a further one replaces the oldest.
+            of_an_address: how many streams one address may have; a further one replaces the oldest of the token
+                with the most streams.
         """
         self.log, self._most, self._every = log, most, every
         self._most_of_a_token, self._most_of_an_address = of_a_token, of_an_address
         self.closing = asyncio.Event()
-        # Ordered by their age.
+        # Ordered by age.
         self._open: dict[Stream, None] = {}
         self._broadcasts: dict[str, Broadcast] = {}
         self._threads = CapacityLimiter(1)
 
     @property
     def open(self) -> int:
-        """How many are open."""
+        """How many streams are open."""
         return len(self._open)
 
     def close(self) -> None:
-        """End all streams, and open no more."""
+        """End all streams, and refuse new ones."""
         self.closing.set()
 
-    async def answer(
-        self, name: str, compute: Callable[[], dict[str, Any]], listener: Listener, version: str
-    ) -> Response:
-        """A stream of a campaign.  Raises NoMoreStreams, and what computing the first status raises.
+    async def answer(self, name: str, compute: Callable[[], bytes], listener: Listener, version: str) -> Response:
+        """A stream of a campaign.  Raises NoMoreStreams, and what the computation of the first status raises.
 
         Args:
             name: of the campaign.
-            compute: makes its status.
-            listener: who asks for it.
+            compute: returns its status, one line of JSON.
+            listener: the client.
             version: of the server's pages.
         """
         self._require_room(listener)
@@ -169,7 +167,7 @@ class Streams:
         return Stream(self, broadcast, number, hello + event, listener)
 
     def enter(self, stream: Stream) -> None:
-        """Count a stream that begins; another one gives way to it where its token or its address has too many."""
+        """Count a stream that begins; it replaces another one if its token or its address has too many."""
         leaving = self._giving_way(stream.listener)
         if leaving is not None:
             self.leave(leaving)
@@ -177,16 +175,16 @@ class Streams:
         self._open[stream] = None
 
     def leave(self, stream: Stream) -> None:
-        """Count a stream no more."""
+        """Stop counting a stream."""
         self._open.pop(stream, None)
 
     def _require_room(self, listener: Listener) -> None:
         full = self.open >= self._most and self._giving_way(listener) is None
         if self.closing.is_set() or full:
-            raise NoMoreStreams("no further stream is opened now: ask for the status from time to time")
+            raise NoMoreStreams("no further stream can be opened now: ask for the status from time to time")
 
     def _giving_way(self, listener: Listener) -> Stream | None:
-        """The stream that would end for a new one; None while there is room beside it."""
+        """The stream that a new one would replace; None while there is room for both."""
         of_the_token = [stream for stream in self._open if stream.listener.bearer == listener.bearer]
         if len(of_the_token) >= self._most_of_a_token:
             return of_the_token[0]
@@ -198,10 +196,10 @@ class Streams:
 
 
 class Stream(Response):
-    """The events of one listener, until it or the server ends, it gives way, or loses its right to listen.
+    """The events of one listener: until it leaves, is replaced or loses its right to listen, or the server stops.
 
     Attributes:
-        listener: who listens.
+        listener: the client.
     """
 
     media_type = "text/event-stream"
@@ -230,7 +228,7 @@ class Stream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
-        """End, and say why."""
+        """End with an event that says why."""
         self._crowded.set()
 
     async def _first_to_end(self, *parts: Awaitable[object]) -> None:

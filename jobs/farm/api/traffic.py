@@ -1,4 +1,4 @@
-"""The requests that a task server has answered: counted, and listed in its log if the operator wants that."""
+"""The requests that a task server has answered: they are counted, and logged if the operator wants that."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Traffic:
     """How many requests were answered, by method, path of the route, and status.
 
     Attributes:
-        listed: whether each of them is a line of the log; of those that fail, an address has few lines a minute.
+        listed: whether each request is logged; failed requests of an address are limited to a few lines a minute.
     """
 
     def __init__(self, listed: bool = False) -> None:
@@ -35,18 +35,18 @@ class Traffic:
 
     @property
     def answered(self) -> Mapping[tuple[str, str, int], int]:
-        """Their numbers, by (method, path of the route, status)."""
+        """The number of requests by (method, path of the route, status)."""
         with self._lock:
             return dict(self._answered)
 
     def note(self, method: str, path: str, status: int) -> None:
-        """Count a request that was answered; what strangers invent as a method is no name of its own."""
+        """Count a request that was answered; unknown methods are counted together as "other"."""
         with self._lock:
             self._answered[method if method in KNOWN_METHODS else "other", path, status] += 1
 
 
 class Counted:
-    """An ASGI application that counts the requests to another one, and lists them in the log."""
+    """An ASGI application that passes requests to another one, and counts and logs them."""
 
     def __init__(
         self,
@@ -60,7 +60,7 @@ class Counted:
         Args:
             app: answers the requests.
             traffic: counts them.
-            log: for those that fail.
+            log: for requests that fail.
             address_of: the address of a client.
             paths: of the routes, see :func:`paths_of`.
         """
@@ -85,7 +85,7 @@ class Counted:
         self._traffic.note(method, self._paths.get(id(scope.get("endpoint")), ELSEWHERE), status)
         if not self._traffic.listed:
             return
-        # Without the query: nobody should write a token there, but somebody may.
+        # Without the query: a client may have put a token there by mistake.
         path, address = scope["path"][:LONGEST_PATH], self._address_of(Request(scope))
         message = f"{method} {path} is answered {status} in {seconds:.3f} s"
         fields = {"method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
@@ -96,7 +96,7 @@ class Counted:
 
 
 def paths_of(routes: Sequence[BaseRoute], prefix: str = "") -> dict[int, str]:
-    """The paths of routes, with names of their parts instead of values, by the identity of their endpoints."""
+    """The paths of routes, with their parameters by name, by the identity of their endpoints."""
     paths: dict[int, str] = {}
     for route in routes:
         if isinstance(route, Route):

@@ -1,259 +1,243 @@
-"""The messages between the task server and its workers: JSON, checked field by field.
+"""The messages between the task server and its workers, and how they become what the two work with.
 
+Each message is declared once, for its reader and its writer; :mod:`db.files.messages` has the types of the fields.
 The integers of results are decimal text: they exceed what readers of JSON keep exactly.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any, TypeVar
+from typing import Annotated, Self
 
-from db import Credential, Delivery, Lease, Receipt, Standing
-from db.files.fields import EQUIPMENT, LONGEST_HOST, LONGEST_TEXT, device_kind, equipment, or_none, problem
-from db.files.fields import BadMessage as BadMessage
-from db.files.fields import exactly as exactly
-from db.files.fields import integer as integer
-from db.files.fields import real as real
-from db.files.fields import seconds as seconds
-from db.files.fields import text as text
-from db.states import Ending, EventKind
+from msgspec import Meta, Struct
+
+from db import Standing
+from db.files.messages import (
+    ALPHANUMERIC,
+    BadMessage,
+    Count,
+    MachineFields,
+    Message,
+    Real,
+    Text,
+    Uuid,
+    problem,
+)
+from db.states import Ending, Outcome
+from jobs.farm.api.parts import (
+    Address,
+    CampaignInfo,
+    CredentialFields,
+    DeliveryFields,
+    LeaseFields,
+    ReceiptFields,
+)
 from jobs.run.identity import PROCESS, Identity
-from langford.methods import LARGEST_SEED, PlanKey
-from langford.result import BadText, Evaluation
+from langford.methods import PlanKey
 
-LONGEST_NONCE = 64
 MOST_AT_ONCE = 1_000
 MOST_HELD = 100_000
-LONGEST_HASH = 64
-T = TypeVar("T")
-UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-ACCEPTED = "accepted"
-"""What a receipt says when it has no event."""
+MOST_CAMPAIGNS = 10_000
+
+Hash = Annotated[str, Meta(max_length=64, pattern=ALPHANUMERIC)]
+Several = Meta(max_length=MOST_AT_ONCE)
 
 
-@dataclass(frozen=True)
-class CampaignInfo:
-    """A campaign as a server describes it to its workers.
+# -- requests of workers ----------------------------------------------------------------------
+
+
+class Enrolment(MachineFields, frozen=True, kw_only=True):
+    """A worker that registers."""
+
+    worker: Uuid
+    process: Text
+    kernels: Hash
+
+    @classmethod
+    def of_identity(cls, identity: Identity) -> Self:
+        """The message about a worker."""
+        return cls(
+            worker=identity.worker_id,
+            process=identity.process,
+            kernels=identity.kernels,
+            **cls.fields_of(identity.host, identity.device_kind, identity.equipment),
+        )
+
+    @property
+    def identity(self) -> Identity:
+        """The inverse of :meth:`of_identity`; raises BadMessage."""
+        if not PROCESS.fullmatch(self.process):
+            raise BadMessage("process: expected a process as number@start@boot")
+        machine = str(self.host), self.process, self.device_kind
+        return Identity(self.worker, *machine, self.kernels, self.equipment)
+
+
+class Departure(Message, frozen=True, kw_only=True):
+    """A worker that ends, and why."""
+
+    worker: Uuid
+    ending: Text
+
+    @property
+    def known_ending(self) -> Ending:
+        """How its work ended; raises BadMessage."""
+        known = [ending for ending in Ending if ending is not Ending.LOST]
+        if self.ending not in known:
+            raise BadMessage(f"ending: expected that the work of a worker is {', '.join(known)}")
+        return Ending(self.ending)
+
+
+class LeaseRequest(Message, frozen=True, kw_only=True):
+    """A worker that asks for tasks.
 
     Attributes:
-        ledger: UUID of the ledger.
-        uuid: of the campaign.
-        name: of the campaign.
-        key: its plan.
-        tasks: number of tasks.
-        work: estimated work of all tasks, in the method's unit.
-        standing: what is left to do.
-        kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
+        campaign: UUID of the campaign that the worker has seen first.
+        worker: its UUID.
+        count: how many tasks at most.
+        seconds: until their deadline.
+        held: all attempts that the worker has.
+        copies: how many tasks at most that others hold, when none is ready.
     """
 
-    ledger: str
-    uuid: str
-    name: str
-    key: PlanKey
-    tasks: int
-    work: float
-    standing: Standing
-    kernels: str
+    campaign: Uuid
+    worker: Text
+    count: Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)]
+    seconds: Real
+    held: Annotated[list[Count], Meta(max_length=MOST_HELD)]
+    copies: Count
 
 
-def address_document(info: CampaignInfo) -> dict[str, Any]:
-    """What tells a campaign from every other one, as JSON."""
-    return {
-        "ledger": info.ledger,
-        "campaign": info.uuid,
-        "name": info.name,
-        "problem": info.key.problem.name,
-        "method": info.key.method,
-        "depth": info.key.depth,
-        "seed": info.key.seed,
-    }
+class Renewal(Message, frozen=True, kw_only=True):
+    """Leases that go on for ``seconds``; ``steps``: pairs of an attempt and the steps that it has done."""
+
+    attempts: Annotated[list[CredentialFields], Several]
+    seconds: Real
+    steps: Annotated[list[tuple[Count, Count]], Several]
 
 
-def info_document(info: CampaignInfo) -> dict[str, Any]:
-    """The description of a campaign as JSON."""
-    return {
-        **address_document(info),
-        "tasks": info.tasks,
-        "work": info.work,
-        "tasks_by_state": info.standing.tasks,
-        "work_by_state": info.standing.work,
-        "rechecks": info.standing.rechecks,
-        "rechecking": info.standing.rechecking,
-        "kernels": info.kernels,
-    }
+class Release(Message, frozen=True, kw_only=True):
+    """Tasks that a worker gives back."""
+
+    attempts: Annotated[list[CredentialFields], Several]
+    outcome: Text
+    note: Text
+
+    @property
+    def known_outcome(self) -> Outcome:
+        """The outcome of the attempts; raises BadMessage."""
+        if self.outcome not in (Outcome.RELEASED, Outcome.PREEMPTED):
+            raise BadMessage("outcome: an attempt is given back as released or preempted")
+        return Outcome(self.outcome)
 
 
-def info_of(document: Any) -> CampaignInfo:
-    """The description of a campaign in a server's document; raises BadMessage or BadProblem."""
-    identity = "ledger", "campaign", "name", "problem", "method", "depth", "seed", "kernels"
-    numbers = "tasks", "work", "tasks_by_state", "work_by_state", "rechecks", "rechecking"
-    try:
-        fields = exactly(document, *identity, *numbers)
-    except BadMessage as error:
-        raise BadMessage(
-            f"the server describes its campaign in another way ({error}): use the server's version of langford"
-        ) from error
-    key = PlanKey(
-        problem(fields["problem"]),
-        text(fields["method"]),
-        integer(fields["depth"]),
-        integer(fields["seed"], 0, LARGEST_SEED),
-    )
-    standing = Standing(
-        by_state(fields["tasks_by_state"], integer),
-        by_state(fields["work_by_state"], real),
-        integer(fields["rechecks"]),
-        integer(fields["rechecking"]),
-    )
-    return CampaignInfo(
-        identifier(fields["ledger"]),
-        identifier(fields["campaign"]),
-        text(fields["name"]),
-        key,
-        integer(fields["tasks"]),
-        real(fields["work"]),
-        standing,
-        text(fields["kernels"]),
-    )
+class End(CredentialFields, frozen=True, kw_only=True):
+    """An attempt that failed, or whose process died, and why."""
+
+    reason: Text
 
 
-def identity_document(identity: Identity) -> dict[str, Any]:
-    """A worker's identity as JSON."""
-    return {
-        "worker": identity.worker_id,
-        "host": identity.host,
-        "process": identity.process,
-        "device_kind": identity.device_kind,
-        "kernels": identity.kernels,
-        **asdict(identity.equipment),
-    }
+class Results(Message, frozen=True, kw_only=True):
+    """Results; ``now``: the time by the clock of their worker, in seconds since 1970."""
+
+    deliveries: Annotated[list[DeliveryFields], Several]
+    now: Real
 
 
-def identity_of(document: Any) -> Identity:
-    """The identity in a document; raises BadMessage."""
-    names = "worker", "host", "process", "device_kind", "kernels"
-    fields = exactly(document, *names, *EQUIPMENT)
-    worker_id, host, process, kind, kernels = (text(fields[name]) for name in names)
-    if len(host) > LONGEST_HOST or not host.isprintable():
-        raise BadMessage(f"expected a host name of at most {LONGEST_HOST} printable characters")
-    if not PROCESS.fullmatch(process):
-        raise BadMessage("expected a process as number@start@boot")
-    if len(kernels) > LONGEST_HASH or not kernels.isalnum():
-        raise BadMessage(f"expected a hash of kernels of at most {LONGEST_HASH} letters and digits")
-    return Identity(identifier(worker_id), host, process, device_kind(kind), kernels, equipment(fields))
+# -- answers of the server --------------------------------------------------------------------
 
 
-def departure_of(document: Any) -> tuple[str, Ending]:
-    """(worker, how its work ended) in a document; raises BadMessage."""
-    fields = exactly(document, "worker", "ending")
-    said = [ending for ending in Ending if ending is not Ending.LOST]
-    if fields["ending"] not in said:
-        raise BadMessage(f"expected that the work of a worker is {', '.join(said)}")
-    return identifier(fields["worker"]), Ending(fields["ending"])
+class Description(Address, frozen=True, kw_only=True):
+    """A campaign and its progress, see :class:`CampaignInfo`."""
+
+    tasks: Count
+    work: Real
+    tasks_by_state: dict[Text, Count]
+    work_by_state: dict[Text, Real]
+    rechecks: Count
+    rechecking: Count
+    kernels: Text
+
+    @classmethod
+    def of_info(cls, info: CampaignInfo) -> Self:
+        """The message about a campaign."""
+        standing = info.standing
+        return cls(
+            **info.address,
+            tasks=info.tasks,
+            work=info.work,
+            tasks_by_state=standing.tasks,
+            work_by_state=standing.work,
+            rechecks=standing.rechecks,
+            rechecking=standing.rechecking,
+            kernels=info.kernels,
+        )
+
+    @property
+    def info(self) -> CampaignInfo:
+        """The inverse of :meth:`of_info`; raises BadMessage or BadProblem."""
+        key = PlanKey(problem(self.problem), self.method, self.depth, self.seed)
+        standing = Standing(self.tasks_by_state, self.work_by_state, self.rechecks, self.rechecking)
+        return CampaignInfo(
+            self.ledger, self.campaign, self.name, key, self.tasks, self.work, standing, self.kernels
+        )
 
 
-def credential_document(credential: Credential) -> dict[str, Any]:
-    """What a worker shows for an attempt, as JSON."""
-    return {"attempt": credential.attempt, "nonce": credential.nonce}
+class Pace(Message, frozen=True, kw_only=True):
+    """Seconds per unit of work of other workers with this kind of device; None: unknown."""
+
+    pace: Real | None
 
 
-def credential_of(document: Any) -> Credential:
-    """The credential in a document; raises BadMessage."""
-    fields = exactly(document, "attempt", "nonce")
-    return Credential(integer(fields["attempt"]), nonce(fields["nonce"]))
+class Leases(Message, frozen=True, kw_only=True):
+    """The leases that a worker gets."""
+
+    leases: Annotated[list[LeaseFields], Several]
 
 
-def delivery_document(delivery: Delivery) -> dict[str, Any]:
-    """A delivery as JSON."""
-    return {**credential_document(delivery), **delivery.evaluation.to_document()}
+class Running(Message, frozen=True, kw_only=True):
+    """The attempts that still run."""
+
+    running: Annotated[list[Count], Several]
 
 
-def delivery_of(document: Any, ahead: float = 0.0) -> Delivery:
-    """The delivery in a document; raises BadMessage.
+class SetAside(Message, frozen=True, kw_only=True):
+    """Whether a task failed too often, and no worker gets it any more."""
 
-    ``ahead``: by how many seconds the clock of its worker is ahead of this one.
-    """
-    numbers = "index", "value", "residue", "evaluated", "seconds"
-    fields = exactly(document, "attempt", "nonce", *numbers, "provenance", "began")
-    checked = {
-        **fields,
-        "index": integer(fields["index"]),
-        "seconds": seconds(fields["seconds"]),
-        "provenance": text(fields["provenance"]),
-        "began": or_none(fields["began"], lambda began: real(began) - ahead),
-    }
-    try:
-        evaluation = Evaluation.from_document(checked)
-    except BadText as error:
-        raise BadMessage(str(error)) from error
-    return Delivery(integer(fields["attempt"]), nonce(fields["nonce"]), evaluation)
+    set_aside: bool
 
 
-def receipt_document(receipt: Receipt) -> dict[str, Any]:
-    """What became of a delivery, as JSON."""
-    return {"event": receipt.event or ACCEPTED, "detail": receipt.detail[:LONGEST_TEXT]}
+class Receipts(Message, frozen=True, kw_only=True):
+    """What became of results, in the order in which they were sent."""
+
+    receipts: Annotated[list[ReceiptFields], Several]
 
 
-def receipt_of(document: Any) -> Receipt:
-    """The receipt in a document; raises BadMessage."""
-    fields = exactly(document, "event", "detail")
-    events = {ACCEPTED: None, **{event.value: event for event in EventKind}}
-    if fields["event"] not in events:
-        raise BadMessage(f"no result can be {fields['event']!r:.60}")
-    return Receipt(events[fields["event"]], text(fields["detail"]))
+class Reopened(Message, frozen=True, kw_only=True):
+    """How many tasks that were set aside workers may get again."""
+
+    reopened: Count
 
 
-def lease_document(lease: Lease) -> dict[str, Any]:
-    """A lease as JSON."""
-    return {**credential_document(lease), "index": lease.index, "work": lease.work, "copy": lease.is_copy}
+class Done(Message, frozen=True, kw_only=True):
+    """There is nothing to say."""
 
 
-def lease_of(document: Any) -> Lease:
-    """The lease in a document; raises BadMessage."""
-    fields = exactly(document, "attempt", "nonce", "index", "work", "copy")
-    credential = integer(fields["attempt"]), nonce(fields["nonce"])
-    return Lease(*credential, integer(fields["index"]), real(fields["work"]), fields["copy"] is True)
+class Failure(Struct, frozen=True):
+    """Why a request was refused; a proxy may say more."""
+
+    error: str
 
 
-def pace_of(document: Any) -> float | None:
-    """The pace in the answer to an enrolment; None when the server knows none.  Raises BadMessage."""
-    value = exactly(document, "pace")["pace"]
-    return None if value is None else real(value)
+class TaskNumbers(Message, frozen=True, kw_only=True):
+    """Numbers of tasks."""
+
+    total: Count
+    done: Count
 
 
-def steps_of(values: Any) -> dict[int, int]:
-    """The steps of attempts, from pairs of both; raises BadMessage."""
-    pairs = several(values)
-    if not all(isinstance(pair, list) and len(pair) == 2 for pair in pairs):
-        raise BadMessage("expected pairs of an attempt and its steps")
-    return {integer(attempt): integer(made) for attempt, made in pairs}
+class Listed(Message, frozen=True, kw_only=True):
+    """A campaign in the list of those that a token opens; ``finished``: a time in UTC."""
 
-
-def nonce(value: Any) -> str:
-    """A nonce, whether it is right or not; raises BadMessage."""
-    if not isinstance(value, str) or len(value) > LONGEST_NONCE or not value.isascii():
-        raise BadMessage(f"expected a nonce of at most {LONGEST_NONCE} characters")
-    return value
-
-
-def identifier(value: Any) -> str:
-    """A UUID, which may become the name of a folder; raises BadMessage."""
-    if not isinstance(value, str) or not UUID.fullmatch(value):
-        raise BadMessage(f"expected a UUID, not {value!r:.60}")
-    return value
-
-
-def by_state(value: Any, number: Callable[[Any], T]) -> dict[str, T]:
-    """A number for each state of tasks, each checked by ``number``; raises BadMessage."""
-    if not isinstance(value, dict):
-        raise BadMessage("expected an object with a number for each state")
-    return {text(state): number(entry) for state, entry in value.items()}
-
-
-def several(values: Any, most: int = MOST_AT_ONCE) -> list[Any]:
-    """A list of at most ``most`` entries; raises BadMessage."""
-    if not isinstance(values, list) or len(values) > most:
-        raise BadMessage(f"expected a list of at most {most} entries")
-    return values
+    campaign: Text
+    problem: Text
+    tasks: TaskNumbers
+    finished: Text | None

@@ -1,1 +1,1 @@
-"""The dashboard: pages that show in a browser what the task server's API says."""
+"""The dashboard: pages that show in a browser what the task server's API answers."""

@@ -1,4 +1,4 @@
-"""The files of the pages, read once: a server that runs shows the version that it started with."""
+"""The files of the pages, read once: a running server serves the version with which it started."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Asset:
     tag: str
 
     def answer(self, known: str) -> Response:
-        """The file, or word that the browser has it: ``known`` is the header If-None-Match."""
+        """The file, or status 304 when the browser has it; ``known``: the header If-None-Match."""
         headers = HEADERS | {"ETag": self.tag, "Cache-Control": "no-cache"}
         if self.tag in known:
             return Response(status_code=304, headers=headers)
@@ -45,7 +45,7 @@ class Documents:
 
     Attributes:
         assets: by name.
-        version: changes with the files.
+        version: a hash of all files.
     """
 
     def __init__(self) -> None:
@@ -58,13 +58,13 @@ class Documents:
         self.version = _digest(*contents.values(), *(text.encode() for text in self._templates.values()))
 
     def page(self, name: str, root: str, status: int = 200, **texts: str) -> Response:
-        """A page; ``texts`` are shown as they are, whatever they contain.
+        """A page; ``texts`` are shown literally, whatever they contain.
 
         Args:
             name: of its template.
-            root: the way from the page to the server's first one.
+            root: the relative path from the page to the server's first page.
             status: of the answer.
-            texts: what the template lacks.
+            texts: the values of the template's fields.
         """
         fields = {field: html.escape(text) for field, text in texts.items()}
         text = Template(self._templates[name]).substitute(fields, root=html.escape(root), version=self.version)

@@ -1,13 +1,12 @@
-"""Who asks the task server, how often, and what the tokens of a request open.
+"""Access to the task server: the address of a client, how often it may ask, and what its tokens open.
 
-Workers and programs show a token in the header "Authorization".  A browser shows those of its cookie instead,
-with which it may only read: no other site can make it change anything.
+Workers and programs send a token in the header "Authorization".  A browser sends the tokens of its cookie instead.
+They only give the right to read, so that no other site can make the browser change anything.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
@@ -19,11 +18,12 @@ from db.states import Role
 from jobs.farm.guard import cookie
 from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
 from jobs.farm.guard.precedence import Bearers, Precedence, Threads
+from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
 MOST_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
-"""How many addresses are remembered, about, and the time between two looks which of them may be forgotten."""
+"""About how many addresses are remembered, and the time between two searches for those that may be forgotten."""
 ORDER = {role: place for place, role in enumerate(Role)}
 T = TypeVar("T")
 
@@ -31,8 +31,10 @@ T = TypeVar("T")
 class RateLimit:
     """A limit on the requests per second from one address; short bursts may exceed it."""
 
-    def __init__(self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST) -> None:
-        self._per_second, self._burst = per_second, burst
+    def __init__(
+        self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST, clock: Clock = SYSTEM
+    ) -> None:
+        self._per_second, self._burst, self._clock = per_second, burst, clock
         # By address: requests that it may send now, and the time of its last request.
         self._allowances: dict[str, tuple[float, float]] = {}
         self._lock, self._next_look = threading.Lock(), 0.0
@@ -42,11 +44,11 @@ class RateLimit:
 
         ``cost``: how many requests this one counts as.
         """
-        now, cost = time.monotonic(), min(cost, self._burst)
+        now, cost = self._clock.monotonic(), min(cost, self._burst)
         with self._lock:
             if len(self._allowances) > MOST_ADDRESSES and now >= self._next_look:
                 self._next_look = now + LOOK_SECONDS
-                # An address that was silent since then has its whole burst again, like a new one.
+                # An address that has sent nothing since then has its whole burst again, like a new one.
                 full_since = now - self._burst / self._per_second
                 self._allowances = {
                     known: allowance for known, allowance in self._allowances.items() if allowance[1] > full_since
@@ -62,12 +64,13 @@ class TooManyRequests(LangfordError):
     """An address sends more requests than it may.
 
     Attributes:
-        seconds: until it may send the next one.
+        headers: of the answer; they say when the client may send its next request.
     """
 
     def __init__(self, seconds: float) -> None:
+        """``seconds``: until the client may send its next request."""
         super().__init__("too many requests; wait and repeat")
-        self.seconds = seconds
+        self.headers = {"Retry-After": f"{seconds:.2f}"}
 
 
 class Access:
@@ -75,7 +78,7 @@ class Access:
 
     Attributes:
         campaigns: by name.
-        log: for what operators shall know, and clients not.
+        log: for what operators may read, and clients may not.
     """
 
     def __init__(
@@ -92,8 +95,8 @@ class Access:
             ledger: that of the campaigns.
             campaigns: by name, at least one.
             limit: on the requests of an address; strangers, readers and workers have one each.
-            connections: is told which of them show a token.
-            log: for what operators shall know, and clients not.
+            connections: those of the server; one on which a valid token arrives is no stranger's any more.
+            log: for what operators may read, and clients may not.
             proxies: addresses of proxies, whose X-Forwarded-For is believed.
         """
         self.campaigns, self.log = campaigns, log
@@ -106,7 +109,7 @@ class Access:
         return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
 
     def encrypted(self, request: Request) -> bool:
-        """Whether nobody between the client and the server, or its proxy, can read the request."""
+        """Whether the request was encrypted on its way to this server, or to its proxy."""
         said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
         return (said[-1] or request.url.scheme) == "https"
 
@@ -115,19 +118,19 @@ class Access:
         self._charge(request, self._precedence(request, self.tokens(request)))
 
     def _charge(self, request: Request, who: Precedence, cost: int = 1) -> None:
-        # Strangers at the address of a worker, or behind the same proxy, take nothing from its allowance.
+        # Strangers do not reduce the allowance of a worker at the same address, or behind the same proxy.
         wait = self._limit.wait(f"{self.address(request)} {who.name}", cost)
         if wait:
             raise TooManyRequests(wait)
 
     def _precedence(self, request: Request, tokens: Sequence[str]) -> Precedence:
-        """That of a request which shows some tokens."""
+        """The precedence of a request with these tokens."""
         known = self._bearers.precedence(tokens)
-        # A cookie is good for reading only.
+        # The tokens of a cookie only give the right to read.
         return known if "authorization" in request.headers else min(known, Precedence.READER)
 
     def tokens(self, request: Request) -> list[str]:
-        """The tokens that a request shows; those of a cookie count for reading only."""
+        """The tokens that a request carries; those of a cookie only where the request reads."""
         if "authorization" in request.headers or request.method not in ("GET", "HEAD"):
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
             return [token] if scheme.lower() == "bearer" and token else []
@@ -147,8 +150,8 @@ class Access:
 
     async def right(self, request: Request, name: str, tokens: Sequence[str]) -> Right | None:
         """The right that tokens give in a campaign, see :meth:`role`."""
-        # The answer is the same for a wrong token and a wrong name: it does not tell which campaigns exist.
-        # So does the time that it takes.
+        # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer nor
+        # the time that it takes reveals which campaigns exist.
         rights = await self._rights(request, tokens)
         campaign = self.campaigns.get(name)
         if campaign is None or campaign.record.uuid not in rights:
@@ -165,17 +168,17 @@ class Access:
         return names
 
     async def work(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in a thread of those who send such requests."""
+        """Call a function in one of the threads for requests of this precedence."""
         return await self._threads.call(self._precedence(request, self.tokens(request)), function, *arguments)
 
     async def read(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in a thread of readers, whoever sends the request."""
+        """Call a function in one of the threads for readers, whatever the precedence of the request."""
         return await self._threads.call(Precedence.READER, function, *arguments)
 
     async def _rights(self, request: Request, tokens: Sequence[str]) -> dict[str, Right]:
         """The largest right that tokens give in each campaign of this server, by its UUID.
 
-        One look-up, but each token is charged to the address.
+        It takes one query, but each token counts as a request of the address.
         """
         before = self._precedence(request, tokens)
         if len(tokens) > 1:
@@ -195,8 +198,8 @@ class Access:
 
 
 def _entries(request: Request, header: str) -> list[str]:
-    """What is said in all lines of a header; at least one entry, the last one by the proxy that connects."""
-    # Some proxies put their entry at the end of the line that came with the request, and some on a line of its own.
+    """The entries in all lines of a header, at least one; the last one is of the proxy that connects."""
+    # Some proxies append their entry to the line that came with the request, others add a line of their own.
     return [entry.strip() for entry in ",".join(request.headers.getlist(header)).split(",")]
 
 

@@ -1,33 +1,34 @@
-"""The bodies of requests: how large they may be, and how much there may be to parse in them.
+"""Bounds on the bodies of requests: their size, and how much there is to parse in them.
 
-Reading JSON keeps all other threads waiting, so a body is measured before it is parsed: a list of a million empty
-lists has few bytes, and takes a second.
+All other threads wait while JSON is parsed, so a body is measured before: a list of a million empty lists has few
+bytes, and its parsing may take a second.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeVar
 
 from starlette.requests import Request
 
-from db.files.fields import BadMessage
+from db.files.messages import BadMessage, decoded
 from langford.errors import LangfordError
 
+M = TypeVar("M")
 
-class TooLarge(LangfordError):
+
+class BodyTooLarge(LangfordError):
     """The body of a request is too large."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the body of a request may have.
+    """The largest body that a request may have.
 
     Attributes:
-        size: bytes.
-        nested: opening brackets and braces, those in texts among them.
-        values: commas, those in texts among them.
+        size: number of bytes.
+        nested: number of opening brackets and braces, including those within texts.
+        values: number of commas, including those within texts.
     """
 
     size: int
@@ -35,7 +36,7 @@ class Bounds:
     values: int
 
     async def read(self, request: Request) -> bytes:
-        """The body of a request; raises TooLarge."""
+        """The body of a request; raises BodyTooLarge."""
         said = request.headers.get("content-length", "")
         if said.isascii() and said.isdecimal() and int(said[:20]) > self.size:
             raise self._too_large
@@ -46,26 +47,23 @@ class Bounds:
                 raise self._too_large
         return bytes(body)
 
-    def parse(self, body: bytes) -> Any:
-        """The document in a body; raises BadMessage."""
-        # Brackets in texts count too: to tell them apart would take as long as to parse them.
+    def parse(self, body: bytes, kind: type[M]) -> M:
+        """The message of this kind in a body; raises BadMessage."""
+        # Brackets within texts count, too: telling them apart would take as long as parsing the body.
         if body.count(b"[") + body.count(b"{") > self.nested:
             raise BadMessage(f"this request may have {self.nested:,} lists and objects: send less at a time")
         if body.count(b",") > self.values:
             raise BadMessage(f"this request may have {self.values:,} values: send less at a time")
-        try:
-            return json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise BadMessage(f"the body is not JSON ({error})") from error
+        return decoded(body, kind)
 
     @property
-    def _too_large(self) -> TooLarge:
-        return TooLarge(f"this request may have {self.size:,} bytes: send less at a time")
+    def _too_large(self) -> BodyTooLarge:
+        return BodyTooLarge(f"this request may have {self.size:,} bytes: send less at a time")
 
 
 KIB = 1024
 MESSAGE = Bounds(64 * KIB, 64 * KIB, 64 * KIB)
-"""A worker's identity, or what it says of one attempt, whatever the texts in it."""
+"""A worker's identity, or the end of one attempt, whatever texts it contains."""
 ATTEMPTS = Bounds(512 * KIB, 16 * KIB, 64 * KIB)
 """Up to wire.MOST_AT_ONCE attempts."""
 HELD = Bounds(4 * KIB * KIB, 64, 128 * KIB)

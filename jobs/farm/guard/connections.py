@@ -1,7 +1,7 @@
-"""Who is connected to the task server: strangers hold few connections, and take none from workers.
+"""The connections to the task server: strangers hold few of them, and take none away from workers.
 
-A connection is a stranger's until a request on it has shown a right token.  Where strangers hold too many, the
-one that has waited longest for nothing is closed; a newcomer, who may be a worker, always gets its turn.
+A connection is a stranger's until a request with a valid token has arrived on it.  When strangers hold too many,
+the oldest one that is not busy is closed; a new connection, which may be a worker's, is always accepted.
 """
 
 from __future__ import annotations
@@ -11,18 +11,18 @@ import ipaddress
 import logging
 import resource
 import threading
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from jobs.run.clock import SYSTEM, Clock
 from jobs.show.log.line import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
 MOST_CONNECTIONS = 60_000
 LINES_PER_MINUTE = 10
 LACK_SECONDS = 60.0
-"""Time between two lines which say that there are no more files."""
+"""Time between two lines about a lack of files."""
 MOST_ADDRESSES = 1_000
 
 
@@ -31,7 +31,7 @@ class Connection(Protocol):
 
     Attributes:
         address: its other end, see :func:`network_of`.
-        busy: whether a whole request has arrived on it that is not answered yet.
+        busy: whether a whole request has arrived on it and is not answered yet.
     """
 
     address: str
@@ -70,7 +70,7 @@ class Proxies:
     hosts: frozenset[str] = frozenset()
 
     def client(self, host: str, forwarded_for: str) -> str:
-        """The address of a client: ``host``, or what proxies say that connect from ``host``.
+        """The address of a client: ``host``, or the one that a proxy at ``host`` names.
 
         >>> proxies = Proxies(frozenset({"10.0.0.1"}))
         >>> proxies.client("10.0.0.1", "192.0.2.9, 192.0.2.7"), proxies.client("192.0.2.1", "192.0.2.9")
@@ -103,7 +103,7 @@ class Connections:
         Args:
             strangers: how many connections strangers may hold.
             per_address: how many of them from one address.
-            proxies: addresses that may hold all of them.
+            proxies: addresses of proxies: one may hold all these connections.
         """
         self._most, self._most_per_address, self._proxies = strangers, per_address, frozenset(proxies)
         self.most, self._open = MOST_CONNECTIONS, 0
@@ -111,11 +111,11 @@ class Connections:
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
         self._by_client: dict[tuple[str, int], Connection] = {}
-        # Whether what comes from there goes first, by the other end of a connection that is known.
+        # Whether requests go first, by the other end of each connection on which a valid token has arrived.
         self._known: dict[tuple[str, int], bool] = {}
 
     def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
-        """Note a new connection; returns whether another one was closed for it, or itself.
+        """Note a new connection; returns whether another one, or itself, was closed for lack of room.
 
         ``client``: its other end.
         """
@@ -145,17 +145,17 @@ class Connections:
             self._by_client.pop(client, None)
 
     def vouch(self, client: tuple[str, int], goes_first: bool = False) -> None:
-        """Note that a right token came from this end of a connection: it is a stranger's no more.
+        """Note that a valid token came from this end of a connection, which is no stranger's any more.
 
-        ``goes_first``: whether it was a worker's.
+        ``goes_first``: whether it was a worker's token.
         """
-        # Now, and not with the answer: that to a dashboard may last for days.
+        # At once, and not after the answer: a stream of events to a dashboard may last for days.
         self._known[client] = goes_first or self.goes_first(client)
         if client in self._by_client:
             self._forget(self._by_client[client])
 
     def knows(self, client: tuple[str, int]) -> bool:
-        """Whether a right token has come from this end of a connection."""
+        """Whether a valid token has come from this end of a connection."""
         return client in self._known
 
     def goes_first(self, client: tuple[str, int]) -> bool:
@@ -171,9 +171,10 @@ class Connections:
 
 
 class LimitedLog:
-    """A log in which each address fills few lines a minute."""
+    """A log to which each address adds few lines a minute."""
 
-    def __init__(self, lines_per_minute: int = LINES_PER_MINUTE) -> None:
+    def __init__(self, lines_per_minute: int = LINES_PER_MINUTE, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._most, self._lock = lines_per_minute, threading.Lock()
         self._minute, self._lines, self._next_lack = 0, dict[str, int](), 0.0
 
@@ -189,18 +190,18 @@ class LimitedLog:
         """Write a line, unless the address has had its lines of this minute.
 
         Args:
-            address: whom the line is about.
+            address: of the client that the line is about.
             message: the line in words.
-            error: its traceback is written too, and it is an alarm; a lack of files is said in words instead, at
+            error: is logged as an error, with its traceback; a lack of files is logged in one line instead, at
                 most once a minute.
             event, fields: see :func:`jobs.show.log.line.line`.
-            level: of the line without an error.
+            level: of the line when there is no error.
         """
         if error is not None and lacks_files(error):
             self._say_lack()
             return
         with self._lock:
-            minute = int(time.monotonic() // 60)
+            minute = int(self._clock.monotonic() // 60)
             if minute != self._minute:
                 self._minute, self._lines = minute, {}
             address = address if len(self._lines) < MOST_ADDRESSES or address in self._lines else "others"
@@ -213,20 +214,20 @@ class LimitedLog:
 
     def _say_lack(self) -> None:
         with self._lock:
-            now = time.monotonic()
+            now = self._clock.monotonic()
             if now < self._next_lack:
                 return
             self._next_lack = now + LACK_SECONDS
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         message = (
             f"this server has as many files and connections as it may (ulimit -n is {most}): others wait; raise "
-            "it, for example with `ulimit -n 65536`, and start the server again"
+            "the limit, for example with `ulimit -n 65536`, and start the server again"
         )
         LOGGER.error("%s", message, extra=extra("no_files", None, {"most": most}))
 
 
 def lacks_files(error: BaseException | None) -> bool:
-    """Whether an error, or what caused it, is that no more files can be opened.
+    """Whether an error, or its cause, is a lack of file descriptors.
 
     >>> lacks_files(OSError(errno.EMFILE, "")), lacks_files(OSError(errno.ENOENT, "")), lacks_files(None)
     (True, False, False)

@@ -1,7 +1,7 @@
 """The cookie in which a browser keeps the tokens of the campaigns that it watches.
 
-No script of a page can read it, no other site can make the browser send it, and it travels only over TLS where
-the server has TLS.  It opens nothing but reading, whatever the roles of its tokens.
+No script can read the cookie, no other site can make the browser send it, and where the server has TLS it is sent
+over TLS only.  It gives no right but to read, whatever the roles of its tokens.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 MOST_TOKENS = 16
-SECONDS = 30 * 86_400
+LIFETIME_SECONDS = 30 * 86_400
 TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 SEPARATOR = "."
 
 
 def read(request: Request, encrypted: bool) -> list[str]:
-    """The tokens in the cookie of a request, newest first; what stands behind the first MOST_TOKENS is none."""
-    # Not request.cookies: to read thousands of other cookies would take longer than to answer the request.
+    """The tokens in the cookie of a request, newest first; everything after the first MOST_TOKENS is ignored."""
+    # Not request.cookies: parsing thousands of other cookies would take longer than answering the request.
     kept = re.findall(
         rf"(?:^|[;,]) *{_name(request, encrypted)}=([^;, ]*)", ",".join(request.headers.getlist("cookie"))
     )
@@ -29,11 +29,11 @@ def read(request: Request, encrypted: bool) -> list[str]:
 
 
 def write(request: Request, response: Response, tokens: Sequence[str], encrypted: bool) -> None:
-    """Let the browser keep tokens, newest first; without tokens, forget the cookie."""
+    """Make the browser keep tokens, newest first; without tokens it deletes the cookie."""
     response.set_cookie(
         _name(request, encrypted),
         SEPARATOR.join(tokens[:MOST_TOKENS]),
-        max_age=SECONDS if tokens else 0,
+        max_age=LIFETIME_SECONDS if tokens else 0,
         path="/",
         secure=encrypted,
         httponly=True,
@@ -42,9 +42,10 @@ def write(request: Request, response: Response, tokens: Sequence[str], encrypted
 
 
 def _name(request: Request, encrypted: bool) -> str:
-    """A name of this server's own: browsers send the cookies of all ports of a host to each of them.
+    """The name of this server's cookie, with its port: browsers send the cookies of all ports of a host to each.
 
-    With the prefix, browsers take the cookie from this host over TLS only."""
+    The prefix makes browsers accept the cookie from this host over TLS only.
+    """
     port = request.headers.get("host", "").rpartition(":")[2]
     prefix = "__Host-" if encrypted else ""
     return f"{prefix}langford-{port if port.isdecimal() and port.isascii() else 'default'}"

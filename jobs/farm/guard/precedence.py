@@ -1,7 +1,6 @@
-"""Who goes first at the task server: workers, then readers, then strangers.
+"""The precedence of requests to the task server: workers come first, then readers, then strangers.
 
-Each of them has threads of its own, and an allowance of requests of its own, so that what one of them asks for
-holds up none before it.
+Each of them has its own threads and its own allowance of requests, so that none delays those before it.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ T = TypeVar("T")
 
 
 class Precedence(IntEnum):
-    """Who sends a request; the larger goes first."""
+    """Who sends a request; the larger comes first."""
 
     STRANGER = 0
     READER = 1
@@ -30,36 +29,36 @@ class Precedence(IntEnum):
 
 
 THREADS = {Precedence.STRANGER: 2, Precedence.READER: 4, Precedence.WORKER: 40}
-"""Requests that are with the ledger at the same time."""
+"""How many requests may use the ledger at the same time."""
 
 
 class Threads:
-    """The threads in which requests wait for the ledger: a few for strangers and readers, the most for workers."""
+    """The threads in which requests wait for the ledger: few for strangers and readers, most for workers."""
 
     def __init__(self) -> None:
         self._limits = {who: CapacityLimiter(most) for who, most in THREADS.items()}
 
     async def call(self, who: Precedence, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in a thread, when it is the turn of its sender."""
+        """Call a function in a thread, as soon as one for requests of this precedence is free."""
         return await anyio.to_thread.run_sync(partial(function, *arguments), limiter=self._limits[who])
 
 
 class Bearers:
-    """Tokens that were right when they were last looked up; used on the event loop only.
+    """The tokens that were valid when they were last looked up; used on the event loop only.
 
-    They say who goes first and no more: each request looks its tokens up, so that a token which is revoked opens
-    nothing from then on.
+    They only decide the precedence of a request: the tokens of each request are looked up again, so that a token
+    gives no right from the moment when it is revoked.
     """
 
     def __init__(self, most: int = MOST_BEARERS) -> None:
-        """``most``: how many tokens are remembered; those shown longest ago are forgotten."""
+        """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
         # By the SHA-256 of the token, ordered by their last use.
         self._known: dict[str, Precedence] = {}
 
-    def precedence(self, shown: Collection[str]) -> Precedence:
-        """That of whoever shows some tokens."""
-        known = (self._known.get(tokens.digest(token), Precedence.STRANGER) for token in shown)
+    def precedence(self, carried: Collection[str]) -> Precedence:
+        """The precedence of a request with these tokens."""
+        known = (self._known.get(tokens.digest(token), Precedence.STRANGER) for token in carried)
         return max(known, default=Precedence.STRANGER)
 
     def note(self, token: str, role: Role | None) -> None:

@@ -1,4 +1,4 @@
-"""Deaths of computing processes, until the server knows of them."""
+"""Deaths of computing processes that the server has not been notified of."""
 
 from __future__ import annotations
 
@@ -11,23 +11,26 @@ from jobs.farm.worker.client import RemoteCampaign, RequestRefused
 
 
 class Deaths:
-    """Which tasks have ended the processes that evaluated them, oldest first."""
+    """The tasks whose processes died while they evaluated them, oldest first."""
 
     def __init__(self, server: RemoteCampaign) -> None:
-        """``server``: is to know of them."""
+        """``server``: is notified of the deaths."""
         self._server = server
         self._waiting: deque[tuple[Lease, str]] = deque()
 
     def __bool__(self) -> bool:
-        """Whether there are any that the server does not know of."""
+        """Whether there are deaths that the server does not know of."""
         return bool(self._waiting)
 
     def note(self, lease: Lease, reason: str) -> None:
-        """Add one, which :meth:`report` will send."""
+        """Add a death, which :meth:`report` will send."""
         self._waiting.append((lease, reason))
 
     def report(self) -> Iterator[int]:
-        """Tell the server; the tasks that it sets aside.  What does not arrive, for ServerAway, waits."""
+        """Notify the server; yields the tasks that it sets aside.
+
+        Raises ServerAway; deaths that did not arrive wait for the next call.
+        """
         while self._waiting:
             lease, reason = self._waiting[0]
             with suppress(RequestRefused):

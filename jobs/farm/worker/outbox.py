@@ -2,13 +2,13 @@
 
     ROOT/CAMPAIGN/WORKER/ATTEMPT.NONCE.result.json   CAMPAIGN and WORKER are UUIDs, NONCE the start of a hash
     ROOT/CAMPAIGN/WORKER.lock                        held while the worker lives
-    ROOT/quarantine/                                 what no server takes
+    ROOT/quarantine/                                 what no server accepts
 
-A worker holds the lock of its own folder, and nobody else touches the folder meanwhile.  When a worker dies, its
-lock is free: another worker of the same campaign adopts what it left.
+A worker holds the lock of its own folder, and no other worker touches the folder meanwhile.  The lock of a dead
+worker is free: another worker of the same campaign adopts the results that it left.
 
-Whatever else somebody put there, of any kind and name, is sent, moved to the quarantine, or left; it never ends a
-worker.  No link is followed, nothing is deleted that this program did not write.
+Any other file in these folders, of whatever kind and name, is sent, moved to the quarantine, or left where it is;
+none ends a worker.  No link is followed, and nothing is deleted that this program did not write.
 """
 
 from __future__ import annotations
@@ -24,50 +24,48 @@ from pathlib import Path
 from typing import IO
 
 from db import Delivery
+from db.files.messages import UUID
 from db.work import nonces
 from jobs.farm.api import envelope
-from jobs.farm.api.wire import UUID, CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.worker.quarantine import FOLDER, Quarantine
+from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 
 SUFFIX = ".result.json"
 LOCK = ".lock"
 LARGEST_FILE = 100_000
 TRIALS = 100
 UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
-"""Half of a file, from the moment of a crash, see :func:`langford.durable.replace_file`."""
-
-
-class NoOutbox(LangfordError):
-    """The folder for results cannot be made or used."""
+"""A file that was being written when a worker crashed, see :func:`langford.durable.replace_file`."""
 
 
 class Outbox:
     """The results of one worker for one campaign, and those of dead workers that it has adopted.
 
-    Results that the disk does not take are kept in memory.
+    Results that cannot be written to the disk are kept in memory.
 
     Attributes:
         root: of all outboxes of this machine.
         attempts: those of this worker whose results wait here.
     """
 
-    def __init__(self, root: Path, identity: Identity, say: Callable[[str], None] = lambda message: None) -> None:
+    def __init__(self, root: Path, identity: Identity, console: Console = SILENT) -> None:
         """The outbox of a worker; nothing is written before :meth:`prepare`.
 
         Args:
             root: of all outboxes of this machine.
             identity: of the worker.
-            say: called with remarks for the user.
+            console: gets remarks.
         """
         self.root, self.attempts = root, set[int]()
-        self._identity, self._say = identity, say
-        self._quarantine = Quarantine(root, say)
+        self._identity, self._console = identity, console
+        self._quarantine = Quarantine(root, console)
         self._unkept: list[Delivery] = []
-        # The files of each delivery that was read: somebody may have copied one.
+        # The files from which each delivery was read: there may be copies.
         self._read: dict[Delivery, set[Path]] = {}
         self._info: CampaignInfo | None = None
         self._lock: IO[bytes] | None = None
@@ -79,7 +77,7 @@ class Outbox:
 
     @property
     def count(self) -> int:
-        """Number of results that wait."""
+        """Number of results that wait for the server."""
         kept = [file for file in self._files() if _is(stat.S_ISREG, file) and not self._quarantine.has(file)]
         return len(self._unkept) + len(kept)
 
@@ -94,26 +92,26 @@ class Outbox:
         )
 
     def prepare(self) -> None:
-        """Make the folder of all outboxes, so that a wrong one is known before work begins; raises NoOutbox."""
+        """Make the folder of all outboxes, so that a wrong path is noticed before work begins; raises BadInput."""
         try:
             self.root.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise self._no_outbox(error) from error
+            raise self._not_usable(error) from error
 
     def open(self, info: CampaignInfo) -> None:
-        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises NoOutbox."""
+        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises BadInput."""
         self._info = info
         self.prepare()
         try:
             self._lock = self._own_lock()
             self.folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
-            raise self._no_outbox(error) from error
+            raise self._not_usable(error) from error
         self._reject_earlier_versions()
         self.adopt()
 
-    def _no_outbox(self, error: OSError) -> NoOutbox:
-        return NoOutbox(
+    def _not_usable(self, error: OSError) -> BadInput:
+        return BadInput(
             f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
             "with --outbox"
         )
@@ -130,19 +128,19 @@ class Outbox:
             # Memory does not survive this process, but the result is sent as soon as the server answers.
             self._unkept.append(delivery)
             reason = error.strerror if isinstance(error, OSError) else error
-            self._say(f"the outbox {self.folder} does not take results ({reason}); make room")
+            self._console.say(f"results cannot be written to the outbox {self.folder} ({reason}): make room there")
         else:
             self._read.setdefault(delivery, set()).add(file)
 
     def waiting(self) -> list[Delivery]:
-        """All deliveries for the campaign, each once; a file that is something else goes to the quarantine."""
+        """All deliveries for the campaign, each once; any other file is moved to the quarantine."""
         self._read = {}
         for file in self._files():
             if not self._quarantine.has(file):
                 try:
                     delivery = envelope.opened(regular_content(file, LARGEST_FILE), self._known)
                 except FileNotFoundError:
-                    continue  # somebody has deleted it
+                    continue  # it has been deleted meanwhile
                 except (NotRegular, TooLarge):
                     self._quarantine.take(file, f"it is no regular file of at most {LARGEST_FILE:,} bytes")
                 except OSError as error:
@@ -163,9 +161,9 @@ class Outbox:
                 self._quarantine.leave(file, f"is delivered and cannot be deleted ({error.strerror})")
 
     def refuse(self, delivery: Delivery, reason: str) -> None:
-        """Put a delivery aside that the server does not take: the files from which it was read."""
+        """Move the files of a delivery that the server refuses to the quarantine."""
         if self._forget(delivery):
-            self._say(f"the result of task {delivery.evaluation.result.index} is not taken: {reason}")
+            self._console.say(f"the result of task {delivery.evaluation.result.index} is not accepted: {reason}")
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)
 
@@ -173,13 +171,13 @@ class Outbox:
         """Take over what dead workers left for this campaign; the files of living workers stay untouched."""
         names = {entry.name.removesuffix(LOCK) for entry in _entries(self._campaign)}
         for name in sorted(names - {self._identity.worker_id}):
-            if UUID.fullmatch(name):
-                # Without the lock the worker lives, or another one adopts its files, or there are no locks here.
+            if re.match(UUID, name):
+                # Otherwise the worker lives, another one adopts its files, or this file system has no locks.
                 with suppress(OSError, NotRegular), _locked(self._campaign / f"{name}{LOCK}"):
                     self._take_over(self._campaign / name)
 
     def close(self) -> None:
-        """Give up the folder; what still waits in it is for the next worker of the campaign."""
+        """Release the folder; the next worker of the campaign adopts what still waits in it."""
         if self._lock is None:
             return
         with suppress(OSError):
@@ -203,9 +201,9 @@ class Outbox:
         return self._campaign / f"{self._identity.worker_id}{LOCK}"
 
     def _own_lock(self) -> IO[bytes]:
-        """The lock of this worker's folder, taken before the folder is there.
+        """The lock of this worker's folder, acquired before the folder exists.
 
-        Other workers remove folders and locks that nobody uses: then this one tries again.
+        Other workers remove unused folders and locks, so that several attempts may be needed.
         """
         for _ in range(TRIALS):
             if os.path.lexists(self._campaign) and not self._campaign.is_dir():
@@ -216,10 +214,10 @@ class Outbox:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if self._lock_file.stat().st_ino == os.fstat(lock.fileno()).st_ino:
                     return lock
-        raise OSError(0, "its lock is always taken")
+        raise OSError(0, "another program holds its lock")
 
     def _take_over(self, folder: Path) -> None:
-        """Move the files of a dead worker, whose lock is held, and remove its folder."""
+        """Move the files of a dead worker, whose lock this one holds, and remove its folder."""
         if _is(stat.S_ISDIR, folder):
             for file in _entries(folder):
                 if file.name.endswith(SUFFIX):
@@ -233,7 +231,7 @@ class Outbox:
         folder.with_name(f"{folder.name}{LOCK}").unlink(missing_ok=True)
 
     def _reject_earlier_versions(self) -> None:
-        """Put aside files of version 0.1, which do not say what they belong to: they lie in ROOT or ROOT/NAME."""
+        """Quarantine files of version 0.1 in ROOT or ROOT/NAME: they do not say to which campaign they belong."""
         for folder in [self.root, *_folders(self.root)]:
             for file in _entries(folder):
                 if file.name.endswith(SUFFIX):
@@ -242,20 +240,20 @@ class Outbox:
                     )
 
     def _files(self) -> list[Path]:
-        """What has the name of a result in the worker's folder, of whatever kind it is."""
+        """Everything in the worker's folder that has the name of a result, of whatever kind it is."""
         return [file for file in _entries(self.folder) if file.name.endswith(SUFFIX)] if self._info else []
 
     def _free_place(self, name: str) -> Path:
-        """A path for a file in the worker's folder, under which there is nothing."""
+        """A path in the worker's folder at which there is nothing."""
         place = self.folder / name
         return place.with_name(f"{secrets.token_hex(4)}{SUFFIX}") if os.path.lexists(place) else place
 
     def _file(self, delivery: Delivery) -> Path:
-        # A ledger that was restored from a backup grants numbers again: the nonce tells them apart.
+        # A ledger that was restored from a backup assigns numbers again: the nonce distinguishes such attempts.
         return self.folder / f"{delivery.attempt}.{nonces.digest(delivery.nonce)[:12]}{SUFFIX}"
 
     def _forget(self, delivery: Delivery) -> bool:
-        """Remove a delivery from memory; returns whether it was kept there alone."""
+        """Remove a delivery from memory; returns whether it was kept only there."""
         self.attempts.discard(delivery.attempt)
         kept = [known for known in self._unkept if known is not delivery]
         forgotten = len(kept) < len(self._unkept)
@@ -264,7 +262,7 @@ class Outbox:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What is in a folder, by name; nothing where it cannot be read."""
+    """The entries of a folder, by name; none if it cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -277,7 +275,7 @@ def _folders(folder: Path) -> list[Path]:
 
 
 def _is(kind: Callable[[int], bool], file: Path) -> bool:
-    """Whether there is something of this kind, which is no link."""
+    """Whether there is a file of this kind, and no link to one."""
     try:
         return kind(file.lstat().st_mode)
     except OSError:
@@ -286,7 +284,7 @@ def _is(kind: Callable[[int], bool], file: Path) -> bool:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Hold a lock that is free; raises OSError when it is not, or NotRegular."""
+    """Hold a lock; raises OSError when it is not free, or NotRegular."""
     with lock_file(file) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

@@ -1,33 +1,33 @@
-"""What a worker shows of the whole campaign: how far it is, and until when.  Its server is asked now and then."""
+"""The progress and the remaining time of the whole campaign, as a worker shows them; its server is asked rarely."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 from db.look.overview import Overview
 from jobs.run.backoff import Backoff
+from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 OUTLOOK_SECONDS = 60.0
-"""Time between two questions: of hundreds of workers, each."""
+"""Time between two requests of a worker: hundreds of workers may ask."""
 
 
 class Outlook:
-    """The last overview of the campaign that the server has sent, if it has sent one."""
+    """The last overview of the campaign that the server has sent, if any."""
 
-    def __init__(self, ask: Callable[[], Overview]) -> None:
-        """``ask``: asks the server."""
-        self._ask, self._asking = ask, Backoff()
+    def __init__(self, ask: Callable[[], Overview], clock: Clock = SYSTEM) -> None:
+        """``ask``: requests an overview from the server."""
+        self._ask, self._asking, self._clock = ask, Backoff(clock=clock), clock
         self._overview: Overview | None = None
         self._got = 0.0
 
     def refresh(self) -> None:
-        """Ask when it is time to.  The work does not depend on the answer: that there is none is no error."""
+        """Ask when it is time to.  The work does not depend on the answer, so a failure is not reported."""
         if not self._asking.due:
             return
         try:
-            self._overview, self._got = self._ask(), time.monotonic()
+            self._overview, self._got = self._ask(), self._clock.monotonic()
         except LangfordError:
             self._overview = None
         self._asking.pause(OUTLOOK_SECONDS)
@@ -39,11 +39,11 @@ class Outlook:
 
     @property
     def share_done(self) -> float:
-        """Their share of the work; 0: unknown."""
+        """Share of the work that is done; 0: unknown."""
         return self._overview.work.done if self._overview else 0.0
 
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the campaign is done; None: unknown."""
         eta = self._overview.eta if self._overview else None
-        return None if eta is None else max(0.0, eta.seconds - (time.monotonic() - self._got))
+        return None if eta is None else max(0.0, eta.seconds - (self._clock.monotonic() - self._got))

@@ -1,16 +1,19 @@
-"""The overviews of the campaigns of a task server, for those who watch from elsewhere."""
+"""The overviews of a task server's campaigns, for those who watch from another machine."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import quote
 
-from db.files.fields import BadMessage
-from db.look.overview import Overview, of_document
-from jobs.farm.api import wire
-from jobs.farm.worker.requests import BadAddress, Requests, split, understood
+from msgspec import Meta
 
-MOST_CAMPAIGNS = 10_000
+from db.look.overview import Overview
+from jobs.farm.api.wire import MOST_CAMPAIGNS, Listed
+from jobs.farm.worker.requests import Requests, split, understood
+from langford.errors import BadInput
+
+Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]
 
 
 class RemoteOverviews:
@@ -22,19 +25,19 @@ class RemoteOverviews:
     """
 
     def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, BadAddress or ClearText.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput.
 
         Args:
             url: http(s)://HOST:PORT, or http(s)://HOST:PORT/CAMPAIGN.
             name: of a campaign; None: the one in the address, or all.
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may travel to another machine without encryption.
+            insecure: whether the token may be sent to another machine without encryption.
         """
         parts = split(url)
         path = parts.path.strip("/")
         if parts.scheme not in ("http", "https") or not parts.hostname or "/" in path or (path and name):
-            raise BadAddress(
+            raise BadInput(
                 f"{url!r} is not the address of a server: write http://HOST:PORT/CAMPAIGN, or http://HOST:PORT for "
                 "all campaigns that the token opens"
             )
@@ -50,15 +53,12 @@ class RemoteOverviews:
         """The campaigns that the token opens."""
         address = f"{self.address}/campaigns"
         with understood(address):
-            documents = wire.several(self._requests.ask("GET", address), MOST_CAMPAIGNS)
-            if not all(isinstance(document, dict) for document in documents):
-                raise BadMessage("expected an object for each campaign")
-            return [wire.text(document.get("campaign")) for document in documents]
+            return [listed.campaign for listed in self._requests.get(Campaigns, address)]
 
     def _overview(self, name: str) -> Overview:
         address = f"{self.address}/campaigns/{quote(name, safe='')}"
         with understood(address):
-            return of_document(self._requests.ask("GET", address, "/status"))
+            return self._requests.get(Overview, address, "/status")
 
     def close(self) -> None:
         """Close the connection."""

@@ -1,37 +1,41 @@
-"""Requests to a task server, and what may come of them."""
+"""Requests to a task server, and the ways in which they fail."""
 
 from __future__ import annotations
 
-import json
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import SplitResult, urlsplit
 
+from msgspec import Struct
+
+from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine
-from jobs.farm.api.wire import BadMessage
-from jobs.farm.guard.listening import BadCertificate
+from jobs.farm.api.wire import Failure
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
-from langford.errors import LangfordError
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
+from langford.errors import BadInput, LangfordError
 
 if TYPE_CHECKING:
     from httpx import Client, Response
 
 TIMEOUT_SECONDS = 10.0
-"""How long a server may be silent."""
+"""How long a server may send nothing."""
 LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
-"""How long a whole answer may take, and its bytes: no task server takes or says nearly as much.
+"""The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
-A megabyte of JSON becomes up to 40 megabytes of objects.
+A megabyte of JSON may become 40 megabytes of objects.
 """
+M = TypeVar("M")
 LONGEST_REASON = 300
-"""Characters of what a server says of its refusal that are repeated."""
+"""How many characters of a server's reason for a refusal are shown."""
 PLAIN = {"", "identity"}
-"""Encodings of an answer that is what it seems: any other may be a small one of something huge."""
+"""Encodings that leave an answer unchanged; in any other one, a small answer may become a huge one."""
 
 
 class ServerAway(LangfordError):
@@ -39,35 +43,19 @@ class ServerAway(LangfordError):
 
 
 class ServerRefuses(LangfordError):
-    """The server answers that it will not do this, now or later: the token, or the name, is wrong."""
+    """The server refuses a request for good: the token or the name is wrong."""
 
 
 class RequestRefused(ServerAway):
-    """The server, or something before it, cannot read one request; it may take others."""
+    """The server, or a proxy before it, refuses one request as malformed or too large; it may accept others."""
 
 
 class NotEnrolled(ServerAway):
-    """The server's ledger does not know this worker: it is another one, or was restored from a backup."""
+    """The server's ledger does not know this worker: it is another ledger, or was restored from a backup."""
 
 
 class CampaignReplaced(LangfordError):
     """The server has another campaign under this name than before."""
-
-
-class NoHttpClient(LangfordError):
-    """httpx, with which workers talk to a server, is missing."""
-
-
-class BadAddress(LangfordError):
-    """A text is not the address of a campaign on a server."""
-
-
-class BadProxy(LangfordError):
-    """The variables of the environment name a proxy that cannot be used."""
-
-
-class ClearText(LangfordError):
-    """A token would travel over a network without encryption."""
 
 
 class Requests:
@@ -79,44 +67,47 @@ class Requests:
         token: str,
         certificate: Path | None,
         insecure: bool,
-        stop_reason: Callable[[], str | None] = lambda: None,
+        console: Console = SILENT,
+        clock: Clock = SYSTEM,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises NoHttpClient, ClearText or BadProxy.
+        """Prepare the requests; nothing is sent yet.  Raises BadInput or NotInstalled.
 
         Args:
             parts: of the server's address, see :func:`split`.
             token: of a campaign.
             certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may travel to another machine without encryption.
-            stop_reason: called often; a string ends the wait for an answer.
+            insecure: whether the token may be sent to another machine without encryption.
+            console: when it asks to stop, the wait for an answer ends.
+            clock: measures how long an answer takes.
         """
         try:
             import httpx
         except ImportError as error:
-            raise NoHttpClient("to talk to a server needs httpx: pip install 'langford[server]'") from error
+            raise BadInput("requests to a server need httpx: pip install 'langford[server]'") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
-            raise ClearText(
+            raise BadInput(
                 f"the token would travel to {host} without encryption: write https:// (and --certificate "
                 "FILE for a certificate of your own), or give --insecure inside a network that you trust"
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
-        self._answered, self._calls = False, Calls(stop_reason, "the server")
-        context = _trusting(certificate) if parts.scheme == "https" else True
+        self._answered, self._calls = False, Calls(console, "the server", clock)
+        # Without TLS the authorities of the system are not needed, and to load them takes 0.1 s.
+        context = _trusting(certificate) if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         self._connected = partial(
             httpx.Client,
             verify=context,
             headers=httpx.Headers({"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}),
             timeout=TIMEOUT_SECONDS,
-            # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
+            # HTTP_PROXY and HTTPS_PROXY are used, except to reach this machine, which no proxy could.
             trust_env=not is_this_machine(host),
         )
         try:
             self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
-            raise BadProxy(
+            raise BadInput(
                 f"cannot use the proxies of the environment ({reason}): write HTTP_PROXY, HTTPS_PROXY and "
                 "ALL_PROXY as http://HOST:PORT, or unset them"
             ) from error
@@ -125,18 +116,24 @@ class Requests:
         """Close the connection."""
         self._http.close()
 
-    def ask(self, method: str, address: str, path: str = "", **fields: Any) -> Any:
-        """Send one request; returns the document of the answer.
+    def get(self, answer_type: type[M], address: str, path: str = "") -> M:
+        """Ask for something; see :meth:`post`."""
+        return self._ask(answer_type, "GET", address, path, None)
 
-        Raises ServerAway, ServerRefuses or CampaignReplaced.
+    def post(self, answer_type: type[M], address: str, path: str, request: Struct) -> M:
+        """Send a request; returns the answer.
+
+        Raises ServerAway, ServerRefuses, CampaignReplaced, or BadMessage for an answer of another type.
 
         Args:
-            method: GET or POST.
-            address: of what it is about, as messages name it.
-            path: what follows.
-            fields: of the request.
+            answer_type: of the answer.
+            address: what the request is about, as messages name it.
+            path: what follows in the address.
+            request: the message.
         """
-        body = fields if method == "POST" else None
+        return self._ask(answer_type, "POST", address, path, encoded(request))
+
+    def _ask(self, answer_type: type[M], method: str, address: str, path: str, body: bytes | None) -> M:
         try:
             response, content = self._calls.within(
                 LONGEST_SECONDS, partial(_exchange, self._http, method, address, path, body)
@@ -144,7 +141,7 @@ class Requests:
         except GivenUp as error:
             raise ServerAway(f"no answer from {address} ({error})") from error
         except Overdue as error:
-            # The thread that still reads ends when its connection does.
+            # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
             raise ServerAway(f"no whole answer from {address} in {LONGEST_SECONDS:.0f} s") from error
@@ -154,21 +151,17 @@ class Requests:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
             raise ServerAway(f"no answer from {address} ({error})") from error
         self._answered = True
-        try:
-            document = json.loads(content)
-        except (ValueError, RecursionError):
-            document = None
         status = response.status_code
-        # A task server says JSON, also when it refuses; the rest is what stands before it, or in its place.
-        ours = isinstance(document, dict | list) if status == 200 else _is_error(document)
-        reason = f"{document['error']:.{LONGEST_REASON}}" if ours and status != 200 else f"HTTP status {status}"
+        if status == 200 and content.lstrip()[:1] in (b"{", b"["):
+            return decoded(content, answer_type)
+        # A task server answers JSON, also when it refuses; everything else comes from a proxy or another server.
+        said = None if status == 200 else _error_in(content)
+        reason = f"HTTP status {status}" if said is None else f"{said:.{LONGEST_REASON}}"
         if status in (401, 403):
             raise ServerRefuses(f"{address} refuses: {reason}")
-        if not ours:
+        if said is None:
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
             raise ServerAway(f"no task server answers at {address}, but {reason} with {kind[:40]}")
-        if status == 200:
-            return document
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:
@@ -179,7 +172,7 @@ class Requests:
 
     def _permanent(self, error: Exception) -> str | None:
         """Why no later request can succeed; None when one may."""
-        # Once the server has answered, its address and its certificate are right: it will be back.
+        # Once the server has answered, its address and its certificate are known to be right.
         if self._answered:
             return None
         try:
@@ -188,58 +181,65 @@ class Requests:
             return None
 
 
-def _exchange(http: Client, method: str, address: str, path: str, body: Any) -> tuple[Response, bytes]:
+def _exchange(http: Client, method: str, address: str, path: str, body: bytes | None) -> tuple[Response, bytes]:
     """Send one request; returns the answer and its content.
 
-    Raises ServerAway for an answer that is encoded, or has no end.
+    Raises ServerAway for an answer that is encoded or too large.
     """
     content = bytearray()
-    with http.stream(method, address + path, json=body) as response:
+    headers = {} if body is None else {"Content-Type": "application/json"}
+    with http.stream(method, address + path, content=body, headers=headers) as response:
         encoding = response.headers.get("content-encoding", "")
         if encoding.strip().lower() not in PLAIN:
             raise ServerAway(
-                f"no task server answers at {address}, but something that encodes its answers ({encoding[:40]!r}): "
+                f"no task server answers at {address}, but a server that encodes its answers ({encoding[:40]!r}): "
                 "turn compression off in the proxy before the server"
             )
         for part in response.iter_raw():
             content += part
             if len(content) > LARGEST_ANSWER:
-                raise ServerAway(f"no task server answers at {address}, but something whose answer has no end")
+                raise ServerAway(f"no task server answers at {address}, but a server whose answer has no end")
     return response, bytes(content)
 
 
-def _is_error(document: Any) -> bool:
-    return isinstance(document, dict) and isinstance(document.get("error"), str)
+def _error_in(content: bytes) -> str | None:
+    """What a task server says of its refusal; None when no task server says it."""
+    try:
+        return decoded(content, Failure).error
+    except BadMessage:
+        return None
 
 
 @contextmanager
 def understood(address: str) -> Iterator[None]:
-    """Raises ServerAway for an answer that is not what a task server says."""
+    """Raises ServerAway instead of BadMessage, for an answer that no task server gives."""
     try:
         yield
     except BadMessage as error:
-        raise ServerAway(f"{address} answers in another way than expected ({error})") from error
+        raise ServerAway(
+            f"{address} gives an unexpected answer ({error}): use the server's version of langford"
+        ) from error
 
 
 def split(url: str) -> SplitResult:
-    """The parts of the address of a campaign; raises BadAddress where it has a port that cannot be."""
+    """The parts of the address of a campaign; raises BadInput for one that is none."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise BadAddress(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+        raise BadInput(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     return parts
 
 
 def _trusting(certificate: Path | None) -> ssl.SSLContext:
-    """A context that trusts a certificate in addition to those of the system; raises BadCertificate."""
+    """A context that trusts a certificate in addition to those of the system; raises BadInput."""
     try:
         context = ssl.create_default_context()
         if certificate is not None:
             context.load_verify_locations(certificate)
     except OSError as error:
-        raise BadCertificate(
+        raise BadInput(
             f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
         ) from error
     return context

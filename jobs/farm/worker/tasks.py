@@ -1,21 +1,21 @@
 """The tasks of a campaign behind a task server, as a source for a run.
 
-Results stay in the worker's outbox until the server has them.  While the server is away, the worker goes on
-with the tasks that it holds and delivers their results later.  The server accepts a late result even when the
-lease has expired: it is the first one of its task, or it confirms the first one.  What the server does not take
-is put aside, and the work goes on.
+Results stay in the worker's outbox until the server has them.  While the server is away, the worker evaluates the
+tasks that it holds and delivers their results later.  The server accepts a late result even when the lease has
+expired: it is the first result of its task, or it confirms the first one.  A result that the server refuses is
+moved to the quarantine, and the work goes on.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 
 from db import Delivery, Lease
 from db.files.reading import agreed_plan
 from db.states import Ending, EventKind, Outcome, TaskState
-from jobs.farm.api.wire import MOST_AT_ONCE, CampaignInfo
+from jobs.farm.api.parts import CampaignInfo
+from jobs.farm.api.wire import MOST_AT_ONCE
 from jobs.farm.worker.client import (
     CampaignReplaced,
     NotEnrolled,
@@ -27,22 +27,25 @@ from jobs.farm.worker.deaths import Deaths
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.outlook import Outlook
 from jobs.run.backoff import Backoff
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
 from jobs.run.sources import deadly, remark
 from langford.methods import PlanKey
+from langford.words import several
 
 WAIT_SECONDS = 0.5
-"""How long a run waits for a result before it looks for signals and asks whether the server is back."""
+"""How long a run waits for a result before it checks for signals and whether the server is back."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
-"""First and longest time between two requests for work while other workers hold all tasks.  The time doubles,
+"""Shortest and longest time between two requests for work while other workers hold all tasks; it doubles each time,
 because thousands of workers may ask."""
 
 
 class ServerTasks:
     """The tasks of a campaign behind a server; a run waits while other workers hold all of them.
 
-    What it knows of the campaign is from the last time that it asked the server.
+    Its description of the campaign is the one of the last request to the server.
 
     Attributes:
         wait_seconds: see :class:`jobs.run.sources.TaskSource`.
@@ -57,22 +60,25 @@ class ServerTasks:
         server: RemoteCampaign,
         outbox: Outbox,
         identity: Identity,
-        say: Callable[[str], None] = lambda message: None,
+        console: Console = SILENT,
         lease_seconds: float = LEASE_SECONDS,
+        clock: Clock = SYSTEM,
     ) -> None:
         """
         Args:
             server: the campaign on its server.
             outbox: keeps results until the server has them.
             identity: of the worker that holds the leases.
-            say: called with remarks for the user.
+            console: gets remarks.
             lease_seconds: how long a lease lasts after its last renewal.
+            clock: measures when to renew leases, and when to ask again.
         """
         self._server, self._outbox, self._identity = server, outbox, identity
-        self._say, self._lease_seconds = say, lease_seconds
-        self._asking, self._sending, self._outlook = Backoff(), Backoff(), Outlook(server.overview)
+        self._console, self._lease_seconds, self._clock = console, lease_seconds, clock
+        self._asking, self._sending = Backoff(clock=clock), Backoff(clock=clock)
+        self._outlook = Outlook(server.overview, clock)
         self._idling = IDLE_SECONDS
-        self._renewed = time.monotonic()
+        self._renewed = self._clock.monotonic()
         self._info: CampaignInfo | None = None
         self._enrolled = False
         self._served = True
@@ -86,7 +92,7 @@ class ServerTasks:
     def ready(self) -> bool:
         """Whether the server has described the campaign; asks it when it is time to.
 
-        Raises ServerRefuses, NoOutbox, or as :func:`db.files.reading.agreed_plan`.
+        Raises ServerRefuses, BadInput, or as :func:`db.files.reading.agreed_plan`.
         """
         if self._info is None and self._asking.due:
             self._ask(self._begin)
@@ -120,30 +126,31 @@ class ServerTasks:
 
     @property
     def set_aside(self) -> int:
-        """Number of tasks that failed too often; 0 when the server never answered."""
+        """Number of tasks that failed too often; 0 before the server has answered."""
         return self._info.standing.tasks.get(TaskState.SET_ASIDE, 0) if self._info else 0
 
     @property
     def rechecks(self) -> int:
-        """Number of results that wait for another voter; 0 when the server never answered."""
+        """Number of results that wait for another voter; 0 before the server has answered."""
         return self._info.standing.rechecks if self._info else 0
 
     @property
     def exhausted(self) -> bool:
         """Whether no task is left, and no recheck that this worker may do.
 
-        While others evaluate results again it stays: should they disagree, its vote may be needed.
+        It is False while other workers evaluate results again: if these disagree, the vote of this worker may be
+        needed.
         """
         standing = self._known.standing
         return not (standing.unfinished or standing.rechecking or (standing.rechecks and self._served))
 
     @property
     def finished(self) -> bool:
-        """Whether no task is ready or held by anybody."""
+        """Whether no task is ready or leased."""
         return not self._known.standing.unfinished
 
     def useful(self, workers: int) -> int:
-        """All workers, unless the campaign is done: others may give tasks back at any time."""
+        """All workers, unless the campaign is done: other workers may give tasks back at any time."""
         return workers if self._known.standing.to_do else 0
 
     def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
@@ -160,17 +167,17 @@ class ServerTasks:
             self._outbox.put(delivery)
 
     def fail(self, lease: Lease, reason: str) -> None:
-        """Note that the task itself failed."""
-        self._say(f"task {lease.index} failed: {reason}")
+        """Report that the task itself failed."""
+        self._console.say(f"task {lease.index} failed: {reason}")
         self._ask(lambda: self._server.fail(lease, reason))
 
     def die(self, lease: Lease, reason: str) -> bool:
-        """Note that the process died that evaluated a task."""
+        """Report that the process that evaluated a task died."""
         self._deaths.note(lease, reason)
         return self._report_deaths()
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
-        """Give tasks back unfinished; when the server is away their leases expire."""
+        """Give tasks back unfinished; while the server is away, their leases expire instead."""
         self._ask(lambda: self._server.release(leases, outcome, note or "end"))
 
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
@@ -179,14 +186,14 @@ class ServerTasks:
         self._flush()
         if self._deaths and self._asking.due:
             self._report_deaths()
-        if time.monotonic() - self._renewed > self._lease_seconds / 4:
-            self._renewed = time.monotonic()
+        if self._clock.monotonic() - self._renewed > self._lease_seconds / 4:
+            self._renewed = self._clock.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
         if not self._away:
             self._outlook.refresh()
 
     def close(self, ending: Ending) -> None:
-        """Send waiting results once more, say how the work ended, give up the outbox, and close the connection."""
+        """Send waiting results once more, report how the work ended, and close the outbox and the connection."""
         if self._info is None and self._outbox.left_behind:
             self._ask(self._begin)
         if self._info is not None:
@@ -203,15 +210,15 @@ class ServerTasks:
         return self._info
 
     def _report_deaths(self) -> bool:
-        """Say which processes died, also while the server was away; returns whether a task was set aside for it."""
+        """Report which processes died, also while the server was away; returns whether a task was set aside."""
         set_aside: list[int] = []
         self._ask(lambda: set_aside.extend(self._deaths.report()))
         for index in set_aside:
-            self._say(deadly(index))
+            self._console.say(deadly(index))
         return bool(set_aside)
 
     def _ask(self, question: Callable[[], object]) -> None:
-        """Send one request; each failure makes the wait before the next one longer."""
+        """Send one request; each failure lengthens the wait before the next one."""
         try:
             question()
         except CampaignReplaced:
@@ -219,24 +226,24 @@ class ServerTasks:
             raise
         except ServerAway as error:
             self._asking.failed()
-            self._is_away(f"{error}; work goes on, asking again")
+            self._is_away(f"{error}; the work goes on, and this worker asks again")
         else:
             if self._away:
-                self._say("the server is back")
+                self._console.say("the server is back")
             self._away = False
 
     def _is_away(self, message: str) -> None:
-        """Note that the server is away; the message is said once until it is back."""
+        """Note that the server is away; the message is shown once until the server is back."""
         if not self._away:
-            self._say(message)
+            self._console.say(message)
         self._away = True
 
     def _begin(self) -> None:
-        """Learn what the campaign is, and take the outbox for it."""
+        """Get the description of the campaign, and open the outbox for it."""
         info = self._server.info()
         agreed_plan(info.name, info.key, info.tasks)
         if info.kernels != self._identity.kernels:
-            self._say(
+            self._console.say(
                 f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"
             )
         self._outbox.open(info)
@@ -257,7 +264,7 @@ class ServerTasks:
                 self._identity.worker_id, min(MOST_AT_ONCE, count), self._lease_seconds, attempts, idle
             )
         except NotEnrolled:
-            self._say("the server does not know this worker any more, as after a restored backup: it enrols again")
+            self._console.say("the server no longer knows this worker, as after a restored backup: it enrols again")
             self._enrolled = False
             self._asking.failed()
             return []
@@ -266,7 +273,7 @@ class ServerTasks:
         if leases:
             self._idling = IDLE_SECONDS
         else:
-            # Others hold the rest, or nothing is left but results of this host that are not sent yet.
+            # Other workers hold the rest, or only results of this host are left that have not been sent yet.
             self._outbox.adopt()
             self._flush(at_once=True)
             self._look()
@@ -275,7 +282,7 @@ class ServerTasks:
         return leases
 
     def _flush(self, at_once: bool = False) -> None:
-        """Send waiting results; those that do not arrive stay in the outbox."""
+        """Send waiting results; those that cannot be delivered stay in the outbox."""
         if not (self._sending.due or at_once):
             return
         waiting = self._outbox.waiting()
@@ -285,7 +292,9 @@ class ServerTasks:
                 receipts = self._server.deliver_each(batch)
             except ServerAway as error:
                 self._sending.failed()
-                self._is_away(f"{error}; {len(waiting)} results wait in {self._outbox.folder}")
+                self._is_away(
+                    f"{error}; {several(len(waiting), 'result waits', 'results wait')} in {self._outbox.folder}"
+                )
                 return
             self._sending.succeeded()
             for delivery, receipt in zip(batch, receipts, strict=True):
@@ -294,6 +303,6 @@ class ServerTasks:
                     continue
                 self._outbox.remove(delivery)
                 if receipt.event is EventKind.CONFLICT:
-                    self._say(remark(delivery.evaluation.result.index, receipt))
+                    self._console.say(remark(delivery.evaluation.result.index, receipt))
         if waiting and not self._holding:
-            self._asking.succeeded()  # these may have been the last results of the campaign: ask at once
+            self._asking.succeeded()  # these may have been the campaign's last results: ask at once

@@ -7,13 +7,15 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import asdict
+
 from db import Campaign
 from db.look.overview import Overview, Presence, WorkerView, iso
 from db.records import EventRecord
 from db.states import EventKind, TaskState
-from jobs.show.durations import duration
 from jobs.show.log import line
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
+from langford.words import duration, percent, quantity, rate, several
 
 LOGGERS = (line.NAME, "uvicorn.error")
 """What the log of a server is made of."""
@@ -70,18 +72,18 @@ def left(campaign: str, workers: Sequence[WorkerView]) -> None:
     """Workers that have ended, and how."""
     endings = Counter(worker.ending or "unknown" for worker in workers)
     how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
-    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'nobody knows how'}"
+    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'for an unknown reason'}"
     _workers_line("worker_left", campaign, workers, described, f"{len(workers):,} workers left ({how}): ")
 
 
 def silent(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that have not been heard of for long."""
+    """Workers that have not sent anything for a long time."""
     described = f"worker {_name(workers[0])} is silent since {iso(workers[0].last_seen)}"
     _workers_line("worker_silent", campaign, workers, described, f"{len(workers):,} workers are silent: ", True)
 
 
 def back(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that were silent and are not any more."""
+    """Workers that were silent and work again."""
     described = f"worker {_name(workers[0])} is back"
     _workers_line("worker_back", campaign, workers, described, f"{len(workers):,} workers are back: ")
 
@@ -110,7 +112,7 @@ def _name(worker: WorkerView) -> str:
 
 
 def _machine(worker: WorkerView) -> str:
-    processes = f"{worker.processes:,} processes" if worker.processes else ""
+    processes = several(worker.processes, "process", "processes") if worker.processes else ""
     job = f"SLURM job {worker.slurm}" if worker.slurm else ""
     return ", ".join(filter(None, [worker.device_model or worker.device_kind, processes, job]))
 
@@ -134,18 +136,18 @@ def progress(overview: Overview) -> str:
     tasks, speed, eta = overview.tasks, overview.speed, overview.eta
     present = occupied(overview)
     words = [
-        f"{overview.work.done:.1%} of the work",
+        f"{percent(overview.work.done)} of the work",
         f"{int(tasks.done):,}/{int(tasks.total):,} tasks",
-        f"{present:,} {'worker' if present == 1 else 'workers'}",
+        several(present, "worker"),
     ]
     if tasks.set_aside:
         words.append(f"{int(tasks.set_aside):,} set aside")
     if tasks.recheck:
         words.append(f"{int(tasks.recheck):,} to evaluate again")
     if speed.now is not None:
-        words.append(f"{speed.now:.3g} {speed.unit}/s")
+        words.append(rate(speed.now, speed.unit))
     if speed.tasks_per_minute_now is not None:
-        words.append(f"{speed.tasks_per_minute_now:.3g} tasks/min")
+        words.append(f"{quantity(speed.tasks_per_minute_now)} tasks/min")
     if eta is not None:
         words.append(f"about {duration(eta.seconds)} left (until {iso(eta.earliest)} … {iso(eta.latest)})")
     return ", ".join(words)
@@ -158,8 +160,8 @@ def going(overview: Overview) -> None:
         "progress",
         progress(overview),
         overview.campaign,
-        tasks={name: int(number) for name, number in vars(overview.tasks).items()},
-        work=dict(vars(overview.work)),
+        tasks=asdict(overview.tasks),
+        work=asdict(overview.work),
         workers=occupied(overview),
         speed=speed.now,
         speed_unit=speed.unit,
@@ -183,4 +185,4 @@ def done(overview: Overview) -> None:
 
 
 WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
-"""What is said of workers, by what has changed."""
+"""The functions that log changes of workers, by the change."""

@@ -1,13 +1,12 @@
-"""Who writes the lines of the server's log about its campaigns: a thread that reads the ledger as anybody may.
+"""Writes the lines of the server's log about its campaigns, in a thread that reads the ledger.
 
-So the lines tell what happened in the campaigns, whichever server the workers talked to, and no request waits for
-them.  Of what happens again and again there is a line soon after the first time, and then one a minute.
+So the lines cover everything that happened in the campaigns, whichever server the workers used, and no request
+waits for them.  Repeated events are logged soon after the first one, and then once a minute.
 """
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from typing import Generic, TypeVar
 
@@ -17,37 +16,39 @@ from db.look.events import EventReader
 from db.look.overview import Overview, Presence, Watch, WorkerView
 from db.records import EventRecord
 from db.states import EventKind, Outcome
+from jobs.run.clock import SYSTEM, Clock
 from jobs.show.log import campaign_lines, line
 from jobs.show.wording import WORDINGS
 
 EVENT_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
-"""Time between two looks for events, for workers, and two lines on the progress."""
+"""Time between two looks for events, two looks for workers, and two lines on the progress."""
 IDLE_SECONDS = 600.0
-"""Time between two lines on the progress while there is none."""
+"""Time between two lines on the progress while nothing changes."""
 GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
-"""How long the first things of a kind are gathered for one line, and then the following ones."""
+"""How long the first events of a kind are collected for one line, and how long the following ones."""
 T = TypeVar("T")
 
 
 class Gathered(Generic[T]):
-    """Things of one kind, until it is time for a line about them."""
+    """Things of one kind, collected until it is time for a line about them."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._waiting: list[T] = []
         self._due = 0.0
         self._last_line = float("-inf")
 
     def add(self, things: Sequence[T]) -> None:
-        """Gather some more."""
+        """Collect some more."""
         if things and not self._waiting:
-            self._due = max(time.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
+            self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
         self._waiting += things
 
     def due(self, at_once: bool = False) -> list[T]:
-        """All of them, when it is time for a line; ``at_once``: now."""
-        if not self._waiting or not (at_once or time.monotonic() >= self._due):
+        """All of them, if it is time for a line or ``at_once`` is set; else none."""
+        if not self._waiting or not (at_once or self._clock.monotonic() >= self._due):
             return []
-        self._last_line = time.monotonic()
+        self._last_line = self._clock.monotonic()
         gathered, self._waiting = self._waiting, []
         return gathered
 
@@ -55,19 +56,20 @@ class Gathered(Generic[T]):
 class CampaignReporter:
     """Writes the lines about one campaign."""
 
-    def __init__(self, campaign: Campaign, watch: Watch) -> None:
+    def __init__(self, campaign: Campaign, watch: Watch, clock: Clock = SYSTEM) -> None:
         """
         Args:
             campaign: what the lines are about.
             watch: its overview.
+            clock: measures when it is time for a line.
         """
-        self._name, self._watch = campaign.name, watch
+        self._name, self._watch, self._clock = campaign.name, watch, clock
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
-        self._happened: Mapping[EventKind, Gathered[EventRecord]] = {kind: Gathered() for kind in WORDINGS}
+        self._happened: Mapping[EventKind, Gathered[EventRecord]] = {kind: Gathered(clock) for kind in WORDINGS}
         self._changes: Mapping[str, Gathered[WorkerView]] = {
-            change: Gathered() for change in ("joined", "left", "silent", "back")
+            change: Gathered(clock) for change in ("joined", "left", "silent", "back")
         }
-        self._expired: Gathered[int] = Gathered()
+        self._expired: Gathered[int] = Gathered(clock)
         self._before: Overview | None = None
         # Of all workers that were ever seen: an overview names only some of many.
         self._states: dict[str, Presence] = {}
@@ -76,11 +78,11 @@ class CampaignReporter:
         self._done_said = False
 
     def look(self, at_once: bool = False) -> None:
-        """Say what is new; ``at_once``: also what would wait for more of its kind."""
+        """Log what is new; ``at_once``: do not collect events of a kind first."""
         for event in self._events.new():
             self._happened[EventKind(event.kind)].add([event])
-        if at_once or time.monotonic() >= self._next_look:
-            self._next_look = time.monotonic() + LOOK_SECONDS
+        if at_once or self._clock.monotonic() >= self._next_look:
+            self._next_look = self._clock.monotonic() + LOOK_SECONDS
             self._look_at(self._watch.overview())
         for kind, gathered in self._happened.items():
             if happened := gathered.due(at_once):
@@ -123,26 +125,29 @@ class CampaignReporter:
             self._expired.add([expired])
 
     def _say_progress(self, now: Overview) -> None:
-        """Say how far it is each minute, and seldom while nothing changes."""
-        if time.monotonic() < self._next_progress:
+        """Log the progress each minute, and less often while nothing changes."""
+        if self._clock.monotonic() < self._next_progress:
             return
         words = campaign_lines.progress(now)
-        if words == self._progress and time.monotonic() < self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS:
+        if (
+            words == self._progress
+            and self._clock.monotonic() < self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS
+        ):
             return
         self._progress = words
-        self._next_progress = time.monotonic() + PROGRESS_SECONDS
+        self._next_progress = self._clock.monotonic() + PROGRESS_SECONDS
         campaign_lines.going(now)
 
 
 class Reporter:
     """Writes the lines about all campaigns of a server, in a thread of its own."""
 
-    def __init__(self, campaigns: Mapping[Campaign, Watch]) -> None:
+    def __init__(self, campaigns: Mapping[Campaign, Watch], clock: Clock = SYSTEM) -> None:
         """``campaigns``: with their overviews."""
         self._reporters = {
-            campaign.name: CampaignReporter(campaign, watch) for campaign, watch in campaigns.items()
+            campaign.name: CampaignReporter(campaign, watch, clock) for campaign, watch in campaigns.items()
         }
-        self._stopping = threading.Event()
+        self._clock, self._stopping = clock, threading.Event()
         # Campaigns of which nothing can be seen now.
         self._blind: set[str] = set()
         self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
@@ -152,14 +157,14 @@ class Reporter:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Say what is left to say, and end; after ``seconds`` at the latest."""
+        """Log what is left, and end, after ``seconds`` at the latest."""
         self._stopping.set()
         self._thread.join(seconds)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
             self._look()
-            self._stopping.wait(EVENT_SECONDS)
+            self._clock.wait(EVENT_SECONDS, self._stopping)
         self._look(at_once=True)
 
     def _look(self, at_once: bool = False) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from jobs.show.report import losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
-from jobs.show.report.words import duration, instant, number, share
 from langford.version import __version__
+from langford.words import duration, instant, number, share
 
 
 def document(evidence: Evidence) -> Document:
@@ -52,7 +52,7 @@ def _speed(evidence: Evidence) -> str:
     together = f"{duration(found.effective)} of computing time"
     if found.elapsed is None or not found.occupancy or not found.hourly:
         return f"{each}; {together}."
-    pace = f"{number(found.occupancy)} devices at once in the mean, {number(found.hourly)} tasks per hour"
+    pace = f"{number(found.occupancy)} devices at once on average, {number(found.hourly)} tasks per hour"
     if found.timed < found.done:
         return (
             f"{each}; {together}. The {found.timed:,} tasks whose times are known took {duration(found.elapsed)}: "

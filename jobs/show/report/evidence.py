@@ -29,15 +29,15 @@ from jobs.show.report.timeline import (
     throughput,
     without_overlap,
 )
-from jobs.show.report.words import instant
 from jobs.verify import exchange
 from jobs.verify.agreement import Agreement, agreement
 from langford.errors import LangfordError
 from langford.methods import METHODS, Count, plan_of
 from langford.provenance import kernel_hash
+from langford.words import instant
 
 PARTS = 240
-"""Into how many parts the elapsed time is split."""
+"""The number of parts into which the elapsed time is split."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ class Busy:
 
     @property
     def was_lost(self) -> bool:
-        """Whether somebody took it away, or nobody knows what became of it."""
+        """Whether the worker was preempted or lost."""
         return self.worker.ending in ("preempted", "lost")
 
 
@@ -83,7 +83,7 @@ class Evidence:
         agreement: how the count compares with what others know; None without a count.
         kernels: hash of the code that computes here.
         missing: what the source of the report does not know, in words.
-        forecast: when an unfinished campaign will be done, in words; empty where nobody can say.
+        forecast: when an unfinished campaign will be done, in words; empty where there is no forecast.
         warnings: what an operator of an unfinished campaign should look at, in words.
         promise: which share of the results was to be replicated, and which are; None: none is recorded.
         unreplicated: whether there is no count because the promise is not kept.
@@ -162,7 +162,7 @@ class Evidence:
         return tuple(sorted(busy, key=lambda worker: (-worker.seconds, worker.starts[0])))
 
     def busiest(self, most: int) -> Sequence[Busy]:
-        """At most so many workers, those with the longest computing time, in the order in which they began."""
+        """Up to ``most`` workers, those with the longest computing time, in the order in which they began."""
         return sorted(self.workers[:most], key=lambda worker: worker.starts[0])
 
     @property
@@ -209,7 +209,7 @@ def _lacks(history: History) -> list[str]:
         those = f"{done - timed:,} of its tasks" if timed else "its tasks"
         missing.append(f"when {those} were computed and by which workers: they were imported from files")
     if any(worker.is_imported for worker in history.workers or ()):
-        missing.append("attempts without a result of the workers of which imported files tell")
+        missing.append("attempts without a result of the workers that imported files name")
     return missing
 
 

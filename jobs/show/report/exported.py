@@ -20,7 +20,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History]:
     Raises BadExport, CampaignMismatch or ConflictingResults.
     """
     export = joined([read_export(file) for file in files])
-    machines = sorted({told.machine for told in export.computations.values()}, key=lambda machine: machine.number)
+    machines = sorted({each.machine for each in export.computations.values()}, key=lambda machine: machine.number)
     history = History(
         name=export.name,
         uuid=None,
@@ -45,33 +45,33 @@ def _results(export: Export, machines: Sequence[Machine]) -> Results:
     sources = sorted({evaluation.provenance for evaluation in evaluations})
     places = {source: place for place, source in enumerate(sources)}
     positions = {machine: place for place, machine in enumerate(machines)}
-    told = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
+    found = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
     confirmed = {} if export.promise is None else export.promise.confirmed
     return Results(
         task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int64),
         seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
-        accepted=np.array([np.nan if one is None else one.ended for one in told], dtype=np.float64),
+        accepted=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),
         source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int64),
         confirmed=np.array([evaluation.result.index in confirmed for evaluation in evaluations], dtype=np.bool_),
-        worker=np.array([-1 if one is None else positions[one.machine] for one in told], dtype=np.int64),
+        worker=np.array([-1 if one is None else positions[one.machine] for one in found], dtype=np.int64),
     )
 
 
 def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
-    """The attempts that brought the results of which a file tells the times."""
+    """The attempts of the results whose times a file contains."""
     positions = {machine: place for place, machine in enumerate(machines)}
     seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
-    told = sorted(export.computations.items())
+    known = sorted(export.computations.items())
     return Attempts(
-        task=np.array([index for index, _ in told], dtype=np.int64),
-        worker=np.array([positions[one.machine] for _, one in told], dtype=np.int64),
-        granted=np.array([one.granted for _, one in told], dtype=np.float64),
+        task=np.array([index for index, _ in known], dtype=np.int64),
+        worker=np.array([positions[one.machine] for _, one in known], dtype=np.int64),
+        granted=np.array([one.granted for _, one in known], dtype=np.float64),
         # None becomes nan.
-        began=np.array([one.began for _, one in told], dtype=np.float64),
-        ended=np.array([one.ended for _, one in told], dtype=np.float64),
-        outcome=np.full(len(told), OUTCOMES.index(Outcome.DONE), dtype=np.int64),
-        seconds=np.array([seconds[index] for index, _ in told], dtype=np.float64),
-        stepped=np.zeros(len(told), dtype=np.bool_),
+        began=np.array([one.began for _, one in known], dtype=np.float64),
+        ended=np.array([one.ended for _, one in known], dtype=np.float64),
+        outcome=np.full(len(known), OUTCOMES.index(Outcome.DONE), dtype=np.int64),
+        seconds=np.array([seconds[index] for index, _ in known], dtype=np.float64),
+        stepped=np.zeros(len(known), dtype=np.bool_),
     )
 
 
@@ -96,7 +96,7 @@ def _worker(machine: Machine) -> PastWorker:
 
 
 def lacks(history: History) -> list[str]:
-    """What the files of a history do not say, in words."""
+    """What the files of a history do not contain, in words."""
     missing = []
     done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
     if not timed:

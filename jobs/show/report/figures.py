@@ -16,18 +16,18 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from db.files.fields import SHORTEST_SECONDS
+from db.files.messages import SHORTEST_SECONDS
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.palette import Palette
-from jobs.show.report.words import number
 from langford.devices import KINDS
 from langford.plain import plain
+from langford.words import number
 
 DAY = 86_400.0
 MOST_MARKS = 2_000
-"""More points than this become a bitmap."""
+"""More points than this are drawn as a bitmap."""
 MOST_BARS = 24
-"""Workers that the figure of workers shows."""
+"""The maximum number of workers in the figure of workers."""
 BANDS, BINS = 120, 60
 """Parts of the index over which the median of the task times is taken, and of the times in their histogram."""
 DPI = 150

@@ -6,24 +6,20 @@ from pathlib import Path
 
 from jobs.show.report.evidence import Evidence
 from langford.durable import replace_file
-from langford.errors import LangfordError
+from langford.errors import BadInput, NotInstalled
 from langford.loading import load
 
 FORMATS = (".html", ".pdf")
 
 
-class CannotReport(LangfordError):
-    """A report cannot be written: a package is missing, or no format has this name."""
-
-
 def require_format(file: Path) -> None:
-    """Raises CannotReport unless the end of the file's name is that of a format."""
+    """Raises BadInput unless the end of the file's name is that of a format."""
     if file.suffix.lower() not in FORMATS:
-        raise CannotReport(f"{file.name}: end the name of the report in {' or '.join(FORMATS)}")
+        raise BadInput(f"{file.name}: end the name of the report in {' or '.join(FORMATS)}")
 
 
 def write(evidence: Evidence, file: Path) -> None:
-    """Write the report into a file, in the format that the end of its name says; raises CannotReport."""
+    """Write the report into a file in the format of its suffix; raises BadInput or NotInstalled."""
     require_format(file)
     try:
         if file.suffix.lower() == ".pdf":
@@ -38,7 +34,7 @@ def write(evidence: Evidence, file: Path) -> None:
 def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
     """Write the figures into a folder, which is made unless it is there; returns the files.
 
-    Raises CannotReport.
+    Raises NotInstalled.
     """
     try:
         drawn = load("jobs.show.report.svg:standing_alone")
@@ -52,5 +48,5 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
     return files
 
 
-def _missing(error: ModuleNotFoundError) -> CannotReport:
-    return CannotReport(f"a report needs {error.name}: pip install 'langford[report]'")
+def _missing(error: ModuleNotFoundError) -> NotInstalled:
+    return NotInstalled(f"a report needs {error.name}: pip install 'langford[report]'")

@@ -15,8 +15,7 @@ from jobs.show.report.document import Block
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.figures import NARROW, WIDE
 from jobs.show.report.svg import inline
-from jobs.show.report.words import shortened
-from langford.plain import plain
+from langford.plain import plain, shortened
 
 
 def page(evidence: Evidence) -> str:

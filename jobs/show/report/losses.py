@@ -8,11 +8,11 @@ from db.states import EventKind, Outcome
 from jobs.show.report.document import Block, Paragraph, Remark, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.participants import capped
-from jobs.show.report.words import duration, instant, several, share
+from langford.words import duration, instant, several, share
 
 MEANING = {
     Outcome.PREEMPTED: "a signal took the worker",
-    Outcome.EXPIRED: "nothing was heard of the worker until the deadline",
+    Outcome.EXPIRED: "no request of the worker arrived before the deadline",
     Outcome.RELEASED: "given back, or taken back by the operator",
     Outcome.FAILED: "the evaluation raised an error, or its result failed the checks",
     Outcome.DIED: "the process that evaluated it died, or was killed because it hung",
@@ -66,9 +66,9 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
     ]
     if rows:
         yield Paragraph(
-            "Each of these tasks was given to another worker, or to the same one later: nothing of it is missing "
+            "Each of these tasks was given to another worker, or to the same one later: nothing is missing "
             "in the count. The time is counted from the lease on, so it is an upper bound: a task may wait on a "
-            "worker before computing begins. What had not begun cost nothing."
+            "worker before computing begins. Attempts that had not begun cost nothing."
         )
         head = ["ended", "why", "had begun", "had not", "time"]
         yield Table("Attempts without a result", head, rows, numbers=3)

@@ -8,7 +8,7 @@ from jobs.show.report import thesis
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN
-from jobs.show.report.words import duration, instant, number, several, share
+from langford.words import duration, instant, number, several, share
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -24,9 +24,9 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(
         "A device is one core of a processor or one GPU: it computes one task at a time. The effective time is the "
         "computing time of the accepted results; the mean occupancy is the effective time divided by the elapsed "
-        f"time, so many devices computed accepted results at once, in the mean.{_of_timed(evidence)} An attempt "
-        "is aborted when it had begun and ends without a result: somebody else needed the machine, it died, or "
-        "the evaluation failed."
+        "time, which is the mean number of devices that computed accepted results at once."
+        f"{_of_timed(evidence)} An attempt is aborted when it had begun and ends without a result: the machine was "
+        "needed by another user, it died, or the evaluation failed."
     )
     rows = list(_rows(evidence))
     theirs = thesis.CAMPAIGNS.get(problem.name)
@@ -61,7 +61,7 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         return
     yield "aborted attempts", f"{found.aborted:,} ({share(found.aborted / found.tasks)} of the tasks)", "aborted"
     if found.aborted:
-        yield "time of one, at most, in the mean", duration(found.aborted_seconds / found.aborted), "aborted_mean"
+        yield "mean time of one, at most", duration(found.aborted_seconds / found.aborted), "aborted_mean"
         of_effective = f" ({share(found.aborted_seconds / found.effective)} of the effective time)"
         lost = f"{duration(found.aborted_seconds)}{of_effective if found.effective else ''}"
         yield "time of all, at most", lost, "aborted_total"

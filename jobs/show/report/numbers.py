@@ -85,7 +85,7 @@ class Numbers:
         lost: attempts without a result, by how they ended; None: not known.
         repeated: further results, which confirm or contradict the accepted ones; None: not known.
         repeated_seconds: their computing time.
-        most_devices: at most so many devices computed at once; None: not known.
+        most_devices: the largest number of devices that computed at once; None: not known.
     """
 
     tasks: int

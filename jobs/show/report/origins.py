@@ -26,7 +26,7 @@ class Origin:
         device: what the maker calls it; "cpu" for a processor without a name.
         kernels: hash of the code that computed.
         versions: of this program and of what its kernels are compiled with: (name, version).
-        units: the devices of this kind that the provenances tell apart; 1 where they tell none apart.
+        units: how many devices of this kind the provenances distinguish; 1 if they do not.
         times: of the tasks.
         seconds: their computing time.
         work: their estimated work, in the method's unit.

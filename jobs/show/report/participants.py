@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN, Origin
-from jobs.show.report.words import duration, instant, number, several, share
 from langford.devices import CPU
+from langford.words import duration, instant, number, several, share
 
 MOST_ROWS = 24
-"""Rows of a table; the rest is one row more."""
+"""The maximum number of rows of a table; one more row sums up the rest."""
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -21,7 +21,7 @@ def sections(evidence: Evidence) -> Iterator[Section]:
 
 
 def summary(evidence: Evidence) -> str:
-    """Who computed, in one sentence; empty when nobody did."""
+    """Who computed, in one sentence; empty when no one did."""
     models: dict[str, int] = defaultdict(int)
     for (_, model), units in _units(evidence).items():
         if model != UNKNOWN:
@@ -42,7 +42,7 @@ def _units(evidence: Evidence) -> dict[tuple[str, str], int]:
 
 def _who(evidence: Evidence) -> Iterator[Block]:
     if not evidence.origins and not evidence.workers:
-        yield Paragraph("Nobody has computed anything yet.")
+        yield Paragraph("No one has computed anything yet.")
         return
     yield Paragraph(f"{summary(evidence)}.")
     if evidence.origins:
@@ -58,7 +58,7 @@ def _who(evidence: Evidence) -> Iterator[Block]:
         yield Picture(
             "workers",
             f"When each worker held tasks ({of_all}), from the first lease to the last. A cross marks one that was "
-            "preempted, or of which nothing more was heard.",
+            "preempted, or lost.",
         )
         yield _workers(evidence)
 

@@ -30,8 +30,7 @@ from jobs.show.report.document import (
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.figures import WIDE, draw
 from jobs.show.report.palette import PAPER
-from jobs.show.report.words import shortened
-from langford.plain import plain
+from langford.plain import plain, shortened
 
 MARGIN, LINE, SIZE = 16.0, 4.9, 9.5
 """Millimetres, millimetres, points."""

@@ -11,8 +11,8 @@ from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points,
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN
 from jobs.show.report.participants import capped
-from jobs.show.report.words import instant, number, several, share
 from langford.methods import METHODS
+from langford.words import instant, number, several, share
 
 
 def answer(evidence: Evidence) -> str:
@@ -82,7 +82,7 @@ def _limits(evidence: Evidence) -> str:
     """What the checks prove, and what they do not."""
     confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
     proved = (
-        "These checks find what goes wrong by accident: a flipped bit, a task that is missing or counted twice, a "
+        "These checks find accidents: a flipped bit, a task that is missing or counted twice, a "
         "file that is damaged."
     )
     if confirmed:

@@ -49,23 +49,23 @@ CAMPAIGNS: Mapping[str, ThesisCampaign] = {
     Problem.langford(27).name: ThesisCampaign(
         tasks="32,768",
         mean="911 s",
-        deviation="20 %",
+        deviation="20%",
         effective="about 30 million s (345.4 d)",
         elapsed="164,700 s (1.9 d)",
-        occupancy="181.2 machines, 69.7 % of the cluster",
-        aborted="617 (1.9 % of the tasks)",
+        occupancy="181.2 machines, 69.7% of the cluster",
+        aborted="617 (1.9% of the tasks)",
         aborted_mean="766 s",
-        aborted_total="472,873 s (1.6 % of the effective time)",
+        aborted_total="472,873 s (1.6% of the effective time)",
     ),
     Problem.langford(28).name: ThesisCampaign(
         tasks="131,072",
         mean="1,321 s",
-        deviation="12 %",
+        deviation="12%",
         effective="about 117 million s (1,365 d)",
         elapsed="23 d",
-        occupancy="about 99 machines, 38 % of the cluster",
+        occupancy="about 99 machines, 38% of the cluster",
         remark="Its mean time times its tasks is 173 million s, more than the effective time that it gives; "
-        "both stand there.",
+        "the thesis contains both.",
     ),
 }
 """By name of the problem."""

@@ -85,7 +85,7 @@ class Occupancy:
 
 
 def occupancy(spans: Computing, parts: int) -> Occupancy | None:
-    """The occupancy in so many equal parts; None when no time has passed."""
+    """The occupancy in this number of equal parts; None when no time has passed."""
     begin, end = float(spans.start[spans.begun].min(initial=np.inf)), float(spans.held.max())
     if not end > begin:
         return None
@@ -141,7 +141,7 @@ class Throughput:
 
 
 def throughput(history: History, work: Times, begin: float, parts: int) -> Throughput | None:
-    """The throughput in so many equal parts from ``begin`` to the last result; None when no time has passed.
+    """The throughput in this number of equal parts from ``begin`` to the last result; None when no time has passed.
 
     Args:
         work: estimated work of every task of the campaign, float64[tasks].

@@ -1,1 +1,1 @@
-"""The commands of campaigns in a ledger: run, look, verify, move, end."""
+"""The commands for campaigns in a ledger: run, inspect, verify, move and end them."""

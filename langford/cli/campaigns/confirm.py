@@ -72,7 +72,7 @@ def confirm(
     """Count a campaign's problem again in another way, and compare the counts.
 
     By another method, the first that applies, or by shifted with another seed, in a new campaign of this ledger,
-    which computes everything anew.  The totals are compared.  Other methods and other seeds have other partial
+    which computes everything again.  The totals are compared.  Other methods and other seeds have other partial
     sums; those of miller and regular are the same, and `langford verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
@@ -100,7 +100,7 @@ def confirm(
 
 
 def _print(outcome: Confirmation) -> None:
-    """Print both counts, and what follows from them."""
+    """Print both counts and the conclusion."""
     plans = (outcome.first, outcome.second)
     for (name, key), count in zip(plans, outcome.counts, strict=True):
         seed = f", seed {key.seed}" if key.seed else ""

@@ -15,11 +15,12 @@ from db.states import TaskState
 from jobs.run.loop import result
 from jobs.verify import exchange, signing
 from jobs.verify.agreement import agreement
-from langford.cli.campaigns.running import print_result
+from langford.cli.campaigns.running import answer_of
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option, sign_option
 from langford.cli.output import display
 from langford.cli.output.terminal import show
+from langford.words import several
 
 
 @click.command(
@@ -44,7 +45,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     signature = signing.write(file, exported.to_bytes(), key)
     if doubtful:
         display.say(
-            f"{len(doubtful)} results are in doubt, and left out (first: task {doubtful[0]}): settle them with "
+            f"{several(len(doubtful), 'result')} in doubt left out (first: task {doubtful[0]}): settle this with "
             f"`langford verify {name} --waiting`, then export again"
         )
     if as_json:
@@ -59,7 +60,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
         }
         display.print_json(document)
         return
-    show(f"{len(exported.results)} of {exported.tasks} results of {name} in {file}")
+    show(f"{len(exported.results)} of {several(exported.tasks, 'result')} of {name} in {file}")
     show(f"promise   {in_words(exported.promise)}")
     if signature is not None:
         show(f"signed in {signature}")
@@ -112,7 +113,7 @@ def import_(
             imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind, **promise})
             if not as_json:
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
-                show(f"{file}: {new} new results of {campaign.name}{notes}")
+                show(f"{file}: {several(new, 'new result')} of {campaign.name}{notes}")
                 show(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = campaign
         for campaign in campaigns.values():
@@ -126,7 +127,11 @@ def import_(
 def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool, as_json: bool) -> ExitCode:
     """Merge a campaign, and print its count or note it; returns CHECK_FAILED, INCOMPLETE or DONE."""
     try:
-        return _add_count(counts, campaign, unconfirmed) if as_json else print_result(campaign, False, unconfirmed)
+        return (
+            _add_count(counts, campaign, unconfirmed)
+            if as_json
+            else answer_of(campaign, unconfirmed).print(as_json=False)
+        )
     except Unreplicated as error:
         display.say(f"langford: {error}")
         counts.append({"campaign": campaign.name, "count": None, **promise_document(campaign.promise())})

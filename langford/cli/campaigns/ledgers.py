@@ -50,9 +50,15 @@ Examples:
 @click.argument("where", callback=without_open_password)
 @json_option
 def upgrade(where: str, as_json: bool) -> None:
-    """Bring a ledger of an earlier version to this version's schema."""
+    """Bring a ledger of an earlier version to this version's schema.
+
+    A ledger in a file is copied first, to FILE.schema-NNNN beside it; back up one on a server yourself.
+    """
     with Database(where, upgrade=True) as database:
+        copy = database.copy_before_upgrade
         if as_json:
-            display.print_json({"ledger": database.where, "schema": SCHEMA})
-        else:
-            print(f"{database.where} has schema {SCHEMA}")
+            display.print_json({"ledger": database.where, "schema": SCHEMA, "copy": copy and str(copy)})
+            return
+        print(f"{database.where} has schema {SCHEMA}")
+        if copy is not None:
+            print(f"{copy} is the ledger as it was before")

@@ -15,14 +15,11 @@ from jobs.verify import exchange, signing
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display
 from langford.cli.output.terminal import show
-from langford.errors import LangfordError
+from langford.errors import BadInput
+from langford.words import several
 
 NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
-"""After these errors the campaign is in the ledger as it was; after others nobody knows."""
-
-
-class NotDeleted(LangfordError):
-    """Nobody said that a campaign shall be deleted, or there is no place for what is kept of it."""
+"""After these errors the campaign is still in the ledger, unchanged; after other errors its state is unknown."""
 
 
 @click.command(
@@ -43,7 +40,7 @@ def cancel(name: str, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": name, "released": leases, "set_aside": tasks})
     else:
-        print(f"{tasks} tasks of {name} are set aside, {leases} of them were with workers")
+        print(f"{several(tasks, 'task')} of {name} set aside, {leases:,} of them taken from workers")
 
 
 @click.command(
@@ -90,13 +87,13 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         if file.exists():
-            raise NotDeleted(f"{file} exists, and would hold what is kept of {name}: give another --out")
+            raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")
         kept, doubtful = campaign.trusted_export()
-        what = f"{name} with {len(kept.results):,} results of {kept.tasks:,} tasks"
+        what = f"{name} with results of {len(kept.results):,} of its {several(kept.tasks, 'task')}"
         if doubtful:
-            what += f", and {len(doubtful):,} more that are in doubt and would be lost"
+            what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
         if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
-            raise NotDeleted(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
+            raise BadInput(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
         signing.write(file, kept.to_bytes(), key=None)
         try:
             # What cannot be read back is not kept.
@@ -109,7 +106,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
         display.print_json({**document, **promise_document(kept.promise)})
     else:
-        show(f"{name} is deleted; its {len(kept.results)} results are in {file}")
+        show(f"{name} is deleted; {several(len(kept.results), 'result')} kept in {file}")
         show(f"promise   {in_words(kept.promise)}")
         if doubtful:
-            print(f"{len(doubtful)} results that were in doubt are lost")
+            print(f"{several(len(doubtful), 'result')} in doubt lost")

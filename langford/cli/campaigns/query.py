@@ -38,9 +38,7 @@ def moment(text: str) -> float:
     except (ValueError, OverflowError):
         at = -1.0
     if at < 0:
-        raise click.BadParameter(
-            "write a date or time in UTC since 1970, like 2026-01-31T12:30, or 90m, 12h, 2d ago"
-        )
+        raise click.BadParameter("write a date or time in UTC, like 2026-01-31T12:30, or a time ago: 90m, 12h, 2d")
     return at
 
 
@@ -65,7 +63,7 @@ adds them up in SQLite, sum(value::numeric) in Postgres."""
     "--since", type=moment, metavar="TIME", help="Only rows since: 2026-01-31T12:30 (UTC), or 90m, 12h, 2d."
 )
 @click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events.")
-@click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="At most so many rows.")
+@click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Print up to N rows.")
 @click.option("--sql", metavar="SELECT", help="A question of your own, which cannot change anything.")
 @click.option(
     "--seconds",
@@ -101,7 +99,7 @@ def query(
     if chosen == "parquet":
         formats.require_parquet()
         if is_terminal(out):
-            raise click.UsageError("Parquet is nothing for a terminal: give --out FILE")
+            raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
     if question is None and sql is None:
         if filters != Filters():
             raise click.UsageError(f"name a question: {', '.join(QUESTIONS)}")
@@ -128,7 +126,7 @@ def _asked(
 
 
 def _write(parts: Iterable[bytes], out: Path | None) -> None:
-    """Write what a format makes, as it makes it; into a file only as a whole."""
+    """Write the parts of a format as they are made; a file is written only when it is complete."""
     if out is not None:
         content = b"".join(parts)
         replace_file(out, content)

@@ -1,4 +1,4 @@
-"""Which campaign ``langford run`` goes on with."""
+"""Which campaign ``langford run`` resumes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from langford.methods import Method, PlanKey, find_method
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
-    """The campaign of a name, if this version can go on with it on a kind of device.
+    """The campaign of a name, if this version can resume it on a kind of device.
 
     Raises NoSuchCampaign, MethodDoesNotApply or CampaignMismatch.
     """
@@ -22,25 +22,26 @@ def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
     return create_campaign(ledger, key, name, yes=True)
 
 
-def tell_of_others(ledger: Ledger, key: PlanKey) -> None:
-    """Say which campaigns of the same problem are begun and not finished, before there is another one."""
+def name_others(ledger: Ledger, key: PlanKey) -> None:
+    """Name the unfinished campaigns of the same problem before another one is created."""
     for other in ledger.campaigns():
         if other.problem == key.problem and other.key != key:
             standing = other.standing()
             done = standing.tasks.get(TaskState.DONE, 0)
             if done and standing.unfinished:
                 share = standing.work.get(TaskState.DONE, 0.0) / other.work
+                so_far = f"{done:,} of {other.tasks:,} tasks, {share:.0%} of the work"
                 display.say(
-                    f"{other.name} counts the same and is begun ({done:,} of {other.tasks:,} tasks, {share:.0%} of "
-                    f"the work): `langford run {other.name}` goes on with it"
+                    f"{other.name} counts the same and is unfinished ({so_far}): "
+                    f"`langford run {other.name}` resumes it"
                 )
 
 
 def key_to_resume(ledger: Ledger, chosen: CampaignOptions, methods: Sequence[Method]) -> PlanKey | None:
     """The plan of the campaign that the command resumes; None for a new campaign.
 
-    One by the first of the methods, if there is one, else by another: so the same command goes on with its campaign
-    when another method has been measured to be the fastest since.
+    The campaign of the first method is preferred to those of the others.  So the same command resumes its campaign
+    even when another method has been measured to be faster since.
     """
     keys = [campaign.key for campaign in ledger.campaigns() if chosen.name in (None, campaign.name)]
     matching = [key for key in keys if chosen.matches(key)]

@@ -13,28 +13,26 @@ from db.files.promise import in_words
 from db.states import TaskState
 from jobs.run.calls import GivenUp
 from jobs.run.identity import Identity
-from jobs.run.loop import Run, RunReport, Step, result
+from jobs.run.loop import Run, RunReport, result
 from jobs.run.pool import Pool
 from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import LedgerTasks
 from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.output import display
-from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.answer import Answer, other_method
+from langford.cli.output.console import Terminal
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from langford.methods import Count, PlanKey, plan_of
+from langford.words import several
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
-
-
-class ManyTasks(LangfordError):
-    """The campaign would have millions of tasks, and nobody said that this is meant."""
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
@@ -46,13 +44,13 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
         name: of the campaign; None: the name of the plan.
         yes: whether millions of tasks are meant; otherwise the user is asked, if there is a terminal.
 
-    Raises CampaignMismatch, or ManyTasks.
+    Raises CampaignMismatch, or BadInput.
     """
     work = plan_of(key).work
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
         many = f"{key} has {len(work):,} tasks, which takes minutes and gigabytes"
         if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
-            raise ManyTasks(f"{many}: choose a smaller --depth, or give --yes")
+            raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
     return ledger.create_campaign(name or key.name, key, work.tolist())
 
 
@@ -68,34 +66,31 @@ def work_off(
     """Run a campaign of a ledger and show its progress; the other arguments are those of
     :class:`jobs.run.loop.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
-
-    def tell(step: Step) -> None:
-        line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
-
+    console = Terminal(line, stop)
     with line.shown():
         try:
-            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), line.remark, stop.reason)
+            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), console)
         except GivenUp as error:
-            line.remark(str(error))
+            console.say(str(error))
             return RunReport(0, 0.0, stop.reason(), 0)
-        return Run(source, devices, tell, line.remark, stop.reason, time_limit, pool_of, patience).run()
+        return Run(source, devices, console, time_limit, pool_of, patience).run()
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
-    """Print the count, or why there is none yet; returns the exit code."""
+    """Print the count, or the reason why there is none yet; returns the exit code."""
     code = unfinished(campaign, report, stop)
-    return print_result(campaign, as_json) if code is None else code
+    return answer_of(campaign).print(as_json) if code is None else code
 
 
 def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int | None:
     """Say why a campaign is not finished after a run; returns the exit code, or None when it is finished."""
-    advice = f"run the same command again to go on (ledger {campaign.database.where})"
+    advice = f"run the same command again to resume (ledger {campaign.database.where})"
     if stop.received:
-        display.say(f"stopped by {stop.received.name} after {report.tasks_here} tasks; {advice}")
+        display.say(f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}")
         return code_of_signal(stop.received)
     if report.set_aside:
         display.say(
-            f"{report.set_aside} tasks failed too often; see `langford tasks {campaign.name} --state "
+            f"{several(report.set_aside, 'task')} failed too often; see `langford tasks {campaign.name} --state "
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return ExitCode.TASKS_SET_ASIDE
@@ -107,16 +102,8 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int 
     return None
 
 
-def print_result(
-    campaign: Campaign,
-    as_json: bool,
-    unconfirmed: bool = False,
-    tell: Callable[[object], None] = display.print_json,
-) -> ExitCode:
-    """Merge the results of a campaign and print its count, or ``tell`` it as a JSON object.
-
-    Other arguments and errors: as :func:`jobs.run.loop.result`.
-    """
+def answer_of(campaign: Campaign, unconfirmed: bool = False) -> Answer:
+    """The merged count of a campaign; arguments and errors as :func:`jobs.run.loop.result`."""
     count = result(campaign, unconfirmed)
     promise, replication = campaign.promise(), campaign.replication()
     drawn = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
@@ -124,43 +111,32 @@ def print_result(
     seconds = campaign.progress().seconds
     # In a ledger without imports it goes without saying that nothing was promised.
     words = "" if replication.drawn or (promise is not None and not promise.share) else in_words(promise)
-    return print_campaign_count(
-        campaign.name, campaign.key, count, seconds, as_json, more=more, promise=words, tell=tell
-    )
+    return campaign_answer(campaign.name, campaign.key, count, seconds, more, words)
 
 
-def print_campaign_count(
+def campaign_answer(
     name: str,
     key: PlanKey,
     count: Count,
     seconds: float,
-    as_json: bool,
+    more: Mapping[str, object],
+    promise: str,
     first: str = "",
-    more: Mapping[str, object] | None = None,
-    promise: str = "",
-    tell: Callable[[object], None] = display.print_json,
-) -> ExitCode:
-    """Print the count of a campaign with its checks.
+) -> Answer:
+    """The count of a campaign as an answer.
 
     Args:
         name: of the campaign.
         key: its plan.
         count: its merged count.
         seconds: the computing time of all tasks.
-        as_json: whether to make a JSON object.
-        first: what to do before its tasks can be verified, said when the count is wrong.
         more: further fields of the JSON object.
-        promise: as for :func:`langford.cli.output.answer.print_answer`.
-        tell: gets the JSON object.
-
-    Returns CHECK_FAILED when the count is wrong, else DONE.
+        promise: as for :class:`langford.cli.output.answer.Answer`.
+        first: what to do before its tasks can be verified, printed when the count is wrong.
     """
     find = f"{first}find it with `langford verify {name} --sample 100%`"
     other = other_method(key.method, key.problem)
     if other != key.method:
         find += f", or count with --method {other}"
-    fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **(more or {})}
-    used = "of computing time"
-    return print_answer(
-        key.problem, key.method, count, seconds, used, as_json, find, fields, promise=promise, tell=tell
-    )
+    fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **more}
+    return Answer(key.problem, key.method, count, seconds, "of computing time", find, fields, promise=promise)

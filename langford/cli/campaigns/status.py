@@ -51,12 +51,12 @@ when all is done, or with Ctrl-C, both with exit code 0."""
 @token_option
 @certificate_option
 @insecure_option
-@click.option("--watch", is_flag=True, help="Look again and again; into a log one line for each campaign.")
+@click.option("--watch", is_flag=True, help="Refresh the display; in a log, write one line for each campaign.")
 @click.option(
     "--every",
     type=interval,
     metavar="TIME",
-    help="Between two looks, at least 0.1 s; default: 2 s on a terminal, 30 s in a log.",
+    help="Time between refreshes, 0.1 s or more; default: 2 s on a terminal, 30 s in a log.",
 )
 @json_option
 @click.pass_context
@@ -72,14 +72,14 @@ def status(
     every: float | None,
     as_json: bool,
 ) -> None:
-    """Show how far campaigns are, how fast, until when, who works on them, and what needs a look.
+    """Show the progress of campaigns, their speed, when they end, their workers, and what needs attention.
 
     Of one campaign, NAME, it shows everything.  With the URL of a server, http(s)://HOST:PORT or
     http(s)://HOST:PORT/NAME, it asks the server, else the ledger.
     """
     is_remote = where is not None and where.startswith(("http://", "https://"))
     if not is_remote and name is not None:
-        raise click.UsageError(f"{where} is no URL: write http://HOST:PORT, or the name of one campaign alone")
+        raise click.UsageError(f"{where} is not a URL: write http://HOST:PORT, or the name of one campaign alone")
     if every is not None and not watch:
         raise click.UsageError("--every belongs to --watch")
     if is_remote and context.get_parameter_source("address") is click.core.ParameterSource.COMMANDLINE:
@@ -109,7 +109,7 @@ def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], l
 
 
 def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:
-    """Show what there is again and again, until all is done.  Who looks ends it with Ctrl-C: nothing goes wrong."""
+    """Show what there is again and again, until all is done.  Ctrl-C ends it without an error."""
     if as_json or not sys.stdout.isatty():
         line = _json_line if as_json else line_of
         with suppress(KeyboardInterrupt):

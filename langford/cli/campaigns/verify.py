@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import re
-import secrets
 import time
 from pathlib import Path
 
 import click
 
-from db import Campaign, Export, Ledger
-from db.errors import Unreplicated
-from jobs.run.loop import result
-from jobs.verify import coverage as verification
+from db import Ledger
 from jobs.verify import signing
-from jobs.verify.agreement import agreement
-from jobs.verify.recomputation import Comparison, Recomputation, compare, recomputation
-from jobs.verify.statement import BadStatement, Statement, statement_of
-from langford.bounded import TooLarge, content
+from jobs.verify.recomputation import Comparison
+from jobs.verify.statement import Statement
+from jobs.verify.verification import DEFAULT_SAMPLE, Outcome, Selection, Verification
 from langford.cli.options.common import (
     METHOD_NAMES,
     allowed_signers_option,
@@ -30,11 +25,6 @@ from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
 from langford.devices import CPU, VERIFYING
-from langford.errors import CheckFailed, Incomplete
-
-DEFAULT_SAMPLE = "3"
-LARGEST_STATEMENT = 64 * 2**20
-"""Bytes: those of some hundred thousand tasks."""
 
 
 def sample(text: str) -> str:
@@ -70,7 +60,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
     help=f"Without tasks: recompute K random ones, or a share of them.  [default: {DEFAULT_SAMPLE}]",
 )
 @click.option(
-    "--seed", type=int, help="Repeat a random choice of tasks.  It is no seed of shifted: that is the campaign's."
+    "--seed", type=int, help="Repeat a random choice of tasks.  (The seed of shifted is that of the campaign.)"
 )
 @click.option(
     "--method",
@@ -93,7 +83,10 @@ promised share (--replicate) is not replicated, 4 a value differs."""
     help="With --all-checks: count although results of the promised share (--replicate) wait for others.",
 )
 @click.option(
-    "--statement", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", help="State it in this file."
+    "--statement",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write a statement to FILE.",
 )
 @sign_option
 @click.option(
@@ -154,84 +147,40 @@ def verify(
     if statement is not None:
         signing.require_place(statement, key)
     chosen_device = VERIFYING[device].present(1)[0]
-    seed = secrets.randbelow(2**32) if seed is None else seed
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        export = campaign.export()
-        done = [evaluation.result.index for evaluation in export.results]
-        for index in named:
-            campaign.plan.require(index)
-        if waiting:
-            named = campaign.rechecked_tasks()
-            if not named:
-                print(f"no result of {name} waits for a recheck or a decision")
-                return
-        if not done:
-            raise Incomplete(f"nothing was verified: no task of {name} has a result yet; run them first")
-        size = verification.sample_size(sample_text or DEFAULT_SAMPLE, len(done))
-        chosen = sorted(set(named)) or verification.choose(done, size, seed)
-        way = recomputation(campaign.plan, method_name, chosen_device)
-        comparisons = _compare(campaign, export, way, chosen, quiet=as_json)
-        decided = verification.decide(campaign, comparisons, chosen_device)
-        checks, pending = _all_checks(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
-        promise = campaign.promise()
-    compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
-    work = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
-    coverage = verification.Coverage(len(compared), len(done), campaign.tasks, work, None if named else seed)
-    counted_sources = verification.sources(
-        [evaluation for evaluation in export.results if evaluation.result.index in compared]
-    )
-    plan_fields = {
-        "problem": campaign.problem.name,
-        "method": campaign.key.method,
-        "depth": campaign.key.depth,
-        "seed": campaign.key.seed,
-    }
-    stated = statement_of(
-        name, plan_fields, comparisons, coverage, way.words, chosen_device, checks, counted_sources, promise
-    )
+        if waiting and not campaign.rechecked_tasks():
+            print(f"no result of {name} waits for a recheck or a decision")
+            return
+        selection = Selection(named, waiting, sample_text or DEFAULT_SAMPLE, seed)
+        verification = Verification(campaign, selection, method_name, chosen_device)
+        comparisons = _compare(verification, quiet=as_json)
+        outcome = verification.conclude(comparisons, all_checks, unconfirmed)
     if as_json:
-        display.print_json(stated.document)
+        display.print_json(outcome.statement.document)
     else:
-        _print_outcome(stated, verification.stale(counted_sources))
-        if decided:
-            print(f"decided   {', '.join(map(str, decided))}: what was recomputed here is the result now")
+        _print_outcome(outcome)
     if statement is not None:
-        _write(stated, statement, key)
-    if not compared:
-        raise Incomplete("nothing was verified: none of these tasks has a result yet; run them first")
-    if not stated.document["agrees"]:
-        wrong = [each.index for each in comparisons if each.verdict == "differs"]
-        listed = " ".join(map(str, wrong))
-        if set(wrong) <= set(decided):
-            raise CheckFailed(
-                f"{name}: what was stored for task {listed} is not what was recomputed; it waited for a decision, "
-                "and what was recomputed is the result now"
-            )
-        raise CheckFailed(
-            f"{name}: what is stored for task {listed} is not what was recomputed, and one of the two is wrong: "
-            f"recompute it on another machine; `langford recheck {name} {listed}` puts it in question, and then "
-            "workers, or the same verification, decide"
-        )
-    if pending is not None:
-        raise pending
+        signature = signing.write(statement, outcome.statement.to_text().encode(), key)
+        signed = "" if signature is None else f", signed in {signature}"
+        display.say(f"the statement is in {statement}{signed}")
+    if outcome.error is not None:
+        raise outcome.error
 
 
-def _compare(
-    campaign: Campaign, export: Export, way: Recomputation, chosen: list[int], quiet: bool
-) -> list[Comparison]:
-    """Recompute tasks, print each comparison, and show the progress."""
+def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
+    """Recompute the tasks, print each comparison, and show the progress."""
     comparisons: list[Comparison] = []
     work_done, started = 0.0, time.monotonic()
-    line = ProgressLine(f"verify {campaign.name}", float(campaign.plan.work[chosen].sum()), len(chosen))
+    line = ProgressLine(f"verify {verification.campaign.name}", verification.work, len(verification.tasks))
 
-    def done(index: int, share: float) -> None:
+    def progress(work: float) -> None:
         nonlocal work_done
-        work_done += float(campaign.plan.work[index]) * share
+        work_done += work
         line.update(len(comparisons), work_done, work_done, time.monotonic() - started)
 
     with line.shown():
-        for comparison in compare(export, way, chosen, done):
+        for comparison in verification.compare(progress):
             comparisons.append(comparison)
             if not quiet:
                 values = "" if comparison.stored is None else f"{comparison.words}: "
@@ -239,54 +188,24 @@ def _compare(
     return comparisons
 
 
-def _all_checks(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[list[str], Unreplicated | None]:
-    """Check what is stored without recomputing it, and the count if the campaign is complete, in words.
-
-    Returns the checks, and why there is no count although every task has a result.
-    """
-    checks = verification.check_all(campaign, export)
-    if len(export.results) < campaign.tasks:
-        return [*checks, f"no count yet: {campaign.tasks - len(export.results)} tasks have no result"], None
-    try:
-        count = result(campaign, unconfirmed)
-    except Unreplicated as error:
-        return [*checks, "no count: the promised share is not replicated"], error
-    comparison = agreement(campaign.problem, count.published)
-    if comparison.agrees is False:
-        raise CheckFailed(
-            f"{campaign.problem} = {count.published:,} is wrong ({comparison.words}), so at least one task is: "
-            "find it with --sample 100%"
-        )
-    return [*checks, *count.checks, f"{campaign.problem} = {count.published:,} {comparison.words}"], None
-
-
-def _print_outcome(stated: Statement, stale: int) -> None:
+def _print_outcome(outcome: Outcome) -> None:
     """Print what was compared, how, and what that proves."""
-    coverage = stated.document["coverage"]
-    show(f"compared  {coverage['words']}")
-    show(f"how       {stated.document['how']}")
-    show(f"promise   {stated.document['promise']}")
-    for check in stated.document["checks"]:
+    stated = outcome.statement.document
+    show(f"compared  {stated['coverage']['words']}")
+    show(f"how       {stated['how']}")
+    show(f"promise   {stated['promise']}")
+    for check in stated["checks"]:
         show(f"checked   {check}")
-    if stale:
-        print(f"note      {stale} of the stored results come from other kernels than this program's")
-    print(f"proves    {coverage['proof']}")
-
-
-def _write(stated: Statement, file: Path, key: Path | None) -> None:
-    """Write the statement, signed if there is a key."""
-    signature = signing.write(file, stated.to_text().encode(), key)
-    signed = "" if signature is None else f", signed in {signature}"
-    display.say(f"the statement is in {file}{signed}")
+    if outcome.stale:
+        print(f"note      {outcome.stale} of the stored results come from other kernels than this program's")
+    print(f"proves    {stated['coverage']['proof']}")
+    if outcome.decided:
+        print(f"decided   {', '.join(map(str, outcome.decided))}: the result is now the recomputed value")
 
 
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
-    """Print a statement and who signed it; raises BadStatement, ChangedStatement or BadSignature."""
-    try:
-        text = content(file, LARGEST_STATEMENT).decode()
-    except (UnicodeDecodeError, TooLarge) as error:
-        raise BadStatement(f"{file} is no text: choose a file that `langford verify --statement` wrote") from error
-    stated, words = Statement.from_text(text), signing.signer(file, allowed)
+    """Print a statement and who signed it; raises BadInput, ChangedStatement or BadSignature."""
+    stated, words = Statement.read(file), signing.signer(file, allowed)
     if as_json:
         display.print_json({"signature": words, **stated.document})
     else:

@@ -1,4 +1,4 @@
-"""The options of jobs on a SLURM cluster, in groups: what a job asks for, and whom its workers work for."""
+"""The options of jobs on a SLURM cluster, in groups: the resources of a job, and the campaign of its workers."""
 
 from __future__ import annotations
 

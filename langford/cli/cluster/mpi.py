@@ -9,16 +9,16 @@ import click
 import db
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
-from jobs.mpi.world import TooFewRanks, device_of, world
+from jobs.mpi.world import device_of, world
 from langford.cli.campaigns.running import conclude, create_campaign, work_off
 from langford.cli.cluster.ranks import failing_together
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
-from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.answer import Answer, other_method
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 from langford.methods import PlanKey
 from langford.steps import COMPILING
 
@@ -59,11 +59,9 @@ def mpi(
     if communicator.rank:
         COMPILING.tell(lambda compiles: None)  # rank 0 says it for all
     if not static and communicator.size < 2:
-        raise TooFewRanks(
-            "rank 0 only gives tasks to others: start two ranks or more with mpirun, or use `langford run`"
-        )
+        raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
-        key = chosen.key(Device.parse(device))
+        key = chosen.plan(Device.parse(device), shared=True).key
     except LangfordError:
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
@@ -89,7 +87,7 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
     count, seconds = counted
     again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
     used, more = f"on {communicator.size} ranks", {"ranks": communicator.size}
-    return print_answer(key.problem, key.method, count, seconds, used, as_json, again, more)
+    return Answer(key.problem, key.method, count, seconds, used, again, more).print(as_json)
 
 
 def _run_campaign(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ...] = ()) -> Iterator[None]:
-    """End all ranks when this one fails: without the abort the others would wait for it for ever.
+    """End all ranks when this one fails: without the abort the others would wait for it forever.
 
     ``but_for``: errors that every rank has at the same place; they are raised as they are.
     """

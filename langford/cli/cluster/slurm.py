@@ -22,24 +22,17 @@ from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
+from langford.cli.output.console import Terminal
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS
-from langford.errors import LangfordError
+from langford.errors import BadInput
 from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
-"""Without the working folder on Python's path: a folder there may be called like one of this program."""
+"""Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
 Way = tuple[list[str], Callable[[], Standing], Callable[[], str]]
 """The command of a worker, and two functions that ask for the standing and the UUID of its campaign."""
-
-
-class LedgerOnOneMachine(LangfordError):
-    """Workers on other machines cannot use a SQLite file."""
-
-
-class NameUnknown(LangfordError):
-    """The name of the jobs follows from the campaign, and nobody can say which one it is now."""
 
 
 @click.group(cls=ListingGroup)
@@ -96,7 +89,7 @@ def keep(
         def lock(jobs: str) -> None:
             locks.enter_context(held(job.logs / name / f"{jobs}.lock"))
 
-        keeper = _keeper(name, queue, job, as_json, stop.reason, lock)
+        keeper = _keeper(name, queue, job, as_json, stop, lock)
         if keeper is None:
             return
         with _notified(name, queue, hooks, notify.stalled_after, stop):
@@ -168,7 +161,7 @@ def _print_script(script: str, as_json: bool) -> None:
 def _notified(
     name: str, queue: QueueOptions, hooks: Sequence[Hook], stalled_after: float, stop: StopSignals
 ) -> Iterator[None]:
-    """Send what is due about a campaign of the ledger while the block runs."""
+    """Send notifications about a campaign of the ledger while the block runs."""
     if not hooks:
         yield
         return
@@ -183,7 +176,7 @@ def _keeper(
     queue: QueueOptions,
     job: JobOptions,
     as_json: bool,
-    stop_reason: Callable[[], str | None] = lambda: None,
+    stop: StopSignals | None = None,
     lock: Callable[[str], None] = lambda jobs: None,
 ) -> QueueKeeper | None:
     """Make the folder for the logs of a campaign and the keeper of its queue.
@@ -214,7 +207,7 @@ def _keeper(
         try:
             _print_script(script(queue.max_queued), as_json)
         except ServerAway as error:
-            raise NameUnknown(
+            raise BadInput(
                 f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
                 "serve`, or wait until it answers"
             ) from error
@@ -222,13 +215,12 @@ def _keeper(
     logs.mkdir(parents=True, exist_ok=True)
     if not queue.server:
         jobs()
-    return QueueKeeper(
-        SlurmScheduler(), jobs, script, standing, queue.max_queued, say=display.say, stop_reason=stop_reason
-    )
+    console = Terminal(stop=stop)
+    return QueueKeeper(SlurmScheduler(), jobs, script, standing, queue.max_queued, console=console)
 
 
 def _through_server(name: str, queue: QueueOptions) -> Way:
-    """The way through a task server."""
+    """Workers that use a task server."""
     url = f"{(queue.server or '').rstrip('/')}/{name}"
     server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure)
     command = [*LANGFORD, "work", url]
@@ -241,9 +233,9 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
 
 
 def _through_ledger(name: str, queue: QueueOptions) -> Way:
-    """The way of workers that open the ledger themselves."""
+    """Workers that open the ledger themselves."""
     if not queue.address.startswith("postgresql"):
-        raise LedgerOnOneMachine(
+        raise BadInput(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
             "URL (see `langford serve`), or a Postgres --ledger"
         )

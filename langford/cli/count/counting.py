@@ -6,16 +6,17 @@ import click
 
 from jobs.tuning import forecast
 from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
-from langford.cli.options.groups import ProblemOptions, method_of, problem_options
+from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
-from langford.cli.output.answer import other_method, print_answer
+from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.progress import ProgressLine
-from langford.counting import count_tasks, plan
+from langford.counting import count_tasks
 from langford.devices import Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
-from langford.methods import Count
+from langford.methods import Count, chosen_plan
 from langford.problem import Problem
+from langford.words import duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_A_LEDGER = 1800.0
@@ -31,6 +32,8 @@ Examples:
   langford count 12 --variant skolem --json
   langford count 15 --method shifted --seed 7
   langford count 10 --copies 3
+  langford count 13 --defect 4
+  langford count 12 --variant near-skolem --missing 5
   langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
 )
 @problem_options
@@ -38,7 +41,7 @@ Examples:
 @plan_seed_option
 @click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
 @device_option
-@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if none can exist.")
+@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if no arrangement can exist.")
 @json_option
 @click.pass_context
 def count(
@@ -53,11 +56,11 @@ def count(
 ) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen.problem()
-    choice = method_of(method_name, problem, Device.parse(device), plan_seed)
+    choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     if problem.obstruction and not anyway:
-        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts all the same",))
-        context.exit(print_answer(problem, method.name, nothing, 0.0, "without counting", as_json, ""))
+        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
+        context.exit(Answer(problem, method.name, nothing, 0.0, "without counting", "").print(as_json))
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
     place = chosen_devices[0]
@@ -65,25 +68,26 @@ def count(
     if expected > LONGEST_COUNT and not anyway:
         years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
-            f"{problem} by {method.name} would take about {display.duration(expected)} on this machine "
+            f"{problem} by {method.name} would take about {duration(expected)} on this machine "
             f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
-            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it all the same)"
+            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it nevertheless)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
-        display.say(f"{problem} by {method.name}: about {display.duration(expected)} on {threads} cores{why}")
+        display.say(f"{problem} by {method.name}: about {duration(expected)} on {several(threads, 'core')}{why}")
     if expected > SECONDS_WORTH_A_LEDGER:
         display.say("`langford run` does the same and survives interruption")
-    used = f"on {len(chosen_devices)} {place.unit}s"
-    chosen_plan = plan(problem, method.name, device=place, seed=plan_seed)
-    line = ProgressLine(str(problem), float(chosen_plan.work.sum()), len(chosen_plan.tasks))
+    used = f"on {several(len(chosen_devices), place.unit)}"
+    plan = choice.plan
+    line = ProgressLine(str(problem), float(plan.work.sum()), len(plan.tasks))
     with line.shown():
         counted, seconds = count_tasks(
-            chosen_plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
+            plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
         )
     again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
-    more = {"seed": chosen_plan.seed, "chosen": choice.reason or None}
-    context.exit(print_answer(problem, method.name, counted, seconds, used, as_json, again, more, choice.reason))
+    more = {"seed": plan.seed, "chosen": choice.reason or None}
+    answer = Answer(problem, method.name, counted, seconds, used, again, more, choice.reason)
+    context.exit(answer.print(as_json))
 
 
 @click.command(
@@ -121,7 +125,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     if problem.obstruction:
         print(f"  the exact value is 0: {problem.obstruction}")
     elif not estimated.fruitful:
-        print("  give more --walks; where no number of them finds one, there may be none: `langford count`")
+        print("  give more --walks; if none of them finds one, there may be no arrangement: `langford count`")
 
 
 def _problem_of_estimate(problem: Problem) -> str:

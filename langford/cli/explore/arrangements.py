@@ -22,7 +22,7 @@ Examples:
   langford list 16 --sample 5 --seed 1""",
 )
 @problem_options
-@click.option("--count", "only_count", is_flag=True, help="Print how many, found one by one.")
+@click.option("--count", "only_count", is_flag=True, help="Print only their number, found by listing them.")
 @click.option("--limit", type=click.IntRange(0, 2**62), metavar="K", help="Stop after K arrangements.")
 @click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K arrangements at random instead.")
 @seed_option
@@ -34,7 +34,7 @@ def list_(
     problem = chosen.problem()
     if sample is not None and limit is not None:
         raise click.UsageError("--sample draws K arrangements: leave --limit out")
-    advice = "" if sample is not None else "; --sample 1 draws one at random, mostly sooner"
+    advice = "" if sample is not None else "; --sample 1 draws one at random, usually sooner"
     if sample is not None:
         listed = explicit.sample(problem, sample, seed)
         if not explicit.is_uniform(problem) and problem.places <= explicit.LONGEST_ROW:

@@ -42,7 +42,7 @@ def draw(
             raise BadProblem("give --cubes one label per place, 0 for an empty one")
         if chosen.n is not None and not explicit.is_valid(chosen.problem(), arrangement):
             raise BadProblem(
-                f"{','.join(map(str, cubes))} is no arrangement of {chosen.problem().name}: correct it, or "
+                f"{','.join(map(str, cubes))} is not an arrangement of {chosen.problem().name}: correct it, or "
                 "leave N out to draw it without this check"
             )
     if out is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import click
 
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import copies_option, json_option, ledger_option, variant_argument
+from langford.cli.options.groups import parameter_options
 from langford.cli.options.types import FiniteRange, numbers
 from langford.devices import CPU, KINDS
 from langford.loading import load
@@ -32,16 +34,25 @@ Examples:
 @variant_argument
 @click.argument("n", type=int)
 @copies_option
+@parameter_options
 @click.option("--depth", "-p", type=click.IntRange(min=1), help="Describe the levels down to this depth only.")
 @one_device_option
 @json_option
-def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_json: bool) -> None:
+def tree(
+    variant: str,
+    n: int,
+    copies: int,
+    parameters: Mapping[str, int],
+    depth: int | None,
+    device: str,
+    as_json: bool,
+) -> None:
     """Measure the search tree of a problem exactly, by its states.
 
     Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
     task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
     """
-    _work("tree")(variant, n, copies, depth, device, as_json)
+    _work("tree")(variant, n, copies, parameters, depth, device, as_json)
 
 
 @irregular.command(
@@ -90,16 +101,19 @@ def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
     epilog="""\b
 Examples:
   langford irregular cycle edges.txt
-  langford irregular cycle edges.txt --maximum --json"""
+  langford irregular cycle edges.txt --maximum --json
+  zcat graph.gr.gz | langford irregular cycle -"""
 )
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--maximum", is_flag=True, help="The largest instead of the least.")
 @json_option
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
-    Each line of FILE is an edge: source, target, weight and, for a ratio, its time.  Vertices are numbers; lines
-    that begin with # are remarks.  With whole numbers the answer is exact, and proved.
+    Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
+    them.  Vertices are numbers; lines that begin with # are remarks.  FILE may also be a graph of DIMACS ("p" and
+    "a" lines) or a Matrix Market file, and may be compressed by gzip.  With whole numbers the answer is exact, and
+    proved.
     """
     _work("cycle")(file, maximum, as_json)
 
@@ -144,6 +158,6 @@ def bfs(
 
 
 def _work(name: str) -> Any:
-    """What a command does, loaded now; raises NoScipy."""
+    """The function that does the work of a command, imported now; raises NoScipy."""
     load("langford.irregular.errors:require_scipy")()
     return load(f"langford.cli.explore.irregular_work:{name}")

@@ -1,7 +1,8 @@
-"""What the commands of ``langford irregular`` do.  It takes a second to load, which their help does without."""
+"""The work of the commands of ``langford irregular``.  It takes a second to load, which their help does without."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -17,15 +18,24 @@ from langford.cli.explore.graph500 import print_searches, searched_on_ranks
 from langford.cli.output import display
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
-from langford.irregular.cycles import cycle_mean, cycle_ratio
+from langford.irregular.cycles import cycle_mean, cycle_ratio, in_words
+from langford.irregular.errors import BadFile, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.search_tree import search_sizes
 from langford.problem import Problem
 
 
-def tree(variant: str, n: int, copies: int, depth: int | None, device: str, as_json: bool) -> None:
+def tree(
+    variant: str,
+    n: int,
+    copies: int,
+    parameters: Mapping[str, int],
+    depth: int | None,
+    device: str,
+    as_json: bool,
+) -> None:
     """Print the sizes of a search tree."""
-    problem = Problem.named(variant, n, copies)
+    problem = Problem.named(variant, n, copies, **parameters)
     sizes = search_sizes(problem, depth, device)
     if as_json:
         document = {
@@ -87,8 +97,7 @@ def farm(
         return
     print(f"{pace.tasks_per_second:,.4g} tasks per second at most with {described.workers:,} workers")
     print(f"  expected    {pace.expected_tasks_per_second:,.4g}, because requests that come at once wait")
-    shown = ", ".join(pace.critical[:4]) + (", …" if len(pace.critical) > 4 else "")
-    print(f"  limited by  {shown}")
+    print(f"  limited by  the {pace.limited_by}: {', '.join(pace.critical)}")
     if pace.saturates_at is not None:
         print(f"  the server is the limit from {pace.saturates_at:,} workers on")
 
@@ -114,7 +123,11 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     if edges.times is None:
         optimal = cycle_mean(graph, weights, maximum)
     else:
-        optimal = cycle_ratio(graph, weights, edges.times[graph.order], maximum)
+        try:
+            optimal = cycle_ratio(graph, weights, edges.times[graph.order], maximum)
+        except ZeroTime as error:
+            named = in_words(edges.names[error.vertices].tolist())
+            raise BadFile(f"{file}: the cycle {named} takes no time: give one of its edges a time") from error
     optimal.check()
     vertices = edges.names[optimal.vertices].tolist()
     if as_json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import click
@@ -13,12 +14,14 @@ from jobs.tuning.choice import choices
 from jobs.tuning.experiment import Experiment
 from jobs.tuning.session import experiments
 from langford.cli.options.common import copies_option, json_option, variant_option
+from langford.cli.options.groups import parameter_options
 from langford.cli.output import display
+from langford.cli.output.console import Terminal
 from langford.methods import find_method
 from langford.problem import Problem
 
 CHOICE = "choice"
-"""Instead of a method: which one to choose."""
+"""In the place of a method: measure which one to choose."""
 
 
 @click.command(
@@ -33,12 +36,21 @@ Examples:
 @click.option("--n", type=int, required=True, help="Colours of the problem that is counted each time.")
 @variant_option
 @copies_option
+@parameter_options
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Draw them into this folder.")
 @click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
 @json_option
 def tune(
-    method_name: str, n: int, variant: str, copies: int, repeat: int, out: Path | None, save: bool, as_json: bool
+    method_name: str,
+    n: int,
+    variant: str,
+    copies: int,
+    parameters: Mapping[str, int],
+    repeat: int,
+    out: Path | None,
+    save: bool,
+    as_json: bool,
 ) -> None:
     """Count one problem with many settings, and keep the fastest.
 
@@ -49,14 +61,14 @@ def tune(
     `choice` measures some tasks of each method that may be the fastest for the problem: `run` and `count`
     then choose by these times, for it and for problems of the same kind.
     """
-    problem = Problem.named(variant, n, copies)
+    problem = Problem.named(variant, n, copies, **parameters)
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []
     if method_name == CHOICE:
-        measured = choices(problem, repeat, display.say, save)
+        measured = choices(problem, repeat, Terminal(), save)
     else:
-        measured = experiments(problem, find_method(method_name, problem), repeat, display.say, save)
+        measured = experiments(problem, find_method(method_name, problem), repeat, Terminal(), save)
     for device, experiment in measured:
         documents.append({"device": device, **experiment.document()})
         if not as_json:

@@ -1,4 +1,4 @@
-"""``langford create`` and ``token``: campaigns for workers to come, and the right to work for them."""
+"""``langford create`` and ``token``: campaigns for workers that come later, and their access tokens."""
 
 from __future__ import annotations
 
@@ -17,16 +17,14 @@ from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.terminal import show
+from langford.devices import CPU
 from langford.durable import replace_file
-from langford.errors import LangfordError
+from langford.errors import BadInput
+from langford.words import several
 
 DAY_SECONDS = 86_400.0
 OF_NEW = ("role", "days", "label", "out")
 """The options of ``langford token`` that describe a new one."""
-
-
-class NoSuchToken(LangfordError):
-    """A campaign has no token of that number."""
 
 
 @click.command(
@@ -41,8 +39,8 @@ Examples:
 @ledger_option
 @json_option
 def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
-    """Write a campaign with all its tasks into a ledger, for workers to come."""
-    key = chosen.key()
+    """Write a campaign with all its tasks into a ledger, for workers that come later."""
+    key = chosen.plan(CPU, shared=True).key
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         if replicate is not None:
@@ -52,7 +50,7 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str, as_js
             document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
             display.print_json(document)
         else:
-            show(f"{campaign.name}: {campaign.tasks:,} tasks in {where}")
+            show(f"{campaign.name}: {several(campaign.tasks, 'task')} in {where}")
 
 
 @click.command(
@@ -75,7 +73,7 @@ Examples:
     type=click.Path(path_type=Path),
     help="Write it to a file that only you may read; do not print it.",
 )
-@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens instead.")
+@click.option("--list", "listing", is_flag=True, help="List the campaign's tokens; make none.")
 @click.option("--revoke", metavar="ID|all", help="Revoke a token, by its number in the list, or all, instead.")
 @ledger_option
 @json_option
@@ -107,7 +105,7 @@ def token(
             if as_json:
                 display.print_json({"campaign": name, "revoked": revoked})
             else:
-                print(f"{revoked} tokens revoked")
+                print(f"{several(revoked, 'token')} revoked")
         else:
             made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
             if out is not None:
@@ -120,21 +118,21 @@ def token(
 
 
 def _keep(campaign: Campaign, made: str, file: Path) -> None:
-    """Write a new token to a file; where that fails nobody knows the token, and it is revoked."""
+    """Write a new token to a file; if that fails, the token is revoked, since no one has received it."""
     try:
         replace_file(file, f"{made}\n".encode(), private=True)
     except BaseException:
-        with campaign.database.writing() as connection:
-            tokens.revoke(connection, campaign.campaign_id, made)
+        with campaign.writing() as transaction:
+            tokens.revoke(transaction, made)
         raise
 
 
 def _revoke(campaign: Campaign, which: str) -> int:
-    """Revoke one token or all; returns how many.  Raises NoSuchToken."""
+    """Revoke one token or all; returns how many.  Raises BadInput."""
     if which == "all":
         return campaign.revoke_tokens()
     if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke_token(int(which))):
-        raise NoSuchToken(f"{campaign.name} has no token {which!r:.20}: `langford token {campaign.name} --list`")
+        raise BadInput(f"{campaign.name} has no token {which!r:.20}: `langford token {campaign.name} --list`")
     return 1
 
 

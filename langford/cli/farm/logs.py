@@ -13,14 +13,15 @@ from queue import Full, Queue
 from typing import Any, TextIO
 
 from langford.cli.output.terminal import plain
+from langford.words import several
 
 FORMATS = ("text", "json")
 MOST_WAITING = 10_000
-"""Lines that may wait to be written."""
+"""The maximum number of lines that wait to be written."""
 LAST_SECONDS = 2.0
-"""How long the last lines may take."""
+"""The time limit for writing the last lines."""
 OTHERS = "other"
-"""The event of a line that says none: of a library."""
+"""The event of lines from libraries, which name none."""
 
 
 class TextLines(logging.Formatter):
@@ -54,9 +55,9 @@ class JsonLines(logging.Formatter):
 
 
 class Lines(logging.Handler):
-    """Writes lines in a thread of its own: a terminal that is stopped, or a full pipe, holds nobody else up.
+    """Writes lines in a thread of its own, so that a stopped terminal or a full pipe blocks no other thread.
 
-    Lines that come while too many wait are left out, and counted.
+    Lines that arrive while too many wait are dropped and counted.
     """
 
     def __init__(self, stream: TextIO, formatter: logging.Formatter) -> None:
@@ -69,14 +70,14 @@ class Lines(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Write a line soon."""
+        """Queue a line."""
         try:
             self._waiting.put_nowait(self._with_those_left_out(record))
         except Full:
             self._left_out += 1
 
     def close(self) -> None:
-        """Write the lines that wait, if that is quick."""
+        """Write the queued lines, up to the time limit."""
         if self._thread.is_alive():
             try:
                 self._waiting.put_nowait(None)
@@ -94,7 +95,7 @@ class Lines(logging.Handler):
             {
                 "levelno": logging.WARNING,
                 "levelname": "WARNING",
-                "msg": f"{number} lines are left out here: they came faster than they could be written",
+                "msg": f"{several(number, 'line')} dropped here: they came faster than they could be written",
                 "event": "left_out",
                 "fields": {"number": number},
             }

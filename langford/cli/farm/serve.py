@@ -18,19 +18,11 @@ from jobs.show.log.reporter import Reporter
 from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import ledger_option, replicate_option
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
-from langford.errors import LangfordError
+from langford.errors import BadInput, NotInstalled
 
 PORT = 8765
 LAST_SECONDS = 5.0
-"""How long the last lines and notifications may take at the end."""
-
-
-class OpenToAll(LangfordError):
-    """Tokens would travel over a network without encryption."""
-
-
-class NoServer(LangfordError):
-    """A package that the task server needs is missing."""
+"""The time limit for the last lines and notifications."""
 
 
 @click.command(
@@ -58,7 +50,7 @@ Examples:
     help="How the log on standard error is written; json: one object in each line.",
 )
 @notify_options
-@click.option("--access-log", is_flag=True, help="Say each request in the log, too.")
+@click.option("--access-log", is_flag=True, help="Log each request.")
 def serve(
     names: tuple[str, ...],
     address: str,
@@ -75,7 +67,7 @@ def serve(
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
     if not (certificate or insecure or is_this_machine(host)):
-        raise OpenToAll(
+        raise BadInput(
             f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "
             "a network that you trust"
         )
@@ -85,7 +77,7 @@ def serve(
         from jobs.farm.api.traffic import Traffic
         from jobs.farm.guard.connections import Connections, LimitedLog
     except ImportError as error:
-        raise NoServer(
+        raise NotInstalled(
             f"the server needs starlette, uvicorn and prometheus-client ({error}): pip install 'langford[server]'"
         ) from error
     if key and not certificate:
@@ -122,9 +114,9 @@ def serve(
 
 @contextmanager
 def ended_in_order() -> Iterator[list[int]]:
-    """Let the block end first when SIGTERM comes, which the server passes on when it has closed its connections.
+    """Delay SIGTERM until the block has ended, so that the server can close its connections first.
 
-    The block gets the signals that came before the server was there.
+    Yields a list that gets the signals which arrive before the server handles them.
     """
     received = list[int]()
     before = signal.signal(signal.SIGTERM, lambda number, frame: received.append(number))
@@ -138,7 +130,7 @@ def ended_in_order() -> Iterator[list[int]]:
 
 @contextmanager
 def reported(watches: Mapping[Campaign, Watch]) -> Iterator[None]:
-    """Write lines about campaigns into the log while the block runs."""
+    """Log the events of campaigns while the block runs."""
     reporter = Reporter(watches)
     reporter.start()
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from db.look.overview import ID_LENGTH
 from jobs.farm.worker.client import RemoteCampaign
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.console import Step
 from jobs.run.identity import Identity
-from jobs.run.loop import Run, Step
+from jobs.run.loop import Run
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     certificate_option,
@@ -28,10 +30,13 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
+from langford.cli.output.console import Terminal
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
-from langford.folders import OpenFolder, base_folder, objection
+from langford.errors import BadInput
+from langford.folders import base_folder, objection
+from langford.words import several
 
 
 @click.command(
@@ -61,7 +66,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     type=FiniteRange(min=1, max=86_400),
     default=120,
     show_default=True,
-    help="Seconds after the last renewal of its leases that this worker's tasks go to others.",
+    help="Seconds after the last renewal of its leases until this worker's tasks go to others.",
 )
 @json_option
 @click.pass_context
@@ -82,28 +87,21 @@ def work(
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
     chosen_devices = devices(device, chosen_cores(workers))
-    server = RemoteCampaign(url, token_of(token_file), certificate, insecure, stop.reason)
+    server = RemoteCampaign(url, token_of(token_file), certificate, insecure, Terminal(stop=stop))
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
-    results = Outbox(_outbox_folder(outbox), identity, line.remark)
+    results = Outbox(_outbox_folder(outbox), identity, Terminal(line, stop))
     results.prepare()
-    source = ServerTasks(server, results, identity, line.remark, lease)
-
-    def tell(step: Step) -> None:
-        if not line.has_total:
-            line.of(*source.total)
-            line.remark(_beginning(server, source, identity, len(chosen_devices)))
-        line.update_among_others(
-            step.tasks_done, step.work_done, step.tasks_here, step.work_here, step.seconds_left
-        )
-
+    source = ServerTasks(server, results, identity, Terminal(line, stop), lease)
+    console = WorkerTerminal(line, stop, source, lambda: _beginning(server, source, identity, len(chosen_devices)))
     with line.shown():
-        report = Run(source, chosen_devices, tell, line.remark, stop.reason, time_limit, patience=patience).run()
+        report = Run(source, chosen_devices, console, time_limit, patience=patience).run()
     waiting = results.count
-    remark = f", {waiting} results wait in {results.folder}" if waiting else ""
-    display.say(f"{report.tasks_here} tasks done here{remark}")
+    remark = f", {several(waiting, 'result')} kept in {results.folder}" if waiting else ""
+    display.say(f"{several(report.tasks_here, 'task')} done here{remark}")
     if source.rechecks and not report.stopped:
-        display.say(f"{source.rechecks} results wait for workers of other hosts, with other tokens")
+        waits = several(source.rechecks, "result waits", "results wait")
+        display.say(f"{waits} for workers of other hosts, with other tokens")
     if as_json:
         document = {
             "campaign": server.name,
@@ -121,30 +119,49 @@ def work(
         context.exit(ExitCode.TASKS_SET_ASIDE)
 
 
-def _outbox_folder(named: Path | None) -> Path:
-    """The folder of all outboxes, made if need be.
+class WorkerTerminal(Terminal):
+    """Shows the progress of a campaign that has other workers too; its first line says who works for what."""
 
-    Who can write to it can exchange results that wait there, and they are sent as this worker's.  The user may want
-    that for a folder that is ``named``; any other is refused.  Raises OpenFolder, NoHome or OSError.
+    def __init__(
+        self, line: ProgressLine, stop: StopSignals, source: ServerTasks, beginning: Callable[[], str]
+    ) -> None:
+        super().__init__(line, stop)
+        self._line, self._source, self._beginning = line, source, beginning
+
+    def show(self, step: Step) -> None:
+        """Show the progress of the campaign, and the share of this worker."""
+        if not self._line.has_total:
+            self._line.of(*self._source.total)
+            self.say(self._beginning())
+        self._line.update_among_others(
+            step.tasks_done, step.work_done, step.tasks_here, step.work_here, step.seconds_left
+        )
+
+
+def _outbox_folder(named: Path | None) -> Path:
+    """The folder of all outboxes, created if necessary.
+
+    A user who can write to it can replace the results that wait there, which are then sent as this worker's.  For a
+    folder that is ``named`` there is a warning; any other folder is refused.  Raises BadInput, NoHome or OSError.
     """
     folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
     reason = None
     with suppress(OSError):  # Outbox.prepare says what is wrong
         reason = objection(folder, create=True, remedy=f"chmod go-w {folder}")
     if reason and named:
-        display.say(f"others can exchange results that wait in {folder}, which are sent as this worker's: {reason}")
+        display.say(f"other users can replace results in {folder}, which are then sent as this worker's: {reason}")
     elif reason:
-        raise OpenFolder(
-            f"results cannot wait in {folder}, where others can exchange them: {reason}, or choose another folder "
-            "with --outbox"
+        raise BadInput(
+            f"results cannot be kept in {folder}, where other users can replace them: {reason}, or choose another "
+            "folder with --outbox"
         )
     return folder
 
 
 def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, processes: int) -> str:
-    """What is worked for, and by whom: the first line of a job's log."""
+    """The campaign, and the id of this worker: the first line of a job's log."""
     tasks, _ = source.total
     return (
         f"{server.name} is {source.key}, {source.tasks_done:,} of {tasks:,} tasks are done; this is worker "
-        f"{identity.worker_id[:ID_LENGTH]} with {processes} {'process' if processes == 1 else 'processes'}"
+        f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"
     )

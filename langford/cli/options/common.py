@@ -15,8 +15,9 @@ from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output.display import say
-from langford.devices import CPU, KINDS, cores
-from langford.errors import LangfordError
+from langford.cores import cores
+from langford.devices import CPU, KINDS
+from langford.errors import BadInput
 from langford.loading import load
 from langford.methods import METHODS
 from langford.variants import VARIANTS
@@ -26,47 +27,35 @@ Command = TypeVar("Command", bound=Callable[..., object])
 LEDGER = "langford.db"
 LONGEST_TOKEN_FILE = 4_096
 TOKEN = re.compile("[!-~]+")
-"""What a token may be, of this version or another."""
+"""The form of a token, in this and all earlier versions."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
 METHOD_NAMES = click.Choice(list(METHODS))
 
 
-class NoToken(LangfordError):
-    """A task server needs a token, and none was given."""
-
-
-class OpenToken(LangfordError):
-    """Others can read the file with a token."""
-
-
-class BadToken(LangfordError):
-    """A text cannot be a token: no request could carry it."""
-
-
 def token_of(file: Path | None) -> str:
-    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises NoToken, OpenToken or BadToken."""
+    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises BadInput."""
     if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise OpenToken(
+        raise BadInput(
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
             "done so, revoke the token and make another one (`langford token NAME --revoke`)"
         )
     token = (_text_of(file) if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
     if not token:
-        raise NoToken("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
+        raise BadInput("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
     if not TOKEN.fullmatch(token):
-        raise BadToken(
-            f"what {file or 'LANGFORD_TOKEN'} holds is no token, which is one word of letters, digits, - and _: "
+        raise BadInput(
+            f"{file or 'LANGFORD_TOKEN'} does not contain a token, which is one word of letters, digits, - and _: "
             "copy it again, or make another one (`langford token NAME`)"
         )
     return token
 
 
 def _text_of(file: Path) -> str:
-    """The text in the file of a token; raises BadToken, or OSError."""
+    """The text in the file of a token; raises BadInput, or OSError."""
     try:
         return content(file, LONGEST_TOKEN_FILE).decode(errors="replace")
     except TooLarge as error:
-        raise BadToken(
+        raise BadInput(
             f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
         ) from error
 
@@ -134,7 +123,7 @@ def chosen_cores(wanted: int | None) -> int:
     """How many cores to use: those wanted, with a warning when there are fewer; by default all."""
     present = cores()
     if wanted is not None and wanted > present:
-        say(f"{wanted} at once on {present} cores: each is slower, and all together are not faster")
+        say(f"{wanted} processes on {present} cores: each is slower, and all of them together are not faster")
     return present if wanted is None else wanted
 
 
@@ -142,7 +131,7 @@ def chosen_cores(wanted: int | None) -> int:
 
 
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
-    """The address of a ledger, as it is; with a warning when its password stands in the list of processes."""
+    """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
     given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     # Loaded now: it takes time, and commands without a ledger do not need it.
     if given and not context.resilient_parsing and load("db.store.database:without_password")(where) != where:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -21,11 +21,11 @@ from langford.cli.options.common import (
     variant_or_name_argument,
 )
 from langford.cli.options.types import integers
-from langford.devices import CPU, Device
+from langford.devices import Device
 from langford.errors import BadProblem
-from langford.methods import Choice, PlanKey, default_method, fastest_method, find_method, plan_of, task_depth
+from langford.methods import ChosenPlan, PlanKey, chosen_plan
 from langford.problem import Problem
-from langford.variants import VARIANTS
+from langford.variants import PARAMETERS, VARIANTS
 
 
 def gathered(
@@ -54,19 +54,17 @@ def gathered(
     return decorate
 
 
-def method_of(name: str | None, problem: Problem, device: Device, seed: int | None) -> Choice:
-    """The method of that name, or the fastest for the problem on a device; and why.
+def _given(defect: int | None, hole: int | None, second_hole: int | None, missing: int | None) -> dict[str, int]:
+    """The parameters of a variant that were given, by their names in Python."""
+    values = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
+    return {name: value for name, value in values.items() if value is not None}
 
-    Raises MethodDoesNotApply when it cannot count the problem, or has no kernel for this kind of device; BadSeed
-    when it has no sums for this seed; and as :func:`langford.methods.fastest_method`.
-    """
-    if name is None:
-        choice = fastest_method(problem, device, seeded=seed is not None)
-    else:
-        choice = Choice(find_method(name, problem), "")
-    choice.method.require_kernel(device.kind)
-    choice.method.chosen_seed(seed)
-    return choice
+
+parameter_options = gathered(
+    "parameters",
+    _given,
+    *(click.option(f"--{each.name}", type=int, help=each.meaning) for each in PARAMETERS.values()),
+)
 
 
 @dataclass(frozen=True)
@@ -77,6 +75,7 @@ class ProblemOptions:
         n: number of colours; None with ``differences``.
         variant: a name of langford.variants.VARIANTS.
         copies: number of cubes of each colour.
+        parameters: of the variant, by their names in Python, as far as they were given.
         differences: the differences of a problem without a name.
         places: with ``differences``: length of the row.
         empty: with ``differences``: places that stay empty.
@@ -85,6 +84,7 @@ class ProblemOptions:
     n: int | None
     variant: str
     copies: int
+    parameters: Mapping[str, int]
     differences: list[int] | None
     places: int | None
     empty: list[int] | None
@@ -94,12 +94,13 @@ class ProblemOptions:
         if self.differences is not None:
             if self.n is not None:
                 raise BadProblem("give N or --differences, not both")
+            _require_no(self.parameters)
             return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
         if self.n is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
-        return Problem.named(self.variant, self.n, self.copies)
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
+        return Problem.named(self.variant, self.n, self.copies, **self.parameters)
 
 
 differences_options = (
@@ -113,6 +114,7 @@ problem_options = gathered(
     click.argument("n", type=int, required=False),
     variant_option,
     copies_option,
+    parameter_options,
     *differences_options,
 )
 
@@ -125,6 +127,7 @@ class CampaignOptions:
         variant: a name of langford.variants.VARIANTS; None with ``differences``.
         n: number of colours; None with ``differences``.
         copies: number of cubes of each colour.
+        parameters: of the variant, by their names in Python, as far as they were given.
         differences: the differences of a problem without a name.
         places: with ``differences``: length of the row.
         empty: with ``differences``: places that stay empty.
@@ -138,6 +141,7 @@ class CampaignOptions:
     variant: str | None
     n: int | None
     copies: int
+    parameters: Mapping[str, int]
     differences: list[int] | None
     places: int | None
     empty: list[int] | None
@@ -153,12 +157,13 @@ class CampaignOptions:
         if self.differences is not None:
             if self.variant is not None:
                 raise BadProblem("give VARIANT and N, or --differences, not both")
+            _require_no(self.parameters)
             return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
         assert self.variant is not None
         assert self.n is not None
         if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty go with --differences: give that too, or leave them out")
-        return Problem.named(self.variant, self.n, self.copies)
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
+        return Problem.named(self.variant, self.n, self.copies, **self.parameters)
 
     def require(self) -> None:
         """Raises UsageError where neither VARIANT and N nor differences are given."""
@@ -181,25 +186,19 @@ class CampaignOptions:
         if self.variant is None or self.variant in VARIANTS or self.n is not None or self.differences is not None:
             return None
         chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
-        if any(value is not None for value in chosen) or self.copies != 2:
+        if any(value is not None for value in chosen) or self.copies != 2 or self.parameters:
             raise click.UsageError(
                 f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
             )
         return self.variant
 
-    def key(self, device: Device = CPU, task_seconds: float | None = None) -> PlanKey:
-        """The plan; without a method the default, and without a depth one for the device.
+    def plan(self, device: Device, task_seconds: float | None = None, shared: bool = False) -> ChosenPlan:
+        """The plan that the options name; :func:`langford.methods.chosen_plan` chooses what they leave out.
 
-        See :func:`langford.methods.default_method` and :func:`langford.methods.task_depth`.  Raises BadProblem,
-        MethodDoesNotApply, BadDepth or BadSeed.
+        Raises BadProblem, and as that function.
         """
-        problem, seeded = self.problem(), self.plan_seed is not None
-        method = find_method(self.method_name, problem) if self.method_name else default_method(problem, seeded)
-        seed = method.chosen_seed(self.plan_seed)
-        depth = task_depth(problem, method, device, task_seconds) if self.depth is None else self.depth
-        key = PlanKey(problem, method.name, depth, seed)
-        plan_of(key)
-        return key
+        given = (self.method_name, self.depth, self.plan_seed)
+        return chosen_plan(self.problem(), device, *given, task_seconds, shared)
 
     def matches(self, key: PlanKey) -> bool:
         """Whether a plan is of the problem, and of the method and depth as far as they were given.
@@ -211,6 +210,12 @@ class CampaignOptions:
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 
+def _require_no(parameters: Mapping[str, int]) -> None:
+    """Raises BadProblem where parameters of a variant stand beside --differences."""
+    for name in parameters:
+        raise BadProblem(f"--{name.replace('_', '-')} goes with a variant: leave it out, or --differences")
+
+
 def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command], Command]:
     return gathered(
         "chosen",
@@ -218,6 +223,7 @@ def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command]
         first,
         click.argument("n", type=int, required=False),
         copies_option,
+        parameter_options,
         *differences_options,
         method_option,
         depth_option,
@@ -229,4 +235,4 @@ def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command]
 
 campaign_options = _campaign_options(variant_argument)
 campaign_options_or_name = _campaign_options(variant_or_name_argument)
-"""The same where the name of a campaign may stand instead of VARIANT and N."""
+"""The same, and the name of a campaign is accepted instead of VARIANT and N."""

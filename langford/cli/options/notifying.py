@@ -19,7 +19,7 @@ from langford.cli.output.display import say
 from langford.cli.stop_signals import StopSignals
 
 LAST_SECONDS, STOPPED_SECONDS = 30.0, 3.0
-"""How long the last news of a command may take, and of one that was stopped."""
+"""The time limit for the last notifications of a command, and of one that was stopped."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +38,12 @@ class NotifyOptions:
 
     @property
     def given(self) -> bool:
-        """Whether this command was told whom to notify, and not by the environment alone."""
+        """Whether an option of this command, and not only the environment, says whom to notify."""
         source = click.get_current_context().get_parameter_source
         return any(source(name) is ParameterSource.COMMANDLINE for name in ("command", "url"))
 
     def hooks(self) -> list[Hook]:
-        """The ways to tell an operator something; raises BadHook."""
+        """The hooks that notify the operator; raises BadInput."""
         hooks: list[Hook] = []
         if self.command is not None:
             hooks.append(CommandHook(self.command))
@@ -76,7 +76,7 @@ notify_options = gathered(
         default=str(int(STALLED_SECONDS)),
         show_default=True,
         metavar="TIME",
-        help="Notify when nobody has worked for so long while tasks are left.",
+        help="Notify when no worker has held a task for this long and tasks are left.",
     ),
 )
 
@@ -89,14 +89,14 @@ def notified(
     say_it: Say,
     patience: Callable[[], float],
 ) -> Iterator[None]:
-    """Send what is due about campaigns of one ledger while the block runs, and its last news at the end.
+    """Send notifications about campaigns of one ledger while the block runs, and the last ones at its end.
 
     Args:
-        campaigns: about which something may be told.
-        hooks: by each of them.
+        campaigns: the campaigns of the notifications.
+        hooks: each sends every notification.
         stalled_after: see :class:`NotifyOptions`.
         say_it: see :class:`jobs.show.notifications.Notifier`.
-        patience: how many seconds the last news may take, asked at the end.
+        patience: gives the time limit for the last notifications, in seconds; called at the end.
     """
     notifiers = [Notifier(campaigns, hook, say_it, stalled_after) for hook in hooks]
     for notifier in notifiers:
@@ -110,10 +110,10 @@ def notified(
 
 
 def say_notice(kind: str, message: str, campaign: str) -> None:
-    """Say on standard error that something was told, or not; see :data:`jobs.show.notifications.Say`."""
+    """Print on standard error whether a notification was sent; see :data:`jobs.show.notifications.Say`."""
     say(f"{campaign}: {message}")
 
 
 def last_seconds(stop: StopSignals) -> float:
-    """How long the last news of a command may take: less when somebody wants it to end."""
+    """The time limit for the last notifications, in seconds: shorter after a signal that asks to stop."""
     return STOPPED_SECONDS if stop.received else LAST_SECONDS

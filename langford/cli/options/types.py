@@ -9,35 +9,35 @@ from typing import Any
 
 import click
 
-LONGEST_TIME = 315_576_000.0
-"""Seconds: ten years."""
-SHORTEST_INTERVAL = 0.1
-"""Seconds: a ledger or a server is asked ten times a second at most."""
+LONGEST_SECONDS = 315_576_000.0
+"""Ten years."""
+SHORTEST_INTERVAL_SECONDS = 0.1
+"""A ledger or a server is asked up to ten times a second."""
 LARGEST_INTEGER = 10**9
 
 
 def duration(text: str) -> float:
-    """Seconds from "90", "1:30" or "0:01:30", at most LONGEST_TIME; raises BadParameter."""
+    """Seconds from "90", "1:30" or "0:01:30", at most LONGEST_SECONDS; raises BadParameter."""
     if not re.fullmatch(r"(\d{1,9}:){0,2}\d{1,9}(\.\d{1,9})?", text, re.ASCII):
-        raise click.BadParameter("write seconds, MM:SS or HH:MM:SS, not negative")
+        raise click.BadParameter("write a time that is not negative: seconds, MM:SS or HH:MM:SS")
     seconds = 0.0
     for part in text.split(":"):
         seconds = 60 * seconds + float(part)
-    if seconds > LONGEST_TIME:
+    if seconds > LONGEST_SECONDS:
         raise click.BadParameter("a time is at most ten years")
     return seconds
 
 
 def interval(text: str) -> float:
-    """The time between two looks, like a duration, but at least SHORTEST_INTERVAL; raises BadParameter."""
+    """The time between two requests: a duration of at least SHORTEST_INTERVAL_SECONDS; raises BadParameter."""
     seconds = duration(text)
-    if seconds < SHORTEST_INTERVAL:
-        raise click.BadParameter(f"give {SHORTEST_INTERVAL:g} seconds or more between two looks")
+    if seconds < SHORTEST_INTERVAL_SECONDS:
+        raise click.BadParameter(f"give {SHORTEST_INTERVAL_SECONDS:g} seconds or more between two requests")
     return seconds
 
 
 class FiniteRange(click.FloatRange):
-    """Like click's FloatRange, but not-a-number and the infinities are outside of it."""
+    """Like click's FloatRange, but NaN and the infinities are out of range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
         """The number; fails outside the range."""
@@ -60,6 +60,17 @@ def numbers(least: int, most: int) -> Callable[[str], list[float]]:
         return values
 
     return numbers_of
+
+
+def span(text: str) -> range:
+    """The whole numbers of "5", or of "2..5" with both ends; raises BadParameter."""
+    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text, re.ASCII)
+    if found is None:
+        raise click.BadParameter("give a number, or the first and the last one: 2..5")
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first > last:
+        raise click.BadParameter(f"no number is {first} or more and at most {last}: write {last}..{first}")
+    return range(first, last + 1)
 
 
 def integers(text: str) -> list[int]:

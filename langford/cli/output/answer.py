@@ -1,88 +1,107 @@
-"""The end of every count: the number, how it was found, which checks it passed, and whether it can be right."""
+"""The answer of every count: the number, how it was found, its checks, and how it compares with what is known."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
-from jobs.verify.agreement import agreement
+from jobs.verify.agreement import Agreement, agreement
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.words import duration, rate
 
 
-def print_answer(
-    problem: Problem,
-    method: str,
-    count: Count,
-    seconds: float,
-    used: str,
-    as_json: bool,
-    how_to_find: str,
-    more: Mapping[str, object] | None = None,
-    chosen: str = "",
-    promise: str = "",
-    tell: Callable[[object], None] = display.print_json,
-) -> ExitCode:
-    """Print a count with its checks, as text or JSON, and compare it with what is known of it.
+@dataclass(frozen=True)
+class Answer:
+    """A count with its checks, and how it compares with what is known.
 
-    Args:
+    Attributes:
         problem: what was counted.
         method: name of the method.
         count: the outcome.
         seconds: the time that it took.
         used: text after the time, like "on 2 cores".
-        as_json: whether to make a JSON object; ``agrees`` in it is true, false or null.
-        how_to_find: said when the count is wrong: the commands that find the wrong task.
+        how_to_find: printed when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
         chosen: why this method; empty when it was given, or was the only one.
-        promise: what was promised of replication, in words; empty: the checks say it, or it goes without saying.
-        tell: gets the JSON object.
-
-    Returns CHECK_FAILED when the count is wrong, else DONE.
+        promise: the promised replication, in words; empty: the checks contain it, or there is none.
     """
-    comparison = agreement(problem, count.published)
-    if as_json:
-        document = {
-            **(more or {}),
-            "problem": problem.name,
-            "method": method,
-            "count": str(count.published),
-            "arrangements": str(count.arrangements),
-            "tasks": count.tasks,
-            METHODS[method].unit: str(count.evaluated),
-            "seconds": round(seconds, 3),
-            "checks": list(count.checks),
+
+    problem: Problem
+    method: str
+    count: Count
+    seconds: float
+    used: str
+    how_to_find: str
+    more: Mapping[str, object] = field(default_factory=dict)
+    chosen: str = ""
+    promise: str = ""
+
+    @cached_property
+    def comparison(self) -> Agreement:
+        """How the count compares with an independent value."""
+        return agreement(self.problem, self.count.published)
+
+    @property
+    def unit(self) -> str:
+        """What the method evaluates: "points" or "nodes"."""
+        return METHODS[self.method].unit
+
+    def document(self) -> dict[str, object]:
+        """The answer as a JSON object; its ``agrees`` is true, false or null."""
+        return {
+            **self.more,
+            "problem": self.problem.name,
+            "method": self.method,
+            "count": str(self.count.published),
+            "arrangements": str(self.count.arrangements),
+            "tasks": self.count.tasks,
+            self.unit: str(self.count.evaluated),
+            "seconds": round(self.seconds, 3),
+            "checks": list(self.count.checks),
             "kernels": kernel_hash(),
-            **comparison.document(),
+            **self.comparison.document(),
         }
-        tell(document)
-    else:
-        wrong = "" if comparison.agrees is not False else "WRONG: "
-        print(f"{wrong}{problem} = {count.published:,}")
+
+    def lines(self) -> list[str]:
+        """The answer as text."""
+        problem, count = self.problem, self.count
+        wrong = "" if self.comparison.agrees is not False else "WRONG: "
         up_to = " up to reversal" if problem.mirrored else ""
-        rate = f", {count.evaluated / seconds:.2g} {METHODS[method].unit}/s" if seconds > 0 else ""
-        print(f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places")
-        if count.tasks:
-            print(
-                f"  found by  {method}: {count.evaluated:,} {METHODS[method].unit} evaluated in "
-                f"{display.duration(seconds)} {used}{rate}"
-            )
-            if chosen:
-                print(f"  chosen    {method}, {chosen}")
-        for check in count.checks:
-            print(f"  checked   {check}")
-        if promise:
-            print(f"  promise   {promise}")
-        print(f"  {comparison.words}")
-    if comparison.agrees is not False:
-        return ExitCode.DONE
-    display.say(
-        f"langford: {problem} = {count.published:,} is wrong, it {_difference(comparison.words)}; it passed all "
-        f"checks ({'; '.join(count.checks)}), but at least one task is wrong: {how_to_find}"
-    )
-    return ExitCode.CHECK_FAILED
+        speed = f", {rate(count.evaluated / self.seconds, self.unit)}" if self.seconds > 0 else ""
+        found = f"{count.evaluated:,} {self.unit} evaluated in {duration(self.seconds)} {self.used}{speed}"
+        return [
+            f"{wrong}{problem} = {count.published:,}",
+            f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places",
+            *([f"  found by  {self.method}: {found}"] if count.tasks else []),
+            *([f"  chosen    {self.method}, {self.chosen}"] if count.tasks and self.chosen else []),
+            *(f"  checked   {check}" for check in count.checks),
+            *([f"  promise   {self.promise}"] if self.promise else []),
+            f"  {self.comparison.words}",
+        ]
+
+    def print(self, as_json: bool) -> ExitCode:
+        """Print the answer, and a warning when it is wrong; returns the exit code."""
+        if as_json:
+            display.print_json(self.document())
+        else:
+            print("\n".join(self.lines()))
+        return self.judged()
+
+    def judged(self) -> ExitCode:
+        """CHECK_FAILED when the count is wrong, after a warning; else DONE."""
+        if self.comparison.agrees is not False:
+            return ExitCode.DONE
+        differs, checks = _difference(self.comparison.words), "; ".join(self.count.checks)
+        display.say(
+            f"langford: {self.problem} = {self.count.published:,} is wrong, it {differs}; it passed all checks "
+            f"({checks}), but at least one task is wrong: {self.how_to_find}"
+        )
+        return ExitCode.CHECK_FAILED
 
 
 def _difference(words: str) -> str:

@@ -13,20 +13,20 @@ from langford.cli.output.terminal import plain
 
 
 class Lossy:
-    """A text stream that loses what it cannot write: a command ends as it would, without its terminal too."""
+    """A text stream that ignores write errors, so that a command completes after its terminal has been closed."""
 
     def __init__(self, stream: TextIO) -> None:
-        """``stream``: where it writes, as long as that takes something."""
+        """``stream``: where it writes."""
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write what can be written; all of it counts."""
+        """Write the text, or drop it; returns its length in either case."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Write now what is still in the buffer."""
+        """Flush the buffer."""
         with suppress(OSError):
             self._stream.flush()
 

@@ -1,4 +1,4 @@
-"""Tables for terminals and for pipes: no cell is broken or cut, and a table that is too wide loses columns."""
+"""Tables for terminals and pipes: cells are never wrapped or cut; a table that is too wide omits columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Column:
 
     Attributes:
         heading: above it.
-        cells: the texts in it; those of strangers, too.
+        cells: the texts in it, including untrusted ones.
         right: whether they stand at the right, as numbers do.
         rank: of two columns the one of the higher rank is left out first; those of rank 0 stay.
     """
@@ -31,15 +31,15 @@ class Column:
 
 
 def width_of_output() -> int | None:
-    """How many characters a line of standard output has; None: it goes into a file or a pipe."""
+    """The width of standard output in characters; None for a file or a pipe."""
     # COLUMNS counts, wherever it goes.
     return shutil.get_terminal_size((0, 0)).columns or None
 
 
 def table(columns: Sequence[Column], width: int | None) -> list[str]:
-    """The lines of a table that is no wider than ``width``, as far as columns may be left out; None: all columns.
+    """The lines of a table up to ``width`` characters wide, as far as columns may be omitted; None: all columns.
 
-    A column without any text is left out, too.
+    A column without any text is omitted too.
     """
     shown = [_Shown(column) for column in columns if any(column.cells) or not column.rank]
     while width is not None and _width(shown) > width and any(each.column.rank for each in shown):

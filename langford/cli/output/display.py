@@ -1,4 +1,4 @@
-"""Remarks, durations and JSON documents, as commands print them."""
+"""Remarks and JSON documents, as commands print them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jobs.show.durations import duration as duration
 from langford.cli.output.terminal import say as say
 
 SLOW_SECONDS = 1.5
@@ -20,7 +19,7 @@ def print_json(document: object) -> None:
 
 @contextmanager
 def said_when_slow(message: str) -> Iterator[Callable[[], None]]:
-    """Print a remark when the block takes longer than SLOW_SECONDS, unless it calls what this yields before."""
+    """Print a message if the block takes longer than SLOW_SECONDS; calling what this yields cancels it."""
     timer = threading.Timer(SLOW_SECONDS, say, [message])
     timer.daemon = True
     timer.start()

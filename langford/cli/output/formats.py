@@ -21,21 +21,13 @@ from rich.text import Text
 
 from langford.cli.output.display import say
 from langford.cli.output.terminal import plain
-from langford.errors import LangfordError
+from langford.errors import BadInput, NotInstalled
 from langford.loading import load
 
 Row = Sequence[object]
 LARGEST_EXACT = 2**53
 UNBOUNDED = 1_000_000
-"""Columns of a table that no terminal shows."""
-
-
-class SameNames(LangfordError):
-    """Columns share a name, and the format would keep one of them only."""
-
-
-class NoParquet(LangfordError):
-    """The package that writes Parquet is missing."""
+"""The width in characters of a table that is not printed on a terminal."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -58,7 +50,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     yield text.getvalue().encode()
     if shown < len(columns):
         left_out = ", ".join(map(plain, columns[shown:]))
-        say(f"left out for the width of the terminal: {left_out} (--format csv shows all)")
+        say(f"omitted, since the terminal is too narrow: {left_out} (--format csv shows all)")
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -73,19 +65,19 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
 
 
 def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Columns and rows for a terminal, in a format that would give it the characters of text as they are."""
+    """Columns and rows with control characters escaped, for formats that would print them to a terminal."""
     return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """One JSON object per line; raises SameNames."""
+    """One JSON object per line; raises BadInput."""
     _require_own_names(columns)
     for row in rows:
         yield f"{json.dumps(_object(columns, row))}\n".encode()
 
 
 def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """One JSON array of objects; raises SameNames."""
+    """One JSON array of objects; raises BadInput."""
     _require_own_names(columns)
     separator = "[\n  "
     for row in rows:
@@ -95,7 +87,7 @@ def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """A Parquet file; raises SameNames, or NoParquet without pyarrow."""
+    """A Parquet file; raises BadInput, or NotInstalled without pyarrow."""
     _require_own_names(columns)
     require_parquet()
     pyarrow, write_table = load("pyarrow:table"), load("pyarrow.parquet:write_table")
@@ -110,11 +102,11 @@ def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def require_parquet() -> None:
-    """Raises NoParquet without pyarrow."""
+    """Raises NotInstalled without pyarrow."""
     try:
         load("pyarrow:table")
     except ModuleNotFoundError as error:
-        raise NoParquet(
+        raise NotInstalled(
             "Parquet needs pyarrow: pip install 'langford[parquet]', or choose another --format"
         ) from error
 
@@ -138,10 +130,10 @@ def _escaped(value: object) -> object:
 
 
 def _require_own_names(columns: Sequence[str]) -> None:
-    """Raises SameNames."""
+    """Raises BadInput."""
     name, number = max(Counter(columns).items(), key=lambda item: item[1], default=("", 0))
     if number > 1:
-        raise SameNames(
+        raise BadInput(
             f"{number} columns are called {name}: give them different names with AS, or choose --format csv"
         )
 
@@ -151,7 +143,7 @@ def _object(columns: Sequence[str], row: Row) -> dict[str, object]:
 
 
 def _finite(value: object) -> object:
-    """The value with null for the numbers that JSON lacks: the infinities, and what is no number."""
+    """The value, with null for numbers that JSON lacks: the infinities and NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list):

@@ -5,17 +5,15 @@ from __future__ import annotations
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
 
 from rich.cells import cell_len
 
 from db.look.overview import Overview, Presence, WorkerView
 from langford.cli.output.columns import Column, table
-from langford.cli.output.display import duration
-from langford.cli.output.terminal import plain
+from langford.plain import plain, shortened
+from langford.words import clock, coarse_duration, duration, percent, quantity, rate, several
 
 SHOWN_EVENTS = 5
-UNITS = ((86_400.0, "d"), (3600.0, "h"), (60.0, "min"), (1.0, "s"))
 
 
 def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
@@ -29,8 +27,8 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
         Column("tasks", [f"{each.tasks.total:,.0f}" for each in overviews], True, 2),
         Column("done", [f"{each.tasks.done:,.0f}" for each in overviews], True, 4),
         Column("leased", [f"{each.tasks.leased:,.0f}" for each in overviews], True, 5),
-        Column("work", [f"{_share(each.work.done)}" for each in overviews], True),
-        Column("speed", [_speed(each.speed.now, each.speed.unit) for each in overviews], True, 6),
+        Column("work", [percent(each.work.done) for each in overviews], True),
+        Column("speed", [_rate(each.speed.now, each.speed.unit) for each in overviews], True, 6),
         Column("left", [_left(each) for each in overviews], True, 1),
         Column("workers", [str(len(_present(each))) for each in overviews], True, 3),
         Column("notes", [_notes(each) for each in overviews], False, 7),
@@ -41,11 +39,11 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
 def line_of(overview: Overview) -> str:
     """One line about a campaign, as a log takes it."""
     parts = [
-        f"{_share(overview.work.done)} of the work",
+        f"{percent(overview.work.done)} of the work",
         f"{overview.tasks.done:,.0f}/{overview.tasks.total:,.0f} tasks",
-        _speed(overview.speed.now, overview.speed.unit),
+        _rate(overview.speed.now, overview.speed.unit),
         "done" if overview.finished else "" if overview.eta is None else f"{_left(overview)} left",
-        _number(len(_present(overview)), "worker", "workers"),
+        several(len(_present(overview)), "worker"),
         _notes(overview),
     ]
     return plain(f"{overview.campaign}: {', '.join(part for part in parts if part)}")
@@ -64,8 +62,8 @@ def details(overview: Overview, width: int | None) -> list[str]:
     facts = {
         "work": ", ".join(
             [
-                f"{_share(work.done)} done",
-                *(f"{share:.1%} {name}" for name, (number, share) in states.items() if number),
+                f"{percent(work.done)} done",
+                *(f"{percent(share)} {name}" for name, (number, share) in states.items() if number),
             ]
         ),
         "tasks": ", ".join(
@@ -87,15 +85,15 @@ def details(overview: Overview, width: int | None) -> list[str]:
     if overview.workers:
         lines += ["", *_worker_table(overview, width)]
     events = [
-        Column("at", [_clock(event.at) for event in overview.events[:SHOWN_EVENTS]]),
+        Column("at", [clock(event.at) for event in overview.events[:SHOWN_EVENTS]]),
         Column("event", [event.kind for event in overview.events[:SHOWN_EVENTS]]),
-        Column("", [_start(event.text) for event in overview.events[:SHOWN_EVENTS]], False, 1),
+        Column("", [shortened(event.text) for event in overview.events[:SHOWN_EVENTS]], False, 1),
     ]
     return [*lines, "", *table(events, width)] if overview.events else lines
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:
-    """The lines of a text on a terminal; no word is broken, and no name."""
+    """The lines of a text on a terminal; words and names are not broken."""
     if width is None or cell_len(line) <= width:
         return [line]
     return textwrap.wrap(line, width, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False)
@@ -111,11 +109,16 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
             Column("at once", [str(worker.processes or "") for worker in workers], True, 9),
             Column("SLURM", [worker.slurm or "" for worker in workers], False, 8),
             Column("state", [_state(worker) for worker in workers]),
-            Column("seen", [_short(overview.now - worker.last_seen) for worker in workers], True, 1),
+            Column("seen", [coarse_duration(overview.now - worker.last_seen) for worker in workers], True, 1),
             Column("leased", [f"{worker.leased:,}" for worker in workers], True, 6),
             Column("done", [f"{worker.done:,}" for worker in workers], True, 2),
-            Column("speed", [_speed(worker.speed, overview.speed.unit) for worker in workers], True, 3),
-            Column("of peers", [_ratio(worker.against_peers) for worker in workers], True, 5),
+            Column("speed", [_rate(worker.speed, overview.speed.unit) for worker in workers], True, 3),
+            Column(
+                "of peers",
+                [_peers(worker.against_peers) for worker in workers],
+                True,
+                5,
+            ),
             Column("preempted", [_preempted(worker) for worker in workers], True, 7),
         ],
         width,
@@ -124,28 +127,26 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
     return [*lines, more] if overview.workers_left_out else lines
 
 
-def _share(share: float) -> str:
-    """A share of the work; only the whole is 100%."""
-    return f"{share if share >= 1 else min(share, 0.999):.1%}"
+def _peers(ratio: float | None) -> str:
+    return "" if ratio is None else percent(ratio, 0)
+
+
+def _rate(speed: float | None, unit: str) -> str:
+    return "" if speed is None else rate(speed, unit)
 
 
 def _present(overview: Overview) -> list[WorkerView]:
     return [worker for worker in overview.workers if worker.state in (Presence.WORKING, Presence.IDLE)]
 
 
-def _number(number: int, one: str, many: str) -> str:
-    return f"{number:,} {one if number == 1 else many}"
-
-
-def _speed(speed: float | None, unit: str) -> str:
-    return "" if speed is None else f"{speed:.3g} {unit}/s"
-
-
 def _speeds(overview: Overview) -> str:
     speed = overview.speed
-    now = "" if speed.now is None else f"{_speed(speed.now, speed.unit)} in the last {duration(speed.seconds or 0)}"
-    average = "" if speed.average is None else f"{_speed(speed.average, speed.unit)} on average"
-    a_minute = "" if speed.tasks_per_minute_now is None else f"{speed.tasks_per_minute_now:,.3g} tasks a minute"
+    recent = f" in the last {duration(speed.seconds or 0)}"
+    now = "" if speed.now is None else f"{rate(speed.now, speed.unit)}{recent}"
+    average = "" if speed.average is None else f"{rate(speed.average, speed.unit)} on average"
+    a_minute = (
+        "" if speed.tasks_per_minute_now is None else f"{quantity(speed.tasks_per_minute_now)} tasks a minute"
+    )
     return ", ".join(text for text in (now, a_minute, average) if text)
 
 
@@ -157,10 +158,10 @@ def _left(overview: Overview) -> str:
 
 def _until(overview: Overview) -> str:
     if overview.finished is not None:
-        return f"nothing: done {_clock(overview.finished)}"
+        return f"nothing: done {clock(overview.finished)}"
     if overview.eta is None:
         return ""
-    spread = f"between {_clock(overview.eta.earliest)} and {_clock(overview.eta.latest)}"
+    spread = f"between {clock(overview.eta.earliest)} and {clock(overview.eta.latest)}"
     return f"{duration(overview.eta.seconds)}; nine times out of ten done {spread}"
 
 
@@ -173,7 +174,7 @@ def _workers(overview: Overview) -> str:
 def _checked(overview: Overview) -> str:
     checked = overview.checked
     replicated = f"{checked.replicated:,} of {checked.drawn:,} drawn results replicated" if checked.drawn else ""
-    confirmed = _number(checked.confirmed, "confirmation", "confirmations") if checked.confirmed else ""
+    confirmed = several(checked.confirmed, "confirmation") if checked.confirmed else ""
     conflicts = f"{checked.conflicts:,} in conflict" if checked.conflicts else ""
     return ", ".join(text for text in (replicated, confirmed, conflicts) if text)
 
@@ -201,24 +202,6 @@ def _state(worker: WorkerView) -> str:
     return worker.ending or worker.state.value if worker.state is Presence.ENDED else worker.state.value
 
 
-def _ratio(ratio: float | None) -> str:
-    return "" if ratio is None else f"{ratio:.0%}"
-
-
 def _preempted(worker: WorkerView) -> str:
     lost = worker.preempted
-    return f"{lost.count:,}, {_short(lost.seconds_lost)}" if lost.count else ""
-
-
-def _short(seconds: float) -> str:
-    size, unit = next(((size, unit) for size, unit in UNITS if seconds >= 1.5 * size), UNITS[-1])
-    return f"{max(0.0, seconds) / size:.0f} {unit}"
-
-
-def _clock(at: float) -> str:
-    """A time on the clock here."""
-    return f"{datetime.fromtimestamp(at).astimezone():%Y-%m-%d %H:%M}"
-
-
-def _start(text: str, longest: int = 200) -> str:
-    return text if len(text) <= longest else f"{text[:longest]} …"
+    return f"{lost.count:,}, {coarse_duration(lost.seconds_lost)}" if lost.count else ""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from langford.cli.output.display import duration, say
+from jobs.run.clock import SYSTEM, Clock
+from langford.cli.output.display import say
 from langford.loading import load
+from langford.words import duration, percent
 
 if TYPE_CHECKING:
     from langford.cli.output.bar import Bar
@@ -24,20 +25,23 @@ class ProgressLine:
         has_total: whether it is known how much there is to do.
     """
 
-    def __init__(self, title: str, total_work: float | None = None, total_tasks: int = 0) -> None:
+    def __init__(
+        self, title: str, total_work: float | None = None, total_tasks: int = 0, clock: Clock = SYSTEM
+    ) -> None:
         """
         Args:
             title: of what is shown.
-            total_work: work of all its tasks; None: :meth:`of` tells it.
+            total_work: work of all its tasks; None: :meth:`of` sets it.
             total_tasks: how many there are.
+            clock: measures when a line is due.
         """
         self.has_total = total_work is not None
         self._title, self._work, self._tasks = title, total_work or 0.0, total_tasks
         self._bar: Bar | None = None
-        self._last_line = time.monotonic()
+        self._clock, self._last_line = clock, clock.monotonic()
 
     def of(self, total_tasks: int, total_work: float) -> None:
-        """Say how much there is to do."""
+        """Set how much there is to do."""
         self._work, self._tasks, self.has_total = total_work, total_tasks, True
 
     def update(self, tasks: int | None, work: float, work_here: float, seconds_here: float) -> None:
@@ -56,29 +60,29 @@ class ProgressLine:
     def update_among_others(
         self, tasks: int, work: float, tasks_here: int, work_here: float, seconds_left: float | None
     ) -> None:
-        """Show how far a campaign is for which others work too.
+        """Show how far a campaign is that has other workers too.
 
         Args:
             tasks: number of its tasks that are done.
             work: their work.
             tasks_here: how many of them this run has done.
             work_here: their work.
-            seconds_left: until it is done, if everybody goes on; None: unknown.
+            seconds_left: until it is done, at the present speed of all workers; None: unknown.
         """
-        here = f"{tasks_here:,} of them here ({work_here / self._work if self._work else 0.0:.1%})"
+        here = f"{tasks_here:,} of them here ({percent(work_here / self._work if self._work else 0.0)})"
         remaining = "" if seconds_left is None else f"about {duration(seconds_left)} left"
         self._show(work, f"{tasks:,}/{self._tasks:,} tasks, {here}", remaining)
 
     def _show(self, work: float, done: str, remaining: str) -> None:
-        """Move the bar; without one print a line, if the last one is long ago."""
+        """Move the bar; without one, print a line if the last one is older than LOG_SECONDS."""
         share = work / self._work if self._work else 1.0
         if share > 1 - 1e-9:
             remaining = ""  # shares of tasks add up to all of the work but for rounding
         if self._bar is not None:
             self._bar.update(share, done, remaining)
-        elif time.monotonic() - self._last_line > LOG_SECONDS:
-            self._last_line = time.monotonic()
-            words = ", ".join(filter(None, [f"{share:.1%} of the work", done, remaining]))
+        elif self._clock.monotonic() - self._last_line > LOG_SECONDS:
+            self._last_line = self._clock.monotonic()
+            words = ", ".join(filter(None, [f"{percent(share)} of the work", done, remaining]))
             say(f"{self._title}: {words}")
 
     def remark(self, message: str) -> None:

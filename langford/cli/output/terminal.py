@@ -1,4 +1,4 @@
-"""Text of strangers on a terminal: no character of it moves the cursor, colours anything or starts a line."""
+"""Untrusted text on a terminal: its control characters are escaped, so that none of them has an effect."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from langford.plain import plain as plain
 
 
 def show(text: str) -> None:
-    """Print lines on standard output, in which there is text of strangers; raises OSError."""
+    """Print lines that may contain untrusted text on standard output; raises OSError."""
     print("\n".join(map(plain, text.split("\n"))), flush=True)
 
 
 def say(message: str) -> None:
-    """Print a remark on standard error; where that takes no more, the command goes on, and ends as it would."""
+    """Print a remark on standard error; if that fails, the command continues."""
     with suppress(OSError):
         print(plain(message), file=sys.stderr, flush=True)
 
 
 def is_terminal(out: Path | None) -> bool:
-    """Whether what is written there is shown by a terminal; None: standard output."""
+    """Whether this output is a terminal; None: standard output."""
     if out is None:
         return sys.stdout.isatty()
     if not out.is_char_device():

@@ -16,7 +16,8 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.devices import HOST, Cuda, cores, devices
+from langford.cores import cores
+from langford.devices import HOST, Cuda, devices
 from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Program
 from langford.kernels.gpu.source import Definitions, source_of

@@ -89,7 +89,7 @@ def _make_voters() -> None:
 
 
 def _draw() -> None:
-    """New lots, which nobody knows; what was queued for a recheck stays drawn."""
+    """New lots, which are unknown to all; results that were queued for a recheck stay drawn."""
     sqlite = op.get_bind().dialect.name == "sqlite"
     lot = "(abs(random() / 2) / 4611686018427387905.0)" if sqlite else "random()"
     op.execute(f"UPDATE result SET lot = {lot}, voter_id = ({VOTER_OF})")

@@ -1,4 +1,4 @@
-"""What operators were told by commands and at URLs."""
+"""Notices to operators, sent by commands and to URLs."""
 
 import sqlalchemy as sa
 from alembic import op

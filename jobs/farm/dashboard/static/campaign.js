@@ -2,7 +2,7 @@
 
 import { ask, follow } from "./connection.js";
 import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
-import { duration, grouped, percent, quantity, since, time, whole } from "./format.js";
+import { duration, grouped, percent, quantity, since, time, whole } from "./words.js";
 import { Timeline } from "./timeline.js";
 import { Workers } from "./workers.js";
 
@@ -40,19 +40,19 @@ function heading(status) {
   write(byId("name"), status.campaign);
   write(byId("plan"), `${status.problem} by ${status.method}, depth ${status.depth}${seed}, since ${time(status.created)}`);
   write(byId("uuid"), `Campaign ${status.uuid}`);
-  document.title = `${percent(status.work.done, 0)} % · ${status.campaign} · Langford`;
+  document.title = `${percent(status.work.done, 0)} · ${status.campaign} · Langford`;
 }
 
 function progress({ work, tasks }) {
   const share = percent(work.done, 2);
-  write(byId("share"), share);
-  write(byId("share-note"), " % of the work");
+  write(byId("share"), share.slice(0, -1));
+  write(byId("share-note"), "% of the work");  // in smaller letters
   for (const part of ["done", "leased", "set_aside"]) {
     byId(`bar-${part.replace("_", "-")}`).style.width = `${100 * work[part]}%`;
   }
   const bar = byId("bar");
-  bar.ariaValueNow = share;
-  bar.ariaValueText = `${share} % of the work, ${whole(tasks.done)} of ${whole(tasks.total)} tasks`;
+  bar.ariaValueNow = share.slice(0, -1);
+  bar.ariaValueText = `${share} of the work, ${whole(tasks.done)} of ${whole(tasks.total)} tasks`;
 }
 
 function eta(status) {

@@ -1,7 +1,7 @@
-// The connection to the server: it heals by itself, and says since when it is lost.
+// The connection to the server: it is restored by itself, and the page shows since when it is lost.
 
 import { announce, byId, write } from "./dom.js";
-import { time } from "./format.js";
+import { time } from "./words.js";
 
 const FIRST_WAIT = 1000;
 const LONGEST_WAIT = 30000;
@@ -11,7 +11,7 @@ const CROWDED_POLL = 10000;
 
 export const ROOT = new URL("..", import.meta.url);
 
-/** Tells the reader whether the figures are live. */
+/** Shows whether the figures are live. */
 class Sign {
   #lost = null;
   #next = 0;
@@ -52,7 +52,7 @@ class Sign {
   }
 }
 
-/** Asks again and again until an attempt succeeds, then waits for the next loss. */
+/** Retries until an attempt succeeds, then waits for the next loss. */
 export class Connection {
   #sign = new Sign();
   #wait = FIRST_WAIT;
@@ -106,7 +106,7 @@ export async function ask(path) {
   return null;
 }
 
-/** Follow a campaign: `show(status)` gets each new one.  A page that nobody sees asks rarely. */
+/** Follow a campaign: `show(status)` gets each new one.  A hidden page asks rarely. */
 export function follow(name, show) {
   const path = `campaigns/${encodeURIComponent(name)}`;
   const version = document.querySelector("meta[name=version]").content;
@@ -145,7 +145,7 @@ export function follow(name, show) {
     source.addEventListener("error", lose);
     source.addEventListener("alive", heard);
     source.addEventListener("crowded", () => {
-      // A newer page has the stream of this one: to connect again would take that of another page.
+      // A newer page has taken the stream of this one: connecting again would take that of another page.
       close();
       poll = setInterval(async () => await look() || lose(), CROWDED_POLL);
     });

@@ -4,7 +4,7 @@ export const byId = (id) => document.getElementById(id);
 
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** A text without characters that nobody sees and that may turn the others around. */
+/** A text without invisible characters, which may reverse the order of the others. */
 export const plain = (text) => String(text).replace(INVISIBLE, "\ufffd");
 
 /** Write a text, unless the element shows it already: selections and screen readers are left alone. */
@@ -15,7 +15,7 @@ export function write(element, text) {
   }
 }
 
-/** Write a text in which `commands` stand between backquotes. */
+/** Write a text with `commands` in backquotes. */
 export function writeWords(element, text) {
   if (element.dataset.text !== text) {
     element.dataset.text = text;
@@ -27,7 +27,7 @@ export function writeWords(element, text) {
   }
 }
 
-/** A new element; the properties are the program's own, never what a server says. */
+/** A new element; its properties come from the program, never from a server. */
 export function element(tag, properties = {}, ...children) {
   const made = Object.assign(document.createElement(tag), properties);
   made.append(...children);
@@ -38,7 +38,7 @@ export function timeElement(iso, text) {
   return element("time", { dateTime: iso, title: iso, textContent: text });
 }
 
-/** Say something once to who listens instead of looking. */
+/** Announce a text once to screen readers. */
 export function announce(text) {
   write(byId("announcement"), text);
 }

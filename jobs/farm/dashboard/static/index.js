@@ -2,7 +2,7 @@
 
 import { Connection, ROOT, ask } from "./connection.js";
 import { byId, element, keyed, write } from "./dom.js";
-import { percent, time, whole } from "./format.js";
+import { percent, time, whole } from "./words.js";
 
 const EVERY = 5000;
 
@@ -23,7 +23,7 @@ function show(campaigns) {
       write(problem, one.problem);
       track.firstElementChild.style.width = `${100 * share}%`;
       const end = one.finished ? `, done ${time(one.finished)}` : "";
-      write(text, `${percent(share)} %: ${whole(one.tasks.done)} of ${whole(one.tasks.total)} tasks${end}`);
+      write(text, `${percent(share)}: ${whole(one.tasks.done)} of ${whole(one.tasks.total)} tasks${end}`);
     },
   );
   byId("main").removeAttribute("aria-busy");

@@ -1,7 +1,7 @@
 // Occupied workers over time, as steps in an SVG.
 
 import { byId, element, keyed, timeElement, write } from "./dom.js";
-import { time, whole } from "./format.js";
+import { time, whole } from "./words.js";
 
 const HEIGHT = 190;
 const MARGIN = { top: 10, right: 4, bottom: 24, left: 40 };

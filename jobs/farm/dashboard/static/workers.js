@@ -1,7 +1,7 @@
 // The table of workers: sorted by any column, filtered by a text, the first ones or all.
 
 import { byId, element, keyed, write } from "./dom.js";
-import { NONE, duration, percent, quantity, since, whole } from "./format.js";
+import { NONE, coarseDuration, percent, quantity, several, since, whole } from "./words.js";
 
 const NARROW = matchMedia("(max-width: 1000px)");
 const few = () => (NARROW.matches ? 10 : 25);
@@ -13,19 +13,16 @@ function device(worker) {
 }
 
 function size(worker) {
-  const cores = worker.cores ? `${worker.cores} ${worker.cores === 1 ? "core" : "cores"}` : "";
+  const cores = worker.cores ? several(worker.cores, "core") : "";
   const processes = worker.processes && worker.processes !== worker.cores
-    ? `${worker.processes} ${worker.processes === 1 ? "process" : "processes"}` : "";
+    ? several(worker.processes, "process", "processes") : "";
   return [cores, processes].filter(Boolean).join(", ");
 }
 
 function lost(worker) {
   const { count, seconds_lost: seconds } = worker.preempted;
-  return count ? `${coarse(seconds)} lost` : "";
+  return count ? `${coarseDuration(seconds)} lost` : "";
 }
-
-/** A duration in its largest unit alone. */
-const coarse = (seconds) => duration(seconds).split(" ").slice(0, 2).join(" ");
 
 // title, number?, what is shown, a smaller line below it, what it is sorted by
 const COLUMNS = {
@@ -36,10 +33,10 @@ const COLUMNS = {
   done: ["Done", true, (w) => whole(w.done), () => "", (w) => -w.done],
   speed: ["Speed", true, (w) => quantity(w.speed), () => "",
     (w) => -(w.speed ?? -1)],
-  peers: ["Against peers", true, (w) => (w.against_peers === null ? NONE : `${percent(w.against_peers, 0)} %`),
+  peers: ["Against peers", true, (w) => (w.against_peers === null ? NONE : percent(w.against_peers, 0)),
     () => "", (w) => w.against_peers ?? Infinity],
   preempted: ["Preempted", true, (w) => (w.preempted.count ? whole(w.preempted.count) : NONE), lost, (w) => -w.preempted.count],
-  seen: ["Last seen", true, (w, s) => (w.last_seen ? `${coarse(since(w.last_seen, s.now))} ago` : NONE), () => "",
+  seen: ["Last seen", true, (w, s) => (w.last_seen ? `${coarseDuration(since(w.last_seen, s.now))} ago` : NONE), () => "",
     (w) => -(Date.parse(w.last_seen ?? "") || 0)],
 };
 

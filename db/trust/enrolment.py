@@ -1,4 +1,4 @@
-"""Voters: who vouches for the results of a worker, by its host, token, kind of device and kernels."""
+"""Enrolment: a worker gets its voter, which is responsible for its results, by host, token, device and kernels."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def enrol(
 
     Args:
         token: digest of the token with which it uses a task server; "" when it opens the ledger itself.
-        kind: what its results are worth.
+        kind: what its results count as.
         equipment: what it computes with.
 
-    Returns its voter; None when it was registered before.
+    Returns its voter; None: it was registered before.
     """
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
     if known is not None:
@@ -73,9 +73,11 @@ def require_worker(connection: Connection, worker_id: str, token: str) -> None:
 
 
 def require_token(enrolled: str, shown: str) -> None:
-    """Raises WrongToken when a worker shows another token than that with which it enrolled."""
+    """Raises WrongToken when a worker shows another token than the one with which it enrolled."""
     if enrolled != shown:
-        raise WrongToken("this worker enrolled with another token: start it again with the one that it shall use")
+        raise WrongToken(
+            "this worker enrolled with another token: start it again with the token that it should use"
+        )
 
 
 _SAME = select(Voter.id).where(
@@ -86,15 +88,15 @@ _SAME = select(Voter.id).where(
     Voter.kernels == bindparam("kernels"),
     Voter.distrusted.is_(None),
 )
-# Until this transaction ends nobody deletes it, see db.work.pruning.
+# It is not deleted before this transaction ends, see db.work.pruning.
 _KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=True)
 
 
 def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | None:
-    """The voter of this identity that is trusted; None when there is none."""
+    """The trusted voter with this identity; None: there is none."""
     known = connection.scalar(_KEPT, identity)
     if known is None:
-        # Workers that enrol at the same moment are one voter: they lose their trust together.
+        # Workers that enrol at the same moment get one voter: they lose their trust together.
         alone(connection, Purpose.MAKE_VOTER)
         known = connection.scalar(_KEPT, identity)
     return known

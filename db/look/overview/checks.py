@@ -1,31 +1,31 @@
-"""How far results are checked by further ones, and which of them nobody here may check."""
+"""How far results are checked by further results, and how many rechecks none of the present workers may do."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Connection, Select, func, select, union
+from sqlalchemy import Select, func, select, union
 
 from db.look.overview.records import Checked
 from db.records import CampaignRecord
 from db.states import EventKind, VoterKind
 from db.store.dialects import among
 from db.store.models import Attempt, Event, Result, Voter, Witness, Worker
+from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.trust.votes import independent
-from db.work.transitions import CAMPAIGN
 
 SAMPLE = 200
-"""Of the rechecks: whether somebody may make these."""
+"""Number of rechecks in the sample from which the number without a voter is estimated."""
 
 _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
 
-def checked(connection: Connection, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
+def checked(transaction: Transaction, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
     """How far the results of a campaign are checked; ``conflicts``: the tasks whose results disagree."""
-    share = waiting.reasons(connection, campaign.campaign_id).share
-    promised = waiting.replication(connection, campaign.campaign_id)
-    confirmed = connection.scalar(_CONFIRMED, {"campaign": campaign.campaign_id}) or 0
+    share = waiting.reasons(transaction).share
+    promised = waiting.replication(transaction)
+    confirmed = transaction.scalar(_CONFIRMED) or 0
     return Checked(share, promised.drawn, promised.replicated, confirmed, len(conflicts))
 
 
@@ -48,22 +48,20 @@ _VOTED = union(_voted(Result), _voted(Witness))
 _VOTERS = select(Voter.host, Voter.token).where(among(Voter.id, "voters"))
 
 
-def without_voter(
-    connection: Connection, campaign_id: int, rechecks: Sequence[int], voters: Collection[int]
-) -> int:
-    """How many rechecks no voter may make; of very many a sample says it.
+def without_voter(transaction: Transaction, rechecks: Sequence[int], voters: Collection[int]) -> int:
+    """Number of rechecks that none of the present voters may do, estimated from a sample if there are many.
 
     Args:
-        rechecks: tasks whose results wait, and that nobody evaluates again now.
-        voters: those that are here.
+        rechecks: tasks whose results wait and are not being evaluated now.
+        voters: the present voters.
     """
     if not rechecks:
         return 0
     sample = rechecks[:: -(-len(rechecks) // SAMPLE)]
     voted: dict[int, list[tuple[str, str]]] = {task: [] for task in sample}
-    for row in connection.execute(_VOTED, {"campaign": campaign_id, "tasks": sample}):
+    for row in transaction.execute(_VOTED, tasks=sample):
         voted[row.task_index].append((row.host, row.token))
-    here = [(row.host, row.token) for row in connection.execute(_VOTERS, {"voters": sorted(voters)})]
+    here = [(row.host, row.token) for row in transaction.connection.execute(_VOTERS, {"voters": sorted(voters)})]
     alone = sum(
         not any(all(independent(*voter, *other) for other in earlier) for voter in here)
         for earlier in voted.values()

@@ -1,0 +1,149 @@
+"""The lines of a file of results, each a JSON object of one of these forms, see :mod:`db.files.exports`.
+
+In the order of the fields they are written.  A field that is missing has its default, and is not written with it.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from msgspec import UNSET, Meta, Struct, UnsetType
+
+from db.files.messages import (
+    STORABLE,
+    Count,
+    Digits,
+    MachineFields,
+    Message,
+    ProblemName,
+    Real,
+    Seconds,
+    Share,
+    Text,
+)
+from langford.methods import LARGEST_SEED
+
+FORMAT = "langford results 1"
+WITH_PROMISE = "langford results 2"
+"""The format of a file that states a promise."""
+MOST_TASKS = 2_000_000
+DEEPEST = 1_000
+
+
+class AnyHeader(Struct, frozen=True):
+    """A header of any format: the first line, which is read before it is known what else it has."""
+
+    format: Any = None
+
+
+class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
+    """The first line.
+
+    Attributes:
+        format: FORMAT or WITH_PROMISE.
+        campaign, problem, method, depth, seed, tasks: of the campaign.
+        promise: the promised share, in WITH_PROMISE only.
+        voters: how many voters its results name.
+        sources: number of provenances.
+        workers: number of workers.
+        results: number of results.
+    """
+
+    format: Text
+    campaign: Text
+    problem: ProblemName
+    method: Annotated[str, Meta(max_length=40, pattern=STORABLE)]
+    depth: Annotated[int, Meta(ge=0, le=DEEPEST)]
+    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] = 0
+    tasks: Annotated[int, Meta(ge=0, le=MOST_TASKS)]
+    promise: Share | UnsetType = UNSET
+    voters: Count | UnsetType = UNSET
+    sources: Count
+    workers: Count = 0
+    results: Count
+
+    def __post_init__(self) -> None:
+        if self.format == WITH_PROMISE and self.promise is UNSET:
+            raise ValueError("object missing required field promise")
+        if self.format == FORMAT and not (self.promise is UNSET and self.voters is UNSET):
+            raise ValueError(f"a promise is stated in {FORMAT!r}")
+        voters = 0 if self.voters is UNSET else self.voters
+        if self.results > self.tasks or max(self.sources, self.workers, voters / 2) > self.results:
+            raise ValueError("it has more results than tasks, or more sources, workers or voters than its results")
+
+
+class Source(Message, frozen=True, kw_only=True):
+    """The provenance of some results."""
+
+    source: Text
+
+
+class Worker(MachineFields, frozen=True, kw_only=True):
+    """A worker that evaluated some results."""
+
+
+class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
+    """A result.
+
+    Attributes:
+        task: its index.
+        value, residue, evaluated: see :class:`langford.result.PartialResult`.
+        seconds: computing time.
+        source: number of its provenance.
+        worker, granted, began, ended: see :class:`db.records.Computation`; all of them, or none.
+        drawn: whether it was drawn: true, or missing.
+        decided: whether the operator decided: true, or missing.
+        voter, confirmed_by: numbers of the voter of the result and of the voter that confirmed it: both, or none.
+    """
+
+    task: Count
+    value: Digits
+    residue: Digits
+    evaluated: Digits
+    seconds: Seconds
+    source: Count
+    worker: Count | UnsetType = UNSET
+    granted: Real | UnsetType = UNSET
+    began: Real | UnsetType | None = UNSET
+    ended: Real | UnsetType = UNSET
+    drawn: bool | UnsetType = UNSET
+    decided: bool | UnsetType = UNSET
+    voter: Count | UnsetType = UNSET
+    confirmed_by: Count | UnsetType = UNSET
+
+    def __post_init__(self) -> None:
+        if False in (self.drawn, self.decided):
+            raise ValueError("expected that drawn and decided are true, or missing")
+        if len({field is UNSET for field in (self.worker, self.granted, self.began, self.ended)}) > 1:
+            raise ValueError("expected worker, granted, began and ended, or none of them")
+        if (self.voter is UNSET) != (self.confirmed_by is UNSET):
+            raise ValueError("expected voter and confirmed_by, or none of them")
+        if self.voter is not UNSET and self.decided is not UNSET:
+            raise ValueError("it was confirmed by a voter and decided by the operator")
+        if self.voter is not UNSET and self.voter == self.confirmed_by:
+            raise ValueError("its voter confirms itself")
+
+    @property
+    def history(self) -> tuple[int, float, float | None, float] | None:
+        """(worker, granted, began, ended); None when it has none of them."""
+        if self.worker is UNSET or self.granted is UNSET or self.began is UNSET or self.ended is UNSET:
+            return None
+        return self.worker, self.granted, self.began, self.ended
+
+    @property
+    def by_voters(self) -> tuple[int, int] | None:
+        """(voter, confirmed_by); None when it has none of them."""
+        if self.voter is UNSET or self.confirmed_by is UNSET:
+            return None
+        return self.voter, self.confirmed_by
+
+    @property
+    def has_promise(self) -> bool:
+        """Whether it says something that only :data:`WITH_PROMISE` can say."""
+        return any(field is not UNSET for field in (self.drawn, self.decided, self.voter))
+
+
+class Seal(Message, frozen=True, kw_only=True):
+    """The last line: the SHA-256 of all bytes before it, in hexadecimal digits."""
+
+    sha256: Text

@@ -1,0 +1,295 @@
+"""The forms of messages and files that strangers may have written: each is declared once, for reading and writing.
+
+A form is a subclass of :class:`Message` whose fields have types and bounds.  :func:`decoded` and :func:`converted`
+read it, and :func:`document` writes it.  Unknown fields, missing fields, values of another type and values out of
+bounds are refused in one line that names the field.
+
+The bounds and types that several forms share are here.  Integers may have any size in JSON; the sums of tasks are
+decimal text (:data:`Digits`), which every reader of JSON keeps exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar
+
+import msgspec
+from msgspec import Meta, Struct
+
+from db.records import Equipment
+from langford.devices import KINDS
+from langford.errors import LangfordError
+from langford.problem import Problem
+from langford.result import LONGEST_NUMBER
+
+LONGEST_TEXT = 4_000
+SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
+"""A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
+LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB = 255, 200, 40
+LATEST = 253_402_300_799.0
+"""The last second of the year 9999: no later time can be written."""
+LARGEST_ROW = 256
+"""Places of a problem; twice as many as any method takes."""
+LONGEST_PROBLEM = 1_000
+LARGE_NUMBER = re.compile(r"[0-9]{5}|[^ -~]")
+"""What the name of a problem does not contain: numbers over 9999, and characters other than ASCII."""
+M = TypeVar("M")
+S = TypeVar("S", bound=str)
+
+# -- types of fields --------------------------------------------------------------------------
+
+STORABLE = "\\A[^\0\ud800-\udfff]*\\Z"
+"""Text that every database accepts: JSON can also spell NUL and halves of surrogate pairs."""
+DECIMAL = r"\A-?[0-9]+\Z"
+UUID = r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
+ASCII = r"\A[\x00-\x7f]*\Z"
+ALPHANUMERIC = r"\A[0-9A-Za-z]+\Z"
+DEVICE_KIND = rf"\A({'|'.join(KINDS)})\Z"
+FORMS = {
+    STORABLE: "text without NUL and unpaired surrogates",
+    DECIMAL: "an integer as decimal text",
+    UUID: "a UUID",
+    ASCII: "text in ASCII",
+    ALPHANUMERIC: "letters and digits",
+    DEVICE_KIND: f"a device of kind {' or '.join(KINDS)}",
+}
+"""What an error message calls the pattern of a text."""
+KINDS_OF_VALUES = {
+    "int": "an integer",
+    "float": "a number",
+    "str": "text",
+    "bool": "true or false",
+    "object": "an object",
+    "array": "a list",
+}
+"""What an error message calls a type."""
+
+Count = Annotated[int, Meta(ge=0, le=2**62)]
+Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
+Real = Annotated[float, Meta(ge=0, lt=1e30)]
+Seconds = Annotated[float, Meta(ge=0, le=LONGEST_SECONDS)]
+"""How long a computation took, see :func:`measurable`."""
+Share = Annotated[float, Meta(ge=0, le=1)]
+Text = Annotated[str, Meta(max_length=LONGEST_TEXT, pattern=STORABLE)]
+Digits = Annotated[str, Meta(max_length=LONGEST_NUMBER, pattern=DECIMAL)]
+Uuid = Annotated[str, Meta(pattern=UUID)]
+"""A UUID, which may become the name of a folder."""
+DeviceKind = Annotated[str, Meta(pattern=DEVICE_KIND)]
+ProblemName = Annotated[str, Meta(max_length=LONGEST_PROBLEM, pattern=STORABLE)]
+"""The name of a problem, see :func:`problem`."""
+
+
+class Spelled(Protocol):
+    """A type of fields that JSON spells as text."""
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """The value of a text; raises ValueError."""
+        ...
+
+    def to_text(self) -> str:
+        """The inverse of :meth:`of_text`."""
+        ...
+
+
+class Printable(str):
+    """Text without control characters.
+
+    Attributes:
+        LONGEST: how many characters it has at most.
+    """
+
+    LONGEST: ClassVar[int] = LONGEST_TEXT
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """The text itself, if it is short and printable."""
+        if len(text) > cls.LONGEST or not text.isprintable():
+            raise ValueError(f"expected at most {cls.LONGEST} printable characters")
+        return cls(text)
+
+    def to_text(self) -> str:
+        """The text itself."""
+        return str(self)
+
+
+class HostName(Printable):
+    """The name of a machine."""
+
+    LONGEST = LONGEST_HOST
+
+
+class DeviceModel(Printable):
+    """The manufacturer's name of a device."""
+
+    LONGEST = LONGEST_MODEL
+
+
+class SlurmJob(Printable):
+    """The number of a job in SLURM."""
+
+    LONGEST = LONGEST_JOB
+
+
+class Time(float):
+    """A time in seconds since 1970; in JSON a text in UTC, to the second."""
+
+    @classmethod
+    def of_text(cls, text: str) -> Self:
+        """The time in a text in ISO 8601."""
+        try:
+            return cls(datetime.fromisoformat(text).timestamp())
+        except (ValueError, OverflowError) as error:
+            raise ValueError(f"expected a time, got {text!r:.60}") from error
+
+    def to_text(self) -> str:
+        """The time in ISO 8601."""
+        return iso(self)
+
+
+def iso(at: float) -> str:
+    """A time in seconds since 1970 as text in UTC.
+
+    >>> iso(0.0)
+    '1970-01-01T00:00:00Z'
+    """
+    return f"{datetime.fromtimestamp(min(max(at, 0.0), LATEST), UTC):%Y-%m-%dT%H:%M:%S}Z"
+
+
+# -- messages ---------------------------------------------------------------------------------
+
+
+class BadMessage(LangfordError):
+    """A message or a file has an unknown field, lacks one, or has one of another type or out of bounds."""
+
+
+class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A form of JSON objects."""
+
+
+class MachineFields(Message, frozen=True, kw_only=True):
+    """The machine of a worker, as files and messages describe it.
+
+    Attributes:
+        host: its name.
+        device_kind: "cpu" or "cuda".
+        cores, processes, device_model, slurm_job, slurm_index: see :class:`db.records.Equipment`.
+    """
+
+    host: HostName
+    device_kind: DeviceKind
+    cores: Number | None
+    processes: Number | None
+    device_model: DeviceModel | None
+    slurm_job: SlurmJob | None
+    slurm_index: Number | None
+
+    @classmethod
+    def fields_of(cls, host: str, device_kind: str, equipment: Equipment) -> dict[str, Any]:
+        """The fields of a machine by name, for a message that is to be written."""
+        return {
+            "host": HostName(host),
+            "device_kind": device_kind,
+            **asdict(equipment),
+            "device_model": _perhaps(DeviceModel, equipment.device_model),
+            "slurm_job": _perhaps(SlurmJob, equipment.slurm_job),
+        }
+
+    @property
+    def equipment(self) -> Equipment:
+        """What the worker computes with."""
+        model, job = _perhaps(str, self.device_model), _perhaps(str, self.slurm_job)
+        return Equipment(self.cores, self.processes, model, job, self.slurm_index)
+
+
+def _perhaps(kind: type[S], text: str | None) -> S | None:
+    return None if text is None else kind(text)
+
+
+# -- reading and writing ----------------------------------------------------------------------
+
+
+def decoded(text: bytes, kind: type[M]) -> M:
+    """The message in a text of JSON; raises BadMessage."""
+    try:
+        return msgspec.json.decode(text, type=kind, dec_hook=_of_text)
+    except msgspec.ValidationError as error:
+        raise BadMessage(in_words(error)) from error
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadMessage(f"not JSON: {in_words(error)}") from error
+
+
+def converted(value: Any, kind: type[M]) -> M:
+    """The message in a document, which is JSON as Python's objects; raises BadMessage."""
+    try:
+        return msgspec.convert(value, kind, dec_hook=_of_text)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BadMessage(in_words(error)) from error
+
+
+def document(message: Struct) -> dict[str, Any]:
+    """A message as a document: its fields in the order in which they are declared."""
+    fields = msgspec.to_builtins(message, enc_hook=_to_text)
+    assert isinstance(fields, dict)
+    return fields
+
+
+def encoded(message: Struct | Sequence[Struct]) -> bytes:
+    """Messages as JSON."""
+    return msgspec.json.encode(message, enc_hook=_to_text)
+
+
+def in_words(error: Exception) -> str:
+    """Why a message was refused, in one line: the field comes first, where the error names one.
+
+    >>> in_words(msgspec.ValidationError("Expected `int` <= 4 - at `$.tasks[0]`"))
+    'tasks[0]: expected an integer <= 4'
+    """
+    reason, _, path = str(error).partition(" - at `$")
+    for pattern, form in FORMS.items():
+        reason = reason.replace(f"`str` matching regex {pattern!r}", form)
+    reason = reason.replace(" | null`", "` or null")
+    for kind, name in KINDS_OF_VALUES.items():
+        reason = reason.replace(f"`{kind}`", name)
+    reason = "".join(letter if letter.isprintable() else "?" for letter in reason.replace("`", ""))
+    if not reason.startswith("JSON"):
+        reason = f"{reason[:1].lower()}{reason[1:]}"
+    reason = reason[:200]
+    field = path.rstrip("`").removeprefix(".")
+    return f"{field}: {reason}" if field else reason
+
+
+def _of_text(kind: type[Spelled], value: Any) -> Spelled:
+    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+        raise ValueError("expected a short text")
+    return kind.of_text(value)
+
+
+def _to_text(value: Spelled) -> str:
+    return value.to_text()
+
+
+# -- what bounds alone do not say -------------------------------------------------------------
+
+
+def measurable(seconds: float) -> float:
+    """A time that a computation took: 0 if it is less than a nanosecond."""
+    return seconds if seconds >= SHORTEST_SECONDS else 0.0
+
+
+def problem(name: str) -> Problem:
+    """A problem of a size that a method could take, from its name; raises BadMessage or BadProblem.
+
+    No work is done for a large one.
+    """
+    if LARGE_NUMBER.search(name):
+        raise BadMessage(f"expected the name of a problem with numbers below 10,000, got {name!r:.60}")
+    parsed = Problem.parse(name)
+    if parsed.places > LARGEST_ROW:
+        raise BadMessage(f"{name:.60} has {parsed.places} places: expected at most {LARGEST_ROW}")
+    if parsed.name != name:
+        raise BadMessage(f"expected the name {parsed.name:.60}, got {name:.60}")
+    return parsed

@@ -1,0 +1,53 @@
+"""One transaction on one campaign: what the functions of the ledger's rooms read and change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, TypeVarTuple, overload
+
+from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Integer, ScalarResult, bindparam
+from sqlalchemy.sql.selectable import TypedReturnsRows
+
+CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
+"""The campaign of the transaction, in the statements that :meth:`Transaction.execute` executes."""
+Columns = TypeVarTuple("Columns")
+
+
+@dataclass(frozen=True)
+class Transaction:
+    """A transaction, bound to one campaign.
+
+    Attributes:
+        connection: to the database, within the transaction.
+        campaign_id: number of the campaign.
+    """
+
+    connection: Connection
+    campaign_id: int
+
+    @property
+    def dialect(self) -> str:
+        """The name of the database's dialect: "sqlite" or "postgresql"."""
+        return self.connection.dialect.name
+
+    def on(self, campaign_id: int) -> Transaction:
+        """The same transaction, bound to another campaign."""
+        return replace(self, campaign_id=campaign_id)
+
+    @overload
+    def execute(self, statement: TypedReturnsRows[*Columns], **parameters: object) -> CursorResult[*Columns]: ...
+
+    @overload
+    def execute(self, statement: Executable, **parameters: object) -> CursorResult[*tuple[Any, ...]]: ...
+
+    def execute(self, statement: Executable, **parameters: object) -> CursorResult[*tuple[Any, ...]]:
+        """Execute a statement whose parameters are ``campaign``, the campaign of this transaction, and these."""
+        return self.connection.execute(statement, {"campaign": self.campaign_id, **parameters})
+
+    def scalars(self, statement: Executable, **parameters: object) -> ScalarResult[Any]:
+        """The first column of what a statement returns, see :meth:`execute`."""
+        return self.execute(statement, **parameters).scalars()
+
+    def scalar(self, statement: Executable, **parameters: object) -> Any:
+        """The first column of the first row of what a statement returns; None: it returns no row."""
+        return self.execute(statement, **parameters).scalar()

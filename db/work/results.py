@@ -1,0 +1,152 @@
+"""Results that arrive: the attempts that deliver them, and the first result of each task.
+
+Further results are the subject of :mod:`db.trust`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from sqlalchemy import Update, case, select, update
+
+from db.records import AttemptRecord, Delivery
+from db.states import Outcome, TaskState
+from db.store.dialects import Now, among, given, insert_new
+from db.store.models import Attempt, Campaign, Result, Worker
+from db.store.transaction import CAMPAIGN, Transaction
+from db.work.transitions import set_state
+
+# By the primary key alone: a database without statistics of its tables might read the whole campaign.
+_ATTEMPTS = (
+    select(
+        Attempt.id,
+        Attempt.campaign_id,
+        Attempt.task_index,
+        Attempt.nonce,
+        Attempt.granted,
+        Worker.voter_id,
+        select(Campaign.recheck_share).where(Campaign.id == CAMPAIGN).scalar_subquery().label("share"),
+        Result.value,
+        Result.attempt_id.label("by"),
+    )
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
+    .where(among(Attempt.id, "attempts"))
+)
+
+
+def attempts(transaction: Transaction, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
+    """These attempts by id; those of other campaigns, or that do not exist, are omitted."""
+    rows = transaction.execute(_ATTEMPTS, attempts=attempt_ids).all()
+    return {
+        attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
+        for attempt, of_campaign, index, nonce, granted, voter_id, share, value, by in rows
+        if of_campaign == transaction.campaign_id
+    }
+
+
+def insert(
+    transaction: Transaction,
+    deliveries: Sequence[Delivery],
+    attempts: Mapping[int, AttemptRecord],
+    lots: Mapping[int, float],
+) -> set[int]:
+    """Insert results of tasks that have none; returns the tasks whose results were inserted.
+
+    A task is not among them when another transaction was faster.
+
+    Args:
+        deliveries: the results.
+        attempts: their attempts, by id.
+        lots: the lots of the results, by attempt.
+    """
+    if not deliveries:
+        return set()
+    # Ordered by task: of two transactions with the same tasks, one waits for the other without a deadlock.
+    rows = [
+        {**row_of(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
+        for delivery in sorted(deliveries, key=index_of)
+    ]
+    return set(transaction.scalars(_insertion(transaction.dialect), rows=rows))
+
+
+@cache
+def _insertion(dialect: str) -> Any:
+    columns = [
+        Result.task_index,
+        Result.attempt_id,
+        Result.value,
+        Result.residue,
+        Result.evaluated,
+        Result.seconds,
+        Result.provenance,
+        Result.lot,
+        Result.voter_id,
+    ]
+    # Within the same statement, see turns.set_recheck_share().
+    has_share = select(Campaign.recheck_share > 0).where(Campaign.id == CAMPAIGN).scalar_subquery()
+    rows = given(dialect, columns).add_columns(CAMPAIGN, Now(), has_share)
+    new = insert_new(dialect, Result).from_select(
+        [*columns, Result.campaign_id, Result.accepted, Result.listed], rows
+    )
+    return new.returning(Result.task_index)
+
+
+def index_of(delivery: Delivery) -> int:
+    """The task of a delivery."""
+    return delivery.evaluation.result.index
+
+
+def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
+    """The columns of a delivery that the tables ``result`` and ``witness`` share."""
+    evaluation = delivery.evaluation
+    return {
+        "task_index": evaluation.result.index,
+        "attempt_id": delivery.attempt,
+        **evaluation.result.to_text(),
+        "seconds": evaluation.seconds,
+        "provenance": evaluation.provenance,
+        "lot": lot,
+    }
+
+
+@cache
+def _beginning(dialect: str) -> Update:
+    """A statement that records when the computing of attempts began."""
+    attempt, began = given(dialect, [Attempt.id, Attempt.began]).subquery("reported").c
+    return update(Attempt).where(Attempt.id == attempt).values(began=case((began > Now(), Now()), else_=began))
+
+
+@cache
+def _completing(dialect: str) -> Update:
+    return _beginning(dialect).values(ended=Now(), outcome=Outcome.DONE).where(Attempt.ended.is_(None))
+
+
+def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]) -> None:
+    """Make the tasks of first results done, and end their attempts; ``attempts``: by id."""
+    if not first:
+        return
+    # Not by transitions.end(), which would make the tasks ready.
+    transaction.connection.execute(_completing(transaction.dialect), {"rows": _rows(first, attempts)})
+    set_state(transaction, [index_of(delivery) for delivery in first], TaskState.DONE)
+
+
+def note_began(
+    transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> None:
+    """Record when the computing of results began: not before the grant, and not after now."""
+    transaction.connection.execute(_beginning(transaction.dialect), {"rows": _rows(deliveries, attempts)})
+
+
+def _rows(
+    deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+) -> list[dict[str, int | float | None]]:
+    rows: list[dict[str, int | float | None]] = []
+    for delivery in deliveries:
+        began = delivery.evaluation.began
+        if began is not None:
+            began = max(began, attempts[delivery.attempt].granted)
+        rows.append({"id": delivery.attempt, "began": began})
+    return rows

@@ -1,0 +1,49 @@
+"""The time as a run sees it: what leases, pauses, limits and lines of the log are measured by.
+
+Whatever waits or measures takes a :class:`Clock`.  Commands leave it at :data:`SYSTEM`; tests pass one that they
+move, so that a pause of minutes is proven without waiting for it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Protocol
+
+
+class Clock(Protocol):
+    """A source of time, in seconds.  Threads may share it."""
+
+    def monotonic(self) -> float:
+        """Seconds since an arbitrary moment; never goes back."""
+        ...
+
+    def wall(self) -> float:
+        """Seconds since 1970-01-01 00:00 UTC, as this machine is set."""
+        ...
+
+    def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
+        """Return after ``seconds``, or as soon as the event is set; returns whether it is set."""
+        ...
+
+
+class SystemClock:
+    """The clock of this machine; implements :class:`Clock`."""
+
+    def monotonic(self) -> float:
+        """Seconds since an arbitrary moment, see :func:`time.monotonic`."""
+        return time.monotonic()
+
+    def wall(self) -> float:
+        """Seconds since 1970, see :func:`time.time`."""
+        return time.time()
+
+    def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
+        """Sleep for ``seconds``, or until the event is set; returns whether it is set."""
+        if event is None:
+            time.sleep(seconds)
+            return False
+        return event.wait(seconds)
+
+
+SYSTEM = SystemClock()

@@ -1,0 +1,43 @@
+"""The user's side of a long computation: it gets remarks and progress, and may ask the computation to stop."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a run is.
+
+    Attributes:
+        tasks_done: number of tasks of the campaign that are done.
+        work_done: their work.
+        tasks_here: number of tasks that this run has finished.
+        work_here: their work.
+        seconds_here: since the start of this run.
+        seconds_left: until the campaign is done, where the source knows; None: unknown.
+    """
+
+    tasks_done: int
+    work_done: float
+    tasks_here: int
+    work_here: float
+    seconds_here: float
+    seconds_left: float | None
+
+
+class Console:
+    """A console that shows nothing and never asks to stop; commands and tests override what they need."""
+
+    def say(self, message: str) -> None:
+        """Take a remark for the user."""
+
+    def show(self, step: Step) -> None:
+        """Take the progress of a run; called at its start, and often while it works."""
+
+    def stop_reason(self) -> str | None:
+        """Why the computation is to stop at once, such as "SIGTERM"; None: it goes on.  Called often."""
+        return None
+
+
+SILENT = Console()

@@ -1,0 +1,290 @@
+"""Count the entries of a table: a campaign for each problem, the smallest first, in a ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import fsum
+
+from db import Campaign, Ledger
+from db.states import TaskState
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import Console, Step
+from jobs.run.identity import Identity
+from jobs.run.in_process import InProcessPool
+from jobs.run.loop import Run, result
+from jobs.run.process_pool import WorkerPool
+from jobs.run.sources import LedgerTasks
+from jobs.tables.entries import Entry, Shape, representative
+from jobs.tables.forecast import expected_seconds
+from jobs.tables.rows import Row
+from jobs.verify.agreement import agreement
+from jobs.verify.confirmation import confirming_plan
+from langford.devices import Device
+from langford.errors import CheckFailed, Incomplete
+from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, find_method, plan_of
+from langford.problem import Problem
+from langford.words import several
+
+SHORTEST_SECONDS = 0.05
+"""What the smallest count takes, with its campaign."""
+COSTLIER = 4.0
+"""Another method confirms better than another seed of the same one, unless it takes so many times as long."""
+
+
+class Interrupted(Incomplete):
+    """The table is not complete: a signal or a time limit came first.
+
+    Attributes:
+        reason: which, in words.
+    """
+
+    def __init__(self, reason: str, done: int, wanted: int) -> None:
+        super().__init__(
+            f"stopped ({reason}) after {done} of {several(wanted, 'count')}: run the same command again to go on"
+        )
+        self.reason = reason
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A count of a campaign.
+
+    Attributes:
+        name: of the campaign.
+        method: by which it counted.
+        count: the outcome.
+        seconds: its computing time.
+    """
+
+    name: str
+    method: str
+    count: Count
+    seconds: float
+
+
+class TableCounting:
+    """What a table has to count, and how long that takes; then the campaigns that count it.
+
+    Attributes:
+        expected: seconds for each problem that is to be counted, the smallest first.
+    """
+
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        devices: Sequence[Device],
+        confirm: bool,
+        console: Console,
+        time_limit: float | None = None,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        """Find what is to be counted, and how long that takes.
+
+        Args:
+            entries: of the table.
+            devices: one worker for each of them.
+            confirm: whether to count each problem again by another sum.
+            console: gets remarks and the progress of the whole, and may stop it.
+            time_limit: seconds; no task starts that would probably end later.
+            clock: measures that.
+
+        Raises as :func:`langford.methods.chosen_plan`.
+        """
+        self._entries, self._devices, self._confirm = entries, devices, confirm
+        self._console, self._clock, self._time_limit = console, clock, time_limit
+        wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
+        self._problems = {representative(problem): problem for problem in reversed(wanted)}
+        choices = [(problem, self._method(problem)) for problem in self._problems.values()]
+        seconds = expected_seconds(choices, devices)
+        self._instant = {problem for problem in seconds if not seconds[problem]}
+        self.expected = {
+            problem: max(SHORTEST_SECONDS, seconds[problem]) * (1 + confirm)
+            for problem in sorted(seconds, key=lambda problem: (seconds[problem], problem.n, problem.name))
+        }
+        self._done = 0.0
+        self._costs: dict[tuple[str, int, int], float] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Expected seconds for the whole table."""
+        return fsum(self.expected.values())
+
+    def rows(self, ledger: Ledger) -> list[Row]:
+        """Count what the ledger has no count of; returns the rows of the table.
+
+        Raises:
+            Interrupted: a signal or the time limit came first.
+            Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
+            CheckFailed: a count contradicts a second one, or what is known of it.
+        """
+        self._ledger, self._begun, self._began = ledger, _by_problem(ledger), self._clock.monotonic()
+        counted: dict[Shape, tuple[Counted, Counted | None]] = {}
+        for number, problem in enumerate(self.expected):
+            counted[representative(problem)] = self._counted(problem, number)
+            self._done += self.expected[problem]
+        return [_row(entry, counted) for entry in self._entries]
+
+    def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
+        """The count of a problem, and the one that confirms it."""
+        campaign = self._campaign(problem)
+        share = self.expected[problem] / (1 + self._confirm)
+        first = self._finish(campaign, number, self._done, share)
+        if not self._confirm:
+            return first, None
+        method = self._confirming(problem, campaign.key)
+        key, name = confirming_plan(self._ledger, campaign, method.name, None, None, self._devices[0])
+        second = self._finish(self._create(key, name), number, self._done + share, share)
+        if first.count.arrangements != second.count.arrangements:
+            raise CheckFailed(
+                f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
+                f"{second.count.published:,}; find the wrong result by `langford verify {first.name} --sample 100%`"
+            )
+        return first, second
+
+    def _finish(self, campaign: Campaign, number: int, before: float, share: float) -> Counted:
+        """Work a campaign off, and merge its results."""
+        if _left(campaign):
+            self._run(campaign, number, before, share)
+        count = result(campaign)
+        known = agreement(campaign.problem, count.published)
+        if known.agrees is False:
+            raise CheckFailed(
+                f"{campaign.problem} = {count.published:,} is wrong ({' '.join(known.words.split())}); find the "
+                f"wrong result by `langford verify {campaign.name} --sample 100%`"
+            )
+        return Counted(campaign.name, campaign.key.method, count, campaign.progress().seconds)
+
+    def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
+        """Run a campaign until it is done; raises Interrupted or Incomplete."""
+        console = _Part(self._console, campaign, number, before, share, self._clock, self._began)
+        stopped = console.stop_reason()
+        if stopped:
+            raise Interrupted(stopped, number, len(self.expected))
+        devices, limit = self._devices, None
+        if self._time_limit is not None:
+            limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
+        # Small counts take less time than the start of another process.
+        pool = InProcessPool if campaign.problem in self._instant and devices[0].on_cores else WorkerPool
+        source = LedgerTasks(self._ledger, campaign, Identity.fresh(devices), console)
+        report = Run(source, devices, console, limit, pool).run()
+        if report.set_aside:
+            raise Incomplete(
+                f"tasks of {campaign.name} failed too often: see `langford tasks {campaign.name} --state "
+                f"set-aside`, then `langford retry {campaign.name}`"
+            )
+        if report.stopped:
+            raise Interrupted(report.stopped, number, len(self.expected))
+        if _left(campaign):
+            raise Incomplete(f"other workers hold the rest of {campaign.name}: run the same command again")
+
+    def _campaign(self, problem: Problem) -> Campaign:
+        """The campaign that counts a problem: one that is finished or begun, else a new one."""
+        begun = self._begun.get(problem, [])
+        for campaign in begun:
+            if not _left(campaign):
+                return campaign
+        method = self._method(problem)
+        for campaign in begun:
+            if campaign.key.method == method.name:
+                return campaign
+        device = self._devices[0]
+        key = chosen_plan(problem, device, method.name, task_seconds=device.task_seconds).key
+        return self._create(key, key.name)
+
+    def _create(self, key: PlanKey, name: str) -> Campaign:
+        find_method(key.method, key.problem).require_kernel(self._devices[0].kind)
+        return self._ledger.create_campaign(name, key, plan_of(key).work.tolist())
+
+    def _method(self, problem: Problem) -> Method:
+        """The method by which a problem is counted first."""
+        return chosen_plan(problem, self._devices[0]).method
+
+    def _confirming(self, problem: Problem, key: PlanKey) -> Method:
+        """The method that counts a problem again: another one, or the same where that takes much less time."""
+        kind = self._devices[0].kind
+        applicable = [
+            method for method in METHODS.values() if method.refusal(problem) is None and kind in method.evaluators
+        ]
+        others = [method for method in applicable if method.name != key.method]
+        same = [method for method in applicable if method.name == key.method and method.seeded]
+        costs = {method.name: self._cost(problem, method) for method in [*same, *others]}
+        if not others or (same and min(costs[each.name] for each in others) > COSTLIER * costs[same[0].name]):
+            return (same or others)[0]
+        return min(others, key=lambda method: costs[method.name])
+
+    def _cost(self, problem: Problem, method: Method) -> float:
+        """Expected seconds by a method, measured once for all problems with as many colours."""
+        kind = method.name, problem.n, problem.copies
+        if kind not in self._costs:
+            self._costs[kind] = expected_seconds([(problem, method)], self._devices)[problem]
+        return self._costs[kind]
+
+
+def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
+    """The campaigns of a ledger, the oldest first."""
+    found: dict[Problem, list[Campaign]] = {}
+    for campaign in ledger.campaigns():
+        found.setdefault(campaign.problem, []).append(campaign)
+    return found
+
+
+def _left(campaign: Campaign) -> int:
+    """How many tasks have no result."""
+    return campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
+
+
+def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) -> Row:
+    """The row of an entry, from the counts of its problems."""
+    problems = [problem for problem in entry.problems if not problem.obstruction]
+    shapes = dict.fromkeys(representative(problem) for problem in problems)
+    firsts = [counted[shape][0] for shape in shapes]
+    seconds = [second for _, second in (counted[shape] for shape in shapes) if second is not None]
+    counts = [counted[representative(problem)][0].count.arrangements for problem in problems]
+    return Row(
+        entry,
+        sum(problem.published(count) for problem, count in zip(problems, counts, strict=True)),
+        sum(counts),
+        tuple(each.name for each in firsts),
+        tuple(dict.fromkeys(each.method for each in firsts)),
+        tuple(dict.fromkeys(each.method for each in seconds)),
+        fsum(each.seconds for each in (*firsts, *seconds)),
+    )
+
+
+class _Part(Console):
+    """The console of one campaign, which shows the progress of the whole table on another one."""
+
+    def __init__(
+        self,
+        console: Console,
+        campaign: Campaign,
+        number: int,
+        before: float,
+        share: float,
+        clock: Clock,
+        began: float,
+    ) -> None:
+        """
+        Args:
+            console: shows the whole.
+            campaign: one of its parts.
+            number: of parts that are done.
+            before: their expected seconds.
+            share: expected seconds of this one.
+            clock: measures how long the whole has worked.
+            began: when it did begin.
+        """
+        self._console, self._number, self._before, self._share = console, number, before, share
+        self._work, self._clock, self._began = campaign.work, clock, began
+
+    def say(self, message: str) -> None:
+        self._console.say(message)
+
+    def show(self, step: Step) -> None:
+        done = self._before + self._share * (step.work_done / self._work if self._work else 1.0)
+        seconds = self._clock.monotonic() - self._began
+        self._console.show(Step(self._number, done, self._number, done, seconds, None))
+
+    def stop_reason(self) -> str | None:
+        return self._console.stop_reason()

@@ -1,0 +1,129 @@
+"""The rows of a table, and a b-file of them as the OEIS takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from jobs.tables.entries import Entry, Family
+from langford.provenance import kernel_hash
+from langford.reference import published
+from langford.version import __version__
+
+NEW, ZERO = "new", "none can exist"
+"""What is known of a count: no published value, or a proof that it is 0; otherwise a number of the OEIS."""
+FEW = 6
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number of a table, and how it was found.
+
+    Attributes:
+        entry: which one.
+        published: the number as the literature counts it, mirror images once where there are any.
+        arrangements: the number of all arrangements.
+        campaigns: names of the campaigns that counted it; none where it is known to be 0.
+        methods: by which they did.
+        confirmed_by: the methods of the campaigns that counted it again; none: it was counted once.
+        seconds: computing time of all these campaigns.
+    """
+
+    entry: Entry
+    published: int
+    arrangements: int
+    campaigns: tuple[str, ...] = ()
+    methods: tuple[str, ...] = ()
+    confirmed_by: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def known(self) -> str:
+        """NEW, ZERO, or the number of the published sequence with which it agrees."""
+        if self.entry.obstruction:
+            return ZERO
+        problem = self.entry.problems[0]
+        if len(self.entry.problems) > 1 or published(problem) is None:
+            return NEW
+        return problem.oeis or NEW
+
+
+@dataclass(frozen=True)
+class Table:
+    """The counts of a family.
+
+    Attributes:
+        family: what is shown.
+        rows: one for each entry, in the order of the entries.
+    """
+
+    family: Family
+    rows: Sequence[Row]
+
+    @property
+    def up_to_reversal(self) -> bool:
+        """Whether the numbers count mirror images once: only where each row can be read backwards, so that all
+        numbers of a table count the same."""
+        return all(row.entry.mirrored for row in self.rows) and not self.family.summed
+
+    def number(self, row: Row) -> int:
+        """The number that the table shows."""
+        return row.published if self.up_to_reversal else row.arrangements
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns of :meth:`cells`."""
+        parameters = (parameter.name for parameter in self.family.parameters)
+        return ("n", *parameters, "count", "known", "method", "confirmed by", "seconds", "arrangements")
+
+    def cells(self) -> Iterator[tuple[object, ...]]:
+        """The rows for a table, CSV or JSON; counts are text."""
+        for row in self.rows:
+            yield (
+                row.entry.n, *row.entry.values, str(self.number(row)), row.known, ", ".join(row.methods),
+                ", ".join(row.confirmed_by), round(row.seconds, 3), str(row.arrangements),
+            )  # fmt: skip
+
+    def bfile(self) -> str:
+        """The table in the form of the OEIS: lines "index number" below a header of comments."""
+        by_rows = bool(self.family.parameters)
+        numbers = [
+            f"{index if by_rows else row.entry.n} {self.number(row)}" for index, row in enumerate(self.rows, 1)
+        ]
+        return "\n".join([*(f"# {line}" for line in self._header(by_rows)), *numbers, ""])
+
+    def _header(self, by_rows: bool) -> Iterator[str]:
+        counted = "mirror images counted once" if self.up_to_reversal else "mirror images counted separately"
+        yield f"{self.family.words}: the number of arrangements, {counted}"
+        if by_rows:
+            names = ", ".join(["n", *(parameter.name for parameter in self.family.parameters)])
+            first = ", ".join(
+                f"({', '.join(map(str, (each.entry.n, *each.entry.values)))})" for each in self.rows[:FEW]
+            )
+            dots = ", ..." if len(self.rows) > FEW else ""
+            yield f"Read by rows: lines 1, 2, ... are those of ({names}) = {first}{dots}"
+        methods = ", ".join(dict.fromkeys(method for row in self.rows for method in row.methods))
+        if methods:
+            yield f"Counted by langford {__version__}, kernels {kernel_hash()}, by {methods}"
+        found = [row for row in self.rows if row.campaigns]
+        confirmed = [row for row in found if row.confirmed_by]
+        if confirmed:
+            others = ", ".join(dict.fromkeys(method for row in confirmed for method in row.confirmed_by))
+            which = "All" if len(confirmed) == len(found) else f"{len(confirmed)} of {len(found)}"
+            yield f"{which} of these were counted again by another sum ({others}), with the same outcome"
+        elif found:
+            yield "Each was counted once; residues, bounds and symmetries were checked"
+        zeros = sum(row.known == ZERO for row in self.rows)
+        if zeros:
+            yield f"{zeros} of {len(self.rows)} numbers are 0 by parity, or for the room that the row has"
+        sequences = dict.fromkeys(row.known for row in self.rows if row.known not in (NEW, ZERO))
+        for sequence in sequences:
+            yield f"Equal to {sequence} at n = {_places(self.rows, sequence)}"
+        if any(row.known == NEW for row in self.rows):
+            where = f" at n = {_places(self.rows, NEW)}" if sequences else ""
+            yield f"No published value is known to the program{where}"
+        yield f"Again: langford table {' '.join(self.family.arguments)} --confirm --format bfile"
+
+
+def _places(rows: Sequence[Row], known: str) -> str:
+    return ", ".join(dict.fromkeys(str(row.entry.n) for row in rows if row.known == known))

@@ -1,0 +1,211 @@
+"""Verify a campaign: choose tasks, recompute and compare them, and conclude what that proves and decides."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from db import Campaign, Export
+from db.errors import Unreplicated
+from jobs.run.identity import Identity
+from jobs.run.loop import result
+from jobs.verify.agreement import agreement
+from jobs.verify.coverage import Coverage, choose, sample_size, sources, stale
+from jobs.verify.recomputation import Comparison, compare, recomputation
+from jobs.verify.statement import Statement, statement_of
+from langford.devices import Device
+from langford.errors import CheckFailed, Incomplete, LangfordError
+from langford.words import several
+
+DEFAULT_SAMPLE = "3"
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which tasks of a campaign are verified: those named, those that wait, or a random sample.
+
+    Attributes:
+        named: indices of tasks; empty: not by name.
+        waiting: whether the tasks are those that wait for a recheck or a decision.
+        sample: how many random tasks otherwise: a number, "12", or a share of those that are done, "5%".
+        seed: of the random choice; None: a random one.
+    """
+
+    named: Sequence[int] = ()
+    waiting: bool = False
+    sample: str = DEFAULT_SAMPLE
+    seed: int | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a verification found.
+
+    Attributes:
+        campaign: its name.
+        statement: what was compared, in words and as JSON.
+        comparisons: the tasks that were recomputed.
+        decided: the tasks that waited, and whose result is now what was recomputed.
+        stale: how many of the compared results come from other kernels than those of this program.
+        pending: why a complete campaign has no count; None: it has one, or none was asked for.
+    """
+
+    campaign: str
+    statement: Statement
+    comparisons: Sequence[Comparison]
+    decided: Sequence[int]
+    stale: int
+    pending: Unreplicated | None
+
+    @property
+    def error(self) -> LangfordError | None:
+        """Why the verification failed: Incomplete, CheckFailed or Unreplicated; None when all values agree."""
+        if all(comparison.stored is None for comparison in self.comparisons):
+            return Incomplete("nothing was verified: none of these tasks has a result yet; run them first")
+        wrong = [comparison.index for comparison in self.comparisons if comparison.verdict == "differs"]
+        if not wrong:
+            return self.pending
+        listed = " ".join(map(str, wrong))
+        differs = f"{self.campaign}: the stored value of task {listed} differs from the recomputed one"
+        if set(wrong) <= set(self.decided):
+            return CheckFailed(f"{differs}; it waited for a decision, and its result is now the recomputed value")
+        return CheckFailed(
+            f"{differs}, so one of the two is wrong: recompute it on another machine; `langford recheck "
+            f"{self.campaign} {listed}` puts it in question, and then workers, or the same verification, decide"
+        )
+
+
+class Verification:
+    """A verification of a campaign on this machine.
+
+    Attributes:
+        campaign: what is verified.
+        tasks: the indices of the tasks to recompute, at least one.
+        work: the work of these tasks, in the plan's unit.
+    """
+
+    def __init__(self, campaign: Campaign, selection: Selection, method: str | None, device: Device) -> None:
+        """Choose the tasks and the way to recompute them.
+
+        Args:
+            campaign: what is verified.
+            selection: which of its tasks.
+            method: another method whose tasks are comparable; None: the campaign's own.
+            device: where tasks are recomputed.
+
+        Raises TaskIndexOutOfRange, Incomplete when no task has a result or none waits, or as
+        :func:`jobs.verify.recomputation.recomputation`.
+        """
+        self.campaign = campaign
+        self._device = device
+        self._export = campaign.export()
+        done = [evaluation.result.index for evaluation in self._export.results]
+        for index in selection.named:
+            campaign.plan.require(index)
+        self._seed: int | None = None
+        if selection.named or selection.waiting:
+            chosen = sorted({*(campaign.rechecked_tasks() if selection.waiting else selection.named)})
+        else:
+            self._seed = secrets.randbelow(2**32) if selection.seed is None else selection.seed
+            chosen = choose(done, sample_size(selection.sample, len(done)), self._seed)
+        self.tasks = chosen
+        self.work = float(campaign.plan.work[chosen].sum())
+        if not done or not chosen:
+            raise Incomplete(f"nothing was verified: no task of {campaign.name} has a result yet; run them first")
+        self._way = recomputation(campaign.plan, method, device)
+        self._done = len(done)
+
+    def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
+        """Recompute each task and compare it with its result.
+
+        Args:
+            progress: called after each part of a task with its work, in the plan's unit.
+        """
+        work = self.campaign.plan.work
+        yield from compare(
+            self._export, self._way, self.tasks, lambda index, share: progress(float(work[index]) * share)
+        )
+
+    def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Outcome:
+        """Let the recomputed values decide about results that wait, and state what was found.
+
+        Args:
+            comparisons: what :meth:`compare` returned.
+            all_checks: whether to check all stored results too, and the count of a complete campaign.
+            unconfirmed: whether to count although results of the promised share wait for others.
+
+        Raises CheckFailed, ConflictingResults or UntrustedResults when the checks of all results fail.
+        """
+        campaign, key = self.campaign, self.campaign.key
+        decided = decide(campaign, comparisons, self._device)
+        checks, pending = _checked(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
+        compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
+        share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
+        coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed)
+        origins = sources([each for each in self._export.results if each.result.index in compared])
+        plan_fields = {
+            "problem": campaign.problem.name, "method": key.method, "depth": key.depth, "seed": key.seed,
+        }  # fmt: skip
+        statement = statement_of(
+            campaign.name, plan_fields, comparisons, coverage, self._way.words, self._device, checks, origins,
+            campaign.promise(),
+        )  # fmt: skip
+        return Outcome(campaign.name, statement, comparisons, decided, stale(origins), pending)
+
+
+def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:
+    """Let recomputed values decide about the results that wait or are in doubt; returns their tasks.
+
+    The ledger is not changed when none of the compared tasks is among them.
+    """
+    undecided = {*campaign.rechecked_tasks()}
+    evaluations = [
+        each.evaluation for each in comparisons if each.index in undecided and each.evaluation is not None
+    ]
+    if not evaluations:
+        return []
+    me = Identity.fresh([device])
+    return campaign.judge(evaluations, me.worker_id, me.host, me.process, me.device_kind, me.kernels)
+
+
+def check_all(campaign: Campaign, export: Export) -> list[str]:
+    """Check every stored result without recomputing it; returns the checks that passed, in words.
+
+    Raises CheckFailed, ConflictingResults or UntrustedResults.
+    """
+    expectations = [campaign.plan.expectation(evaluation.result.index) for evaluation in export.results]
+    for evaluation, expectation in zip(export.results, expectations, strict=True):
+        expectation.check(evaluation.result)
+    campaign.results(unconfirmed=True)
+    replication = campaign.replication()
+    checked = "residue, zero bits and bounds"
+    if not any(expectation.zero_bits for expectation in expectations):
+        checked = "residue and bounds (there are no zero bits to check)"
+    return [
+        f"{checked} of all {len(export.results):,} stored results",
+        "no conflict, and no result that rests on a distrusted worker alone",
+        *([replication.words] if replication.drawn else []),
+    ]
+
+
+def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[list[str], Unreplicated | None]:
+    """Check all stored results, and the count if the campaign is complete.
+
+    Returns the checks in words, and why a complete campaign has no count.  Raises as :func:`check_all`.
+    """
+    checks = check_all(campaign, export)
+    left = campaign.tasks - len(export.results)
+    if left:
+        return [*checks, f"no count yet: {several(left, 'task')} without a result"], None
+    try:
+        count = result(campaign, unconfirmed)
+    except Unreplicated as error:
+        return [*checks, "no count: the promised share is not replicated"], error
+    comparison = agreement(campaign.problem, count.published)
+    if comparison.agrees is False:
+        raise CheckFailed(
+            f"{campaign.problem} = {count.published:,} is wrong ({comparison.words}), so at least one task is: "
+            "find it with --sample 100%"
+        )
+    return [*checks, *count.checks, f"{campaign.problem} = {count.published:,} {comparison.words}"], None

@@ -1,0 +1,120 @@
+"""``langford release``, ``retry`` and ``recheck``: put tasks back into the queue."""
+
+from __future__ import annotations
+
+import click
+
+from db import Ledger
+from db.errors import LedgerError
+from db.look.overview import ID_LENGTH
+from langford.cli.options.common import json_option, ledger_option
+from langford.cli.options.types import integers
+from langford.cli.output import display
+from langford.errors import BadInput
+from langford.words import several
+
+NAMED = 10
+"""The maximum number of workers that a message names."""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford release langford-24-polyphase-12
+  langford release langford-24-polyphase-12 --worker node17
+
+Workers that live go on: they lease other tasks, and their late results count."""
+)
+@click.argument("name")
+@click.option(
+    "--worker", metavar="W", help="Only leases of this worker: the start of its UUID, or the name of its host."
+)
+@ledger_option
+@json_option
+def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
+    """Take tasks back from the workers that hold them, so that others get them at once."""
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        note = "taken back by the operator"
+        holders = campaign.lease_holders()
+        if worker is None:
+            taken = campaign.take_back(note)
+        else:
+            known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
+            holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
+            if not holders:
+                raise BadInput(
+                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'none does'}"
+                )
+            taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
+    if as_json:
+        display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
+    else:
+        print(f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford retry langford-24-polyphase-12"""
+)
+@click.argument("name")
+@ledger_option
+@json_option
+def retry(name: str, address: str, as_json: bool) -> None:
+    """Put the tasks that were set aside back into the queue."""
+    with Ledger(address) as ledger:
+        reopened = ledger.campaign(name).reopen()
+    if as_json:
+        display.print_json({"campaign": name, "reopened": reopened})
+    else:
+        print(f"{several(reopened, 'task')} put back into the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford recheck langford-24-polyphase-12 3 17
+  langford recheck langford-24-polyphase-12 --worker node-17
+  langford recheck langford-24-polyphase-12 --kernel 0f3a29c4d1e8b765"""
+)
+@click.argument("name")
+@click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
+@click.option("--worker", help="All results of this worker, or of all workers of this host.")
+@click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
+@click.option("--all", "everything", is_flag=True, help="All results.")
+@ledger_option
+@json_option
+def recheck(
+    name: str,
+    task_lists: tuple[list[int], ...],
+    worker: str | None,
+    kernel: str | None,
+    everything: bool,
+    address: str,
+    as_json: bool,
+) -> None:
+    """Put results in question: others evaluate them again, and the merge waits for that.
+
+    They no longer count as votes.  Workers of any host may evaluate them again, or `langford verify --waiting`.
+    """
+    chosen = sorted({index for indices in task_lists for index in indices})
+    if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
+        raise click.UsageError("say which results: TASKS, --worker, --kernel or --all, one of them")
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        for index in chosen:
+            campaign.plan.require(index)
+        questioned = campaign.question(chosen or None, worker, kernel)
+    if not questioned:
+        raise LedgerError(
+            f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
+            "their hosts and kernels"
+        )
+    if as_json:
+        display.print_json({"campaign": name, "questioned": sorted(questioned)})
+        return
+    print(
+        f"{several(len(questioned), 'result')} of {name} put in question: run workers, or `langford verify {name} "
+        "--waiting`"
+    )

@@ -1,0 +1,176 @@
+"""``langford table``: the counts of a family, each by a campaign of its own."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from db import Ledger
+from jobs.tables.counting import Interrupted, TableCounting
+from jobs.tables.entries import Family, entries
+from jobs.tables.rows import Table
+from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.options.common import (
+    VARIANT_NAMES,
+    chosen_cores,
+    copies_option,
+    device_option,
+    json_option,
+    ledger_option,
+    time_limit_option,
+    workers_option,
+)
+from langford.cli.options.groups import gathered
+from langford.cli.options.types import span
+from langford.cli.output import display, formats
+from langford.cli.output.console import Terminal
+from langford.cli.output.progress import ProgressLine
+from langford.cli.stop_signals import StopSignals
+from langford.devices import devices
+from langford.durable import replace_file, require_replaceable
+from langford.errors import BadInput
+from langford.variants import PARAMETERS, VARIANTS
+from langford.words import duration, several
+
+BFILE = "bfile"
+FORMATS = ("table", "csv", "json", BFILE)
+BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
+LONG_SECONDS = 3600.0
+"""A table that takes longer is begun after a question."""
+
+
+def _spans(
+    defect: range | None, hole: range | None, second_hole: range | None, missing: range | None
+) -> dict[str, range]:
+    """The values of the parameters that were given, by their names in Python."""
+    given = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
+    return {name: values for name, values in given.items() if values is not None}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford table hooked-skolem --to 16
+  langford table langford --defect 2..5 --to 14 --confirm
+  langford table near-skolem --to 10 --format csv
+  langford table extended-skolem --to 12 --sum -o b-file.txt
+  langford table rosa --to 24 --device cuda --ledger tables.db --yes
+
+Running the same command again goes on, also after a kill.  Exit codes: 0 done, 2 bad input, 3 incomplete, 4 a
+count is wrong, 128 + N stopped by signal N."""
+)
+@click.argument("family", type=VARIANT_NAMES)
+@click.option("--to", "last", type=click.IntRange(min=1), required=True, metavar="N", help="The largest n.")
+@click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all.")
+@gathered(
+    "spans",
+    _spans,
+    *(
+        click.option(
+            f"--{each.name}", type=span, metavar="K|K..L", help=each.meaning.rstrip(".") + ", or its range."
+        )
+        for each in PARAMETERS.values()
+    ),
+)
+@copies_option
+@click.option("--sum", "summed", is_flag=True, help="One entry for each n, the sum over the parameters' values.")
+@click.option("--confirm", is_flag=True, help="Count each entry twice, by two sums.")
+@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: that of FILE, else table.")
+@click.option(
+    "--out",
+    "-o",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write into this file: .csv, .json, or .txt for a b-file.",
+)
+@click.option("--yes", is_flag=True, help="Begin without a question, however long it takes.")
+@ledger_option
+@workers_option
+@device_option
+@time_limit_option
+@json_option
+@click.pass_context
+def table(
+    context: click.Context,
+    family: str,
+    last: int,
+    first: int | None,
+    spans: dict[str, range],
+    copies: int,
+    summed: bool,
+    confirm: bool,
+    form: str | None,
+    out: Path | None,
+    yes: bool,
+    address: str,
+    workers: int | None,
+    device: str,
+    time_limit: float | None,
+    as_json: bool,
+) -> None:
+    """Count a family up to some n, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.
+
+    Entries that parity decides cost nothing; the others are counted smallest first.  Each count is compared with
+    the published one, and marked new where there is none.  Mirror images count once where every row of the table
+    can be read backwards; otherwise all arrangements count.
+    """
+    chosen = _format(form, out, as_json)
+    shown = Family(family, copies, VARIANTS[family].least if first is None else first, last, spans, summed)
+    wanted = entries(shown)
+    if out is not None:
+        require_replaceable(out)
+    chosen_devices = devices(device, chosen_cores(workers))
+    stop = StopSignals()
+    line = ProgressLine(f"table of {family}")
+    counting = TableCounting(wanted, chosen_devices, confirm, Terminal(line, stop), time_limit)
+    # Before the ledger is opened: bad input creates no ledger.
+    _announce(counting, len(wanted), several(len(chosen_devices), chosen_devices[0].unit), yes)
+    line.of(len(counting.expected), counting.seconds)
+    with Ledger(address, create=True) as ledger:
+        try:
+            with line.shown():
+                rows = counting.rows(ledger)
+        except Interrupted as error:
+            display.say(f"langford: {error} (ledger {ledger.database.where})")
+            context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
+    _write(Table(shown, rows), chosen, out)
+
+
+def _format(form: str | None, out: Path | None, as_json: bool) -> str:
+    """The format that was chosen, by its name or by that of the file; raises UsageError."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
+    if form is not None or as_json:
+        return form or "json"
+    if out is None:
+        return "table"
+    if out.suffix not in BY_SUFFIX:
+        raise click.UsageError(f"call {out} .csv, .json or .txt, or choose its --format")
+    return BY_SUFFIX[out.suffix]
+
+
+def _announce(counting: TableCounting, wanted: int, used: str, yes: bool) -> None:
+    """Say how long it will take; ask first when that is long.  Raises BadInput."""
+    seconds = counting.seconds
+    counts = several(len(counting.expected), "count")
+    words = f"{several(wanted, 'entry', 'entries')} by {counts}, about {duration(seconds)} on {used}"
+    if seconds <= LONG_SECONDS or yes:
+        display.say(words)
+    elif not sys.stdin.isatty() or not click.confirm(f"{words}. Begin?", err=True):
+        raise BadInput(f"{words}: choose a smaller --to, or give --yes")
+
+
+def _write(made: Table, form: str, out: Path | None) -> None:
+    """Print a table, or write it into a file as a whole."""
+    content = (
+        made.bfile().encode() if form == BFILE else b"".join(formats.FORMATS[form](made.columns, made.cells()))
+    )
+    if out is not None:
+        replace_file(out, content)
+        display.say(f"{out}: {len(content):,} bytes")
+        return
+    sys.stdout.flush()
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()

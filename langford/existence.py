@@ -1,0 +1,58 @@
+"""Simple proofs that a problem has no arrangement.
+
+- The largest difference does not fit into the row.
+- Parity: a colour that starts at x with difference d fills places that sum to s·x + d·s(s−1)/2, so the places' sum
+  minus Σ d·s(s−1)/2 is a multiple of s.  For s = 3 the centre c gives squares 3c² + 2d², which adds a condition on
+  squares.
+- Room: the last cubes of all colours stand (s−1)·Σ d behind the first ones, which cannot be more than the last n
+  filled places are behind the first n.  For Langford's row of defect d that is n ≥ 2d − 1, and for the hooked one
+  n(n − 2d + 1) + 2 ≥ 0, as in the literature.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from langford.problem import Problem
+
+
+def obstruction(problem: Problem) -> str | None:
+    """Why there can be no arrangement, or None when none of the proofs applies."""
+    longest = problem.differences[-1]
+    if not problem.placements(longest):
+        return f"difference {longest} does not fit into {problem.places} places"
+    return _parity(problem) or _room(problem)
+
+
+def _parity(problem: Problem) -> str | None:
+    s, places, differences = problem.copies, sum(problem.filled), sum(problem.differences)
+    per_colour = s * (s - 1) // 2
+    rest = places - differences * per_colour
+    if rest % s:
+        d, factor = ("d", "") if per_colour == 1 else (f"{per_colour}d", f"{per_colour}·")
+        return (
+            f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + {d}; "
+            f"the sum of all filled places is {places} and that of all differences {differences}, so "
+            f"{places} − {factor}{differences} = {rest} would have to be divisible by {s}"
+        )
+    squares = sum(k * k for k in problem.filled) - 2 * sum(d * d for d in problem.differences)
+    if s == 3 and squares % 3:
+        return (
+            "the three cubes of a colour with difference d, around place c, fill places whose squares sum to "
+            f"3c² + 2d²; so {squares}, the sum of the squares of all filled places less twice that of all "
+            "differences, would have to be divisible by 3"
+        )
+    return None
+
+
+def _room(problem: Problem) -> str | None:
+    n = problem.n
+    span = sum(problem.differences) * (problem.copies - 1)
+    room = sum(problem.filled[-n:]) - sum(problem.filled[:n])
+    if span <= room:
+        return None
+    return (
+        f"the last cubes of all colours would stand {span} places behind the first ones, all added up, and the "
+        f"last {n} filled places stand only {room} behind the first {n}"
+    )

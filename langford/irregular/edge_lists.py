@@ -1,0 +1,126 @@
+"""Lists of weighted edges in the usual formats: each one's lines as rows of words ``u v weight [time]``.
+
+- Words with spaces between them; lines that begin with # are remarks.
+- CSV: the same with commas, and a first line of names if there is one.
+- DIMACS (shortest paths): ``c`` remarks, one ``p sp N M``, and M lines ``a u v weight``.
+- Matrix Market: ``%%MatrixMarket matrix coordinate …`` of integers, reals or a pattern, whose weights are 1; a
+  symmetric matrix has an edge in both directions for each entry.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from langford.irregular.errors import BadFile
+
+MATRIX_MARKET = "%%MatrixMarket"
+FIELDS = ("integer", "real", "double", "pattern")
+SYMMETRIES = ("general", "symmetric")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One edge as it is written.
+
+    Attributes:
+        place: file and line, for messages.
+        words: ``u v weight``, or ``u v weight time``.
+    """
+
+    place: str
+    words: list[str]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """The lines of a file that are not empty.
+
+    Attributes:
+        name: of the file.
+        numbered: each line with its number, from 1 on.
+    """
+
+    name: str
+    numbered: list[tuple[int, str]]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        for number, line in self.numbered:
+            yield f"{self.name}, line {number}", line
+
+
+def rows(name: str, text: str) -> Iterator[Row]:
+    """The edges of a list in any of the formats; raises BadFile with the number of the line."""
+    numbered = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    lines = Lines(name, numbered)
+    first = numbered[0][1] if numbered else ""
+    if first.startswith(MATRIX_MARKET):
+        return _of_matrix_market(lines)
+    if first.split()[:1] in (["c"], ["p"]):
+        return _of_dimacs(lines)
+    return _of_words(lines)
+
+
+def _of_words(lines: Lines) -> Iterator[Row]:
+    columns = 0
+    for place, line in lines:
+        if line.startswith("#"):
+            continue
+        words = [word.strip() for word in line.split(",")] if "," in line else line.split()
+        if not columns and "," in line and not any(word[:1].isdigit() for word in words):
+            continue  # the names of the columns
+        if len(words) not in (3, 4) or (columns and len(words) != columns):
+            wanted = f"{columns} numbers, as the lines before it" if columns else "u v weight [time]"
+            raise BadFile(f"{place}: {len(words)} {'word' if len(words) == 1 else 'words'}; write {wanted}")
+        columns = len(words)
+        yield Row(place, words)
+
+
+def _of_dimacs(lines: Lines) -> Iterator[Row]:
+    announced, seen = None, 0
+    for place, line in lines:
+        kind, *words = line.split()
+        if kind == "c":
+            continue
+        if kind == "p" and announced is None and len(words) == 3 and words[2].isdecimal():
+            announced = int(words[2])
+        elif kind == "a" and announced is not None and len(words) in (3, 4):
+            seen += 1
+            yield Row(place, words)
+        else:
+            raise BadFile(f"{place}: write one line `p sp N M`, then M lines `a u v weight`")
+    _require_number(lines.name, announced or 0, seen)
+
+
+def _of_matrix_market(lines: Lines) -> Iterator[Row]:
+    place, header = next(iter(lines))
+    words = header.lower().split()
+    if words[1:3] != ["matrix", "coordinate"] or words[3:4] not in ([f] for f in FIELDS):
+        raise BadFile(f"{place}: only matrices in coordinates, of {', '.join(FIELDS)}, are lists of edges")
+    field, symmetry = words[3], "".join(words[4:])
+    if symmetry not in SYMMETRIES:
+        raise BadFile(f"{place}: the matrix must be {' or '.join(SYMMETRIES)}")
+    announced, seen = None, 0
+    columns = 2 if field == "pattern" else 3
+    for place, line in list(lines)[1:]:
+        if line.startswith("%"):
+            continue
+        words = line.split()
+        if announced is None:
+            if len(words) != 3 or not words[2].isdecimal():
+                raise BadFile(f"{place}: write the number of rows, of columns and of entries")
+            announced = int(words[2])
+            continue
+        if len(words) != columns:
+            raise BadFile(f"{place}: {len(words)} {'word' if len(words) == 1 else 'words'}; write {columns}")
+        seen += 1
+        weight = words[2] if columns == 3 else "1"
+        yield Row(place, [*words[:2], weight])
+        if symmetry == "symmetric" and words[0] != words[1]:
+            yield Row(place, [words[1], words[0], weight])
+    _require_number(lines.name, announced or 0, seen)
+
+
+def _require_number(name: str, announced: int, seen: int) -> None:
+    if announced != seen:
+        raise BadFile(f"{name} announces {announced:,} edges and has {seen:,}: get the whole file")

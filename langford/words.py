@@ -1,0 +1,150 @@
+"""Numbers, rates, shares and times as people read them: on a terminal, in logs, in messages and in reports.
+
+``jobs/farm/dashboard/static/words.js`` says the same in a browser; ``tests/cli/test_words.py`` compares the two.
+Halves are rounded up, as there.
+"""
+
+from __future__ import annotations
+
+import math
+from datetime import UTC, datetime
+from decimal import ROUND_HALF_UP, Decimal
+from itertools import pairwise
+
+PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
+UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+"""Units of time, each with its length in seconds."""
+YEAR_SECONDS = 31_557_600
+LATEST_SECONDS = 253_402_300_799.0
+"""The last second of the year 9999, since 1970: no later time can be written."""
+
+
+def several(count: int, noun: str, plural: str | None = None) -> str:
+    """A number of things.
+
+    >>> several(1, "task"), several(1200, "task"), several(2, "process", "processes")
+    ('1 task', '1,200 tasks', '2 processes')
+    """
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+
+
+def number(value: int | float) -> str:
+    """A whole number with its groups of digits, another one with three digits.
+
+    >>> number(131072), number(0.01234), number(181.23), number(1.5e15)
+    ('131,072', '0.0123', '181', '1.5e+15')
+    """
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.0f}" if 100 <= abs(value) < 1e9 else f"{value:.3g}"
+
+
+def quantity(value: float) -> str:
+    """A number that is not negative, with up to three digits and a prefix.
+
+    >>> quantity(5), quantity(0.0123), quantity(60.5), quantity(12_345_678), quantity(0)
+    ('5', '0.0123', '60.5', '12.3 M', '0')
+    """
+    if value >= 999.5 * 1000 ** (len(PREFIXES) - 1):
+        return f"{value:.2e}"
+    if value < 0.001:
+        return "<0.001" if value else "0"
+    power = 0
+    while value >= 999.5:
+        value, power = value / 1000, power + 1
+    return f"{_significant(value, 3)} {PREFIXES[power]}".rstrip()
+
+
+def rate(value: float, unit: str) -> str:
+    """A number of things per second.
+
+    >>> rate(5.2e9, "points"), rate(7.0, "nodes")
+    ('5.2 G points/s', '7 nodes/s')
+    """
+    return f"{quantity(value)} {unit}/s"
+
+
+def percent(part: float, digits: int = 1) -> str:
+    """A share in percent, rounded down: 100% means all.
+
+    >>> percent(0.99999), percent(1.0), percent(0.4), percent(0.505, 0)
+    ('99.9%', '100.0%', '40.0%', '50%')
+    """
+    scale = 100 * 10**digits
+    return f"{_fixed(math.floor(part * scale + 1e-9) / (scale / 100), digits)}%"
+
+
+def share(part: float) -> str:
+    """A share in percent, with as many digits as it needs.
+
+    >>> share(0.019), share(0.697), share(0), share(0.00004), share(21.91)
+    ('1.9%', '69.7%', '0%', '0.004%', '2,191%')
+    """
+    percents = 100 * part
+    if percents > 100:
+        return f"{percents:,.0f}%"
+    return f"{percents:.1f}%" if percents >= 1 else f"{percents:.2g}%" if percents else "0%"
+
+
+def duration(seconds: float) -> str:
+    """A duration in the unit that suits it, and in two units where one would hide much.
+
+    >>> duration(0.0123), duration(59.4), duration(911), duration(164_700), duration(86_400 * 345.4), duration(1e11)
+    ('0.012 s', '59 s', '15 min 11 s', '1 d 22 h', '345 d', '3,169 years')
+    """
+    if seconds < 9.5:
+        return "0 s" if seconds <= 0 else f"{'<0.001' if seconds < 0.001 else _significant(seconds, 2)} s"
+    if seconds < 99.5:
+        return f"{_whole(seconds)} s"
+    if seconds >= 3 * YEAR_SECONDS:
+        years = seconds / YEAR_SECONDS
+        return f"{_whole(years):,} years" if years < 1e15 else f"{years:.2e} years"
+    for (size, unit), (smaller_size, smaller) in pairwise(UNITS):
+        number, rest = divmod(_whole(seconds / smaller_size), size // smaller_size)
+        if number >= 100:
+            return f"{_whole(seconds / size):,} {unit}"
+        if number:
+            return f"{number} {unit} {rest} {smaller}" if rest else f"{number} {unit}"
+    raise AssertionError(seconds)
+
+
+def coarse_duration(seconds: float) -> str:
+    """A duration in one unit, without fractions.
+
+    >>> coarse_duration(30.2), coarse_duration(80 * 60), coarse_duration(100 * 60), coarse_duration(-3)
+    ('30 s', '80 min', '2 h', '0 s')
+    """
+    size, unit = next((each for each in UNITS if seconds >= 1.5 * each[0]), UNITS[-1])
+    return f"{_whole(max(0.0, seconds) / size):,} {unit}"
+
+
+def instant(seconds: float | None) -> str:
+    """A time in UTC, from seconds since 1970; empty when it is not known.  A later year than 9999 is cut there.
+
+    >>> instant(1_700_000_000.0), instant(1e30)
+    ('2023-11-14 22:13:20', '9999-12-31 23:59:59')
+    """
+    return (
+        "" if seconds is None else f"{datetime.fromtimestamp(min(seconds, LATEST_SECONDS), UTC):%Y-%m-%d %H:%M:%S}"
+    )
+
+
+def clock(seconds: float) -> str:
+    """A time in the time zone of this machine, from seconds since 1970, to the minute."""
+    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M}"
+
+
+def _whole(value: float) -> int:
+    return math.floor(value + 0.5)
+
+
+def _fixed(value: float, digits: int) -> str:
+    """A number with this many digits after the point."""
+    return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
+
+
+def _significant(value: float, digits: int) -> str:
+    """A positive number with at most this many digits that count."""
+    exact = Decimal(value)
+    rounded = exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), ROUND_HALF_UP)
+    return f"{rounded.normalize():f}"

@@ -1,0 +1,69 @@
+"""What a release says of itself: one version everywhere, links that lead somewhere, and the checks of CI."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from langford.version import __version__
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
+
+
+def text_of(name: str) -> str:
+    return (ROOT / name).read_text()
+
+
+def test_the_citation_names_this_version() -> None:
+    assert re.findall(r"^version: (.*)$", text_of("CITATION.cff"), re.MULTILINE) == [__version__]
+
+
+def test_the_changelog_has_every_version_once_and_the_newest_first() -> None:
+    headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text_of("CHANGELOG.md"), re.MULTILINE)
+    named = [version for version, _ in headings if version != "Unreleased"]
+    assert len(headings) == text_of("CHANGELOG.md").count("\n## ")
+    assert all(day for version, day in headings if version != "Unreleased")
+    numbers = [tuple(map(int, version.split("."))) for version in named]
+    assert numbers == sorted(set(numbers), reverse=True)
+    assert headings[0][0] in ("Unreleased", __version__)
+    assert __version__ in named or __version__ == "0.1.0", "0.1.0 was never released"
+
+
+def test_sections_are_those_of_keep_a_changelog() -> None:
+    sections = set(re.findall(r"^### (.*)$", text_of("CHANGELOG.md"), re.MULTILINE))
+    assert sections <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page: str) -> None:
+    targets = [target.partition("#")[0] for target in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(page))]
+    missing = [target for target in targets if not (ROOT / target).exists()]
+    assert not missing
+
+
+def test_contributors_find_the_tests_of_each_room() -> None:
+    rows = re.findall(r"^\| (.*) \| `pytest (tests/\w+)` \|$", text_of("CONTRIBUTING.md"), re.MULTILINE)
+    assert len(rows) >= 6
+    for rooms, tests in rows:
+        assert (ROOT / tests).is_dir()
+        for room in re.findall(r"`([\w/]+)`", rooms):
+            assert (ROOT / room).is_dir(), room
+    tested = {tests.partition("/")[2] for _, tests in rows}
+    folders = {path.parent.name for path in (ROOT / "tests").glob("*/test_*.py")}
+    assert folders - tested == {"system"}
+
+
+@pytest.mark.parametrize("command", ["ruff check", "ruff format --check", "mypy", "lint-imports"])
+def test_contributors_run_the_checks_of_ci(command: str) -> None:
+    for page in (".ci/run", ".pre-commit-config.yaml", "CONTRIBUTING.md"):
+        assert command in text_of(page), page
+
+
+@pytest.mark.parametrize("script", [".ci/run", ".ci/wheel"])
+def test_the_workflow_runs_the_scripts_of_ci(script: str) -> None:
+    assert re.search(rf"run: .*{re.escape(script)}\b", text_of(".github/workflows/ci.yml"))
+    assert os.access(ROOT / script, os.X_OK)

@@ -1,0 +1,292 @@
+"""``langford table``: right numbers in each format, two sums, bad input in one line, and any kill survived."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from db import Export, Ledger
+from db.errors import LedgerError
+from jobs.tables.entries import Family, entries, representative
+from jobs.verify import exchange
+from langford.arithmetic.residue import residue
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.reference import PUBLISHED
+from langford.result import Evaluation
+from tests.support.brute_force import arrangements
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+
+
+def rows(output: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(output)))
+
+
+def without_seconds(output: str) -> list[dict[str, str]]:
+    return [{name: value for name, value in row.items() if name != "seconds"} for row in rows(output)]
+
+
+def made(langford: Run, *arguments: str) -> str:
+    outcome = langford("table", *arguments)
+    assert outcome.returncode == 0, outcome.stderr
+    return outcome.stdout
+
+
+# -- numbers ----------------------------------------------------------------------------------
+
+
+def test_published_counts_are_compared_and_zeros_cost_nothing(langford: Run, tmp_path: Path) -> None:
+    shown = rows(made(langford, "hooked-skolem", "--to", "11", "--format", "csv"))
+    published = PUBLISHED["hooked-skolem", 2]
+    assert [int(row["n"]) for row in shown] == list(range(1, 12))
+    for row in shown:
+        assert int(row["count"]) == published.get(int(row["n"]), 0)
+        assert row["known"] == ("A004076" if int(row["n"]) in published else "none can exist")
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        counted = {campaign.problem.order for campaign in ledger.campaigns()}
+    assert counted == {n for n in published if n <= 11}
+
+
+def test_every_value_of_a_parameter_has_a_row(langford: Run) -> None:
+    shown = rows(made(langford, "near-skolem", "--to", "6", "--format", "csv"))
+    assert [(int(row["n"]), int(row["missing"])) for row in shown] == [
+        (n, missing) for n in range(2, 7) for missing in range(1, n + 1)
+    ]
+    for row in shown:
+        problem = Problem.named("near-skolem", int(row["n"]), missing=int(row["missing"]))
+        assert int(row["arrangements"]) == arrangements(problem)
+        assert int(row["count"]) == problem.published(arrangements(problem))
+        assert row["known"] == ("none can exist" if problem.obstruction else "new")
+
+
+def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: Run, tmp_path: Path) -> None:
+    shown = json.loads(made(langford, "extended-skolem", "--to", "6", "--sum", "--json"))
+    for row in shown:
+        n = row["n"]
+        holes = [arrangements(Problem.named("extended-skolem", n, hole=hole)) for hole in range(1, 2 * n + 2)]
+        assert int(row["count"]) == int(row["arrangements"]) == sum(holes)
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        shapes = [representative(campaign.problem) for campaign in ledger.campaigns()]
+    assert len(shapes) == len(set(shapes))
+
+
+def test_ranges_of_defects_and_copies(langford: Run) -> None:
+    shown = rows(made(langford, "langford", "--defect", "3..4", "--from", "5", "--to", "8", "--format", "csv"))
+    assert {(row["n"], row["defect"]): int(row["count"]) for row in shown} == {
+        (str(n), str(defect)): Problem.langford(n, defect=defect).published(
+            arrangements(Problem.langford(n, defect=defect))
+        )
+        for n in range(5, 9)
+        for defect in (3, 4)
+    }
+    triples = rows(made(langford, "skolem", "--copies", "3", "--from", "9", "--to", "9", "--format", "csv"))
+    assert [(row["count"], row["known"]) for row in triples] == [("9", "A059108")]
+
+
+def test_two_holes_are_in_ascending_order() -> None:
+    pairs = [entry.values for entry in entries(Family("extended-rosa", 2, 2, 2, {}))]
+    assert pairs == [(p, q) for p in range(1, 6) for q in range(p + 1, 7)]
+
+
+# -- formats ----------------------------------------------------------------------------------
+
+
+def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp_path: Path) -> None:
+    assert langford("table", "rosa", "--to", "8", "--confirm", "-o", "b.txt").returncode == 0
+    lines = (tmp_path / "b.txt").read_text().splitlines()
+    header = [line for line in lines if line.startswith("# ")]
+    assert lines[: len(header)] == header
+    terms = [tuple(map(int, line.split(" "))) for line in lines[len(header) :]]
+    assert terms == [
+        (n, Problem.named("rosa", n).published(arrangements(Problem.named("rosa", n)))) for n in range(1, 9)
+    ]
+    words = "\n".join(header)
+    for said in (
+        "mirror images counted once",
+        "kernels ",
+        "All of these were counted again",
+        "4 of 8 numbers are 0",
+    ):
+        assert said in words
+    again = header[-1].removeprefix("# Again: langford ").split()
+    assert langford(*again, "--ledger", "other.db").stdout == (tmp_path / "b.txt").read_text()
+
+
+def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
+    lines = made(langford, "hooked-near-skolem", "--to", "4", "--format", "bfile").splitlines()
+    assert "(n, missing) = (2, 1), (2, 2), (3, 1)" in "\n".join(lines)
+    assert [line.split()[0] for line in lines if not line.startswith("#")] == [str(k) for k in range(1, 10)]
+
+
+def test_the_table_for_people_has_every_row(langford: Run) -> None:
+    shown = made(langford, "langford", "--to", "8")
+    assert "150" in shown
+    assert "A014552" in shown
+    assert shown.count("none can exist") == 4
+
+
+# -- two sums ---------------------------------------------------------------------------------
+
+
+def test_each_entry_is_counted_again_by_another_sum(langford: Run, tmp_path: Path) -> None:
+    shown = rows(made(langford, "extended-skolem", "--hole", "2", "--to", "7", "--confirm", "--format", "csv"))
+    found = [row for row in shown if row["method"]]
+    assert found
+    assert all(row["confirmed by"] for row in found)
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        sums = {(campaign.problem.name, campaign.key.method, campaign.key.seed) for campaign in ledger.campaigns()}
+    assert len(sums) == 2 * len(found)
+
+
+def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
+    """A campaign whose results pass their own checks, with one that is wrong."""
+    plan = plan_of(key)
+    results = [plan.evaluate(task) for task in plan.tasks]
+    value = results[0].value + factor * plan.multiplier
+    results[0] = replace(results[0], value=value, residue=residue(value))
+    evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
+    with Ledger(str(folder / "langford.db"), create=True) as ledger:
+        exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
+
+
+def test_a_wrong_count_is_found_by_the_published_one(langford: Run, tmp_path: Path) -> None:
+    write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "polyphase", 0), 1)
+    outcome = langford("table", "hooked-skolem", "--to", "7")
+    assert (outcome.returncode, outcome.stdout) == (4, "")
+    assert "hooked Skolem(2,7) = 125 is wrong" in outcome.stderr
+
+
+def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) -> None:
+    write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), 2)
+    outcome = langford("table", "rosa", "--to", "8", "--confirm")
+    assert (outcome.returncode, outcome.stdout) == (4, "")
+    assert "rosa-8-shifted-0 counts 131 and rosa-8-godfrey" in outcome.stderr
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("rosa --from 5 --to 4", "no n is 5 or more and at most 4"),
+        ("rosa --to 4 --hole 3", "rosa takes no parameter: leave --hole out"),
+        ("langford --to 4 --missing 3", "langford takes --defect: leave --missing out"),
+        ("near-skolem --to 5 --missing 9", "has no entry"),
+        ("langford --to 5 --defect 5..2", "write 2..5"),
+        ("langford --to 5 --defect two", "give a number, or the first and the last one"),
+        ("rosa --to 5 --copies 3", "rosa is defined for pairs only"),
+        ("extended-rosa --to 60", "more than 10,000 entries"),
+        ("skolem --copies 3 --to 40", "years on 2 cores: choose a smaller --to, or give --yes"),
+        ("rosa --to 5 --json --format csv", "--json is --format json"),
+        ("rosa --to 5 -o table.pdf", "call table.pdf .csv, .json or .txt"),
+        ("rosette --to 5", "'rosette' is not one of"),
+    ],
+)
+def test_bad_input_gets_one_line_and_makes_no_ledger(
+    langford: Run, tmp_path: Path, arguments: str, says: str
+) -> None:
+    outcome = langford("table", *arguments.split(), "--workers", "2")
+    assert (outcome.returncode, outcome.stdout) == (2, "")
+    assert says in outcome.stderr
+    assert len(outcome.stderr.splitlines()) == 1
+    assert not list(tmp_path.iterdir())
+
+
+# -- kills ------------------------------------------------------------------------------------
+
+RESTING = """
+import sys, time
+if "table" in sys.orig_argv:
+    from jobs.run import in_process
+    evaluate = in_process.evaluate
+    def rested(plan, index, device):
+        time.sleep(0.2)
+        return evaluate(plan, index, device)
+    in_process.evaluate = rested
+"""
+"""There is time to do something to a table while it evaluates a task."""
+TABLE = ["table", "near-skolem", "--to", "9", "--confirm", "--format", "csv"]
+
+
+def results(folder: Path) -> int:
+    try:
+        with Ledger(str(folder / "langford.db")) as ledger:
+            return sum(campaign.progress().tasks.get("done", 0) for campaign in ledger.campaigns())
+    except LedgerError:
+        return 0
+
+
+def stopped_by(number: signal.Signals, folder: Path, command: list[str], more: int) -> tuple[int, int, str]:
+    """Start a command, and send it a signal after some more results; how many there are, its code and errors."""
+    environment = {**ENVIRONMENT, **planted(folder / "planted", RESTING)}
+    before = results(folder)
+    with subprocess.Popen(
+        [*COMMAND, *command],
+        cwd=folder,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        deadline = time.monotonic() + 100
+        while results(folder) < before + more:
+            assert process.poll() is None, process.communicate()
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.kill(process.pid, number)
+        output, errors = process.communicate(timeout=100)
+    assert not output
+    return results(folder), process.returncode, errors
+
+
+def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, tmp_path: Path) -> None:
+    kept = 0
+    for more in (2, 3, 5):
+        done, code, _ = stopped_by(signal.SIGKILL, tmp_path, TABLE, more)
+        assert code == -signal.SIGKILL
+        assert done >= kept + more
+        kept = done
+    finished = made(langford, *TABLE[1:])
+    assert without_seconds(finished) == without_seconds(made(langford, *TABLE[1:], "--ledger", "other.db"))
+    # What was kept is not computed again: each task has one attempt that is done.
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        for campaign in ledger.campaigns():
+            progress = campaign.progress()
+            assert progress.attempts["done"] == progress.tasks["done"] == campaign.tasks
+    assert made(langford, *TABLE[1:]) == finished
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, number: signal.Signals) -> None:
+    done, code, errors = stopped_by(number, tmp_path, TABLE, 3)
+    assert code == 128 + number
+    assert f"langford: stopped ({number.name}) after " in errors
+    assert "run the same command again to go on" in errors
+    assert done >= 3
+    shown = rows(made(langford, *TABLE[1:]))
+    assert len(shown) == sum(range(2, 10))
+
+
+def test_a_table_of_worker_processes_survives_a_kill(langford: Run, tmp_path: Path) -> None:
+    command = ["table", "hooked-skolem", "--from", "18", "--to", "18", "--workers", "2", "--format", "csv"]
+    _, code, _ = stopped_by(signal.SIGKILL, tmp_path, command, 1)
+    assert code == -signal.SIGKILL
+    [row] = rows(made(langford, *command[1:]))
+    assert (row["count"], row["known"]) == (str(PUBLISHED["hooked-skolem", 2][18]), "A004076")
+
+
+def test_a_time_limit_stops_a_table(langford: Run) -> None:
+    outcome = langford("table", "rosa", "--to", "12", "--time-limit", "0")
+    assert (outcome.returncode, outcome.stdout) == (3, "")
+    assert "stopped (time limit) after 0 of 6 counts" in outcome.stderr

@@ -1,0 +1,237 @@
+"""Runs whose tasks hang, by a clock that the test moves: limits, deaths and copies, without a process."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+import pytest
+from sqlalchemy import select
+
+from db import Campaign, Lease, Ledger
+from db.states import EventKind, Outcome
+from db.store.models import Attempt, Event
+from db.work.leases import COPY_SECONDS
+from jobs.run.effort import LEASE_SECONDS
+from jobs.run.identity import Identity
+from jobs.run.loop import Run, RunReport, result
+from jobs.run.pool import PREFETCH, Died, Finished
+from jobs.run.sources import LedgerTasks
+from langford.devices import CPU
+from langford.result import Evaluation
+from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, TRUE, age, new_campaign, true_deliveries
+from tests.support.clock import MovableClock
+from tests.support.consoles import KeptConsole
+
+SICK = min(range(TASKS), key=lambda index: float(PLAN.work[index]))
+"""The task on which something goes wrong: the smallest one, which comes last."""
+STEPS = 2
+PATIENCE = 120.0
+
+
+class SlowPool:
+    """A pool of one worker that evaluates a task while the clock passes the seconds that it takes."""
+
+    def __init__(self, clock: MovableClock, seconds: Mapping[int, float], times: int = 1) -> None:
+        """
+        Args:
+            clock: passes while the pool is polled.
+            seconds: that the first evaluations of some tasks take, by index; of others half a second.
+            times: how many evaluations of each of these tasks take that long.
+
+        Attributes:
+            meanwhile: called while a slow task is evaluated.
+        """
+        self._clock, self._seconds = clock, seconds
+        self._left = dict.fromkeys(seconds, times)
+        self._waiting: list[tuple[int, int]] = []
+        self._began, self._killed = 0.0, ""
+        self.meanwhile: Callable[[], object] = lambda: None
+
+    @property
+    def idle_slots(self) -> int:
+        return PREFETCH - len(self._waiting)
+
+    @property
+    def idle_workers(self) -> int:
+        return int(not self._waiting)
+
+    @property
+    def in_flight(self) -> list[int]:
+        return [token for token, _ in self._waiting]
+
+    @property
+    def computing(self) -> dict[int, int | None]:
+        return {token: STEPS for token, _ in self._waiting[:1]}
+
+    @property
+    def compiles(self) -> bool:
+        return False
+
+    def submit(self, token: int, index: int) -> None:
+        if not self._waiting:
+            self._began = self._clock.monotonic()
+        self._waiting.append((token, index))
+
+    def kill(self, token: int, reason: str) -> None:
+        assert token == self._waiting[0][0]
+        self._killed = reason
+
+    def poll(self, timeout: float | None) -> Iterator[Finished | Died]:
+        if self._killed:
+            tokens, reason = tuple(self.in_flight), self._killed
+            self._left[self._waiting[0][1]] -= 1
+            self._waiting, self._killed = [], ""
+            yield Died(tokens, reason, tokens[0])
+            return
+        self._clock.wait(timeout or 0.0)
+        if not self._waiting:
+            return
+        token, index = self._waiting[0]
+        passed = self._clock.monotonic() - self._began
+        is_slow = self._left.get(index, 0) > 0
+        if passed < (self._seconds[index] if is_slow else 0.5):
+            if is_slow:
+                self.meanwhile()
+            return
+        self._left[index] = self._left.get(index, 0) - is_slow
+        del self._waiting[0]
+        self._began = self._clock.monotonic()
+        yield Finished(token, Evaluation(TRUE[index], passed, "{}"))
+
+    def stop(self) -> None:
+        self._waiting = []
+
+
+Go = Callable[[SlowPool], RunReport]
+
+
+@pytest.fixture
+def clock() -> MovableClock:
+    return MovableClock()
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with Ledger(str(tmp_path / "ledger.db"), create=True) as made:
+        yield made
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger, "a")
+
+
+@pytest.fixture
+def console() -> KeptConsole:
+    return KeptConsole()
+
+
+@pytest.fixture
+def said(console: KeptConsole) -> list[str]:
+    return console.said
+
+
+@pytest.fixture
+def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptConsole) -> Go:
+    """A run of the campaign with a pool, until it ends."""
+
+    def go(pool: SlowPool) -> RunReport:
+        source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), console, clock=clock)
+        made = Run(source, [CPU], console, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock)
+        return made.run()
+
+    return go
+
+
+def outcomes(campaign: Campaign, index: int) -> Counter[str | None]:
+    """How the attempts at a task ended."""
+    with campaign.database.reading() as connection:
+        return Counter(connection.scalars(select(Attempt.outcome).where(Attempt.task_index == index)))
+
+
+def others_do_the_rest(campaign: Campaign, seconds: float) -> Lease:
+    """Results of all tasks but the sick one, which another host holds on to."""
+    leases = campaign.lease("a", TASKS, HOUR)
+    [held] = [lease for lease in leases if lease.index == SICK]
+    campaign.deliver(true_deliveries((lease for lease in leases if lease is not held), seconds))
+    return held
+
+
+def test_a_task_that_hangs_is_ended_after_the_patience(
+    campaign: Campaign, clock: MovableClock, said: list[str], run: Go
+) -> None:
+    pool = SlowPool(clock, {SICK: math.inf})
+    steps: set[int | None] = set()
+
+    def look() -> None:
+        with campaign.database.reading() as connection:
+            steps.add(connection.scalar(select(Attempt.steps).where(Attempt.task_index == SICK)))
+
+    pool.meanwhile = look
+    report = run(pool)
+    assert (report.stopped, report.tasks_here) == (None, TASKS)
+    assert STEPS in steps  # its progress is in the ledger while it hangs
+    [death] = said
+    assert re.match(rf"task {SICK} has been evaluated for 12\d s", death), death
+    assert f"and {STEPS} steps: its process was killed; its tasks go back to the queue" in death
+    assert outcomes(campaign, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
+    assert result(campaign).published == COUNT
+
+
+def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
+    campaign: Campaign, clock: MovableClock, said: list[str], run: Go
+) -> None:
+    campaign.release([others_do_the_rest(campaign, 0.5)])
+    before = clock.monotonic()
+    run(SlowPool(clock, {SICK: math.inf}))
+    assert PATIENCE < clock.monotonic() - before < 2 * PATIENCE
+    assert outcomes(campaign, SICK) == {Outcome.RELEASED: 1, Outcome.DIED: 1, Outcome.DONE: 1}
+
+
+def test_a_task_that_hangs_again_and_again_is_set_aside_by_name(
+    campaign: Campaign, clock: MovableClock, said: list[str], run: Go
+) -> None:
+    report = run(SlowPool(clock, {SICK: math.inf}, times=1000))
+    assert (report.tasks_here, report.set_aside) == (TASKS - 1, 1)
+    assert said[-1].startswith(f"task {SICK} has ended too many worker processes and is set aside")
+    assert outcomes(campaign, SICK) == {Outcome.DIED: 3}
+    with campaign.database.reading() as connection:
+        detail = connection.scalar(select(Event.detail).where(Event.kind == EventKind.SET_ASIDE))
+    assert "its process was killed" in str(detail)
+    assert campaign.reopen() == 1
+    run(SlowPool(clock, {}))
+    assert result(campaign).published == COUNT
+
+
+def test_a_slow_task_that_is_within_its_limit_is_left_alone(
+    campaign: Campaign, clock: MovableClock, said: list[str], run: Go
+) -> None:
+    """One that takes 200 times what others take, but less than the patience; its lease is renewed meanwhile."""
+    renewed: set[float] = set()
+    pool = SlowPool(clock, {SICK: 100.0})
+
+    def look() -> None:
+        with campaign.database.reading() as connection:
+            running = select(Attempt.deadline).where(Attempt.task_index == SICK, Attempt.ended.is_(None))
+            renewed.update(connection.scalars(running))
+
+    pool.meanwhile = look
+    run(pool)
+    assert said == []
+    assert campaign.progress().attempts == {"done": TASKS}
+    assert len(renewed) == 1 + int(100 / (LEASE_SECONDS / 4))
+
+
+def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: MovableClock, run: Go) -> None:
+    """The last task is held elsewhere for long, and its copy takes for ever: the holder's result ends it."""
+    held = others_do_the_rest(campaign, 0.5)
+    age(campaign, 2 * COPY_SECONDS)
+    pool = SlowPool(clock, {SICK: math.inf})
+    pool.meanwhile = lambda: outcomes(campaign, SICK)[Outcome.DONE] or campaign.deliver(true_deliveries([held]))
+    report = run(pool)
+    assert (report.stopped, report.tasks_here) == (None, 0)
+    assert outcomes(campaign, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}

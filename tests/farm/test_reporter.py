@@ -1,0 +1,84 @@
+"""When the lines of a server's log about a campaign are written, by a clock that the test moves."""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from db import Campaign, Ledger
+from db.look.overview import Watch
+from jobs.show.log import line
+from jobs.show.log.reporter import (
+    GATHER_SECONDS,
+    IDLE_SECONDS,
+    LOOK_SECONDS,
+    PAUSE_SECONDS,
+    PROGRESS_SECONDS,
+    CampaignReporter,
+)
+from tests.support.campaigns import HOUR, TASKS, delivery, finish, forged, new_campaign, true_deliveries
+from tests.support.clock import MovableClock
+
+
+class Reported:
+    """A campaign, and the lines about it."""
+
+    def __init__(self, campaign: Campaign, caplog: pytest.LogCaptureFixture) -> None:
+        self.campaign, self._clock, self._caplog = campaign, MovableClock(), caplog
+        watch = Watch(campaign.overview, now=self._clock.monotonic)
+        self._reporter = CampaignReporter(campaign, watch, self._clock)
+
+    def lines(self, seconds: float) -> Counter[str]:
+        """The kinds of the lines that are written while these seconds pass."""
+        self._caplog.clear()
+        for _ in range(round(seconds)):
+            self._reporter.look()
+            self._clock.move(1.0)
+        return Counter(record.event for record in self._caplog.records)  # type: ignore[attr-defined]
+
+
+@pytest.fixture
+def reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Reported]:
+    caplog.set_level(logging.INFO, line.NAME)
+    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+        yield Reported(new_campaign(ledger), caplog)
+
+
+def test_progress_is_said_each_minute_and_seldom_while_there_is_none(reported: Reported) -> None:
+    assert reported.lines(1) == {"progress": 1}
+    assert reported.lines(IDLE_SECONDS - 1) == {}
+    assert reported.lines(LOOK_SECONDS) == {"progress": 1}
+    for lease in reported.campaign.lease("a", 3, HOUR):
+        reported.campaign.deliver(true_deliveries([lease]))
+        assert reported.lines(PROGRESS_SECONDS)["progress"] == 1
+
+
+def test_a_campaign_is_done_once(reported: Reported) -> None:
+    reported.lines(1)
+    finish(reported.campaign, "a")
+    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["done"] == 1
+    assert reported.lines(IDLE_SECONDS) == {}
+
+
+def test_conflicts_are_gathered_and_then_said_once_a_minute(reported: Reported) -> None:
+    campaign = reported.campaign
+    late = campaign.lease("a", TASKS, -1.0)
+    finish(campaign, "b")
+    reported.lines(PAUSE_SECONDS)
+
+    def conflict() -> None:
+        lease = late.pop()
+        campaign.deliver([delivery(lease, forged(lease.index))])
+
+    conflict()
+    assert reported.lines(1)["conflict"] == 0
+    conflict()
+    assert reported.lines(GATHER_SECONDS)["conflict"] == 1
+    for _ in range(4):
+        conflict()
+        assert reported.lines(PAUSE_SECONDS / 6)["conflict"] == 0
+    assert reported.lines(PAUSE_SECONDS / 3)["conflict"] == 1

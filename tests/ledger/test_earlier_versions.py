@@ -1,0 +1,116 @@
+"""Ledgers and exports that earlier versions of the program wrote, one of each schema.
+
+``earlier/NNNN.sql.gz`` is the dump of a SQLite ledger that the last version with this schema wrote, and
+``earlier/NNNN.jsonl.gz`` an export by the same version: L(2,8) by polyphase in 55 tasks, all done, and L(2,7) by
+miller in 15 tasks, none done (not in 0001, whose version could not create a campaign without running it).
+"""
+
+from __future__ import annotations
+
+import gzip
+import resource
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from db import Delivery, Ledger
+from db.errors import LedgerUnusable
+from db.store.database import Database
+from db.store.schema import MIGRATIONS, SCHEMA
+from jobs.run.loop import result
+from jobs.verify.exchange import take
+from langford.methods import plan_of
+from langford.result import Evaluation
+
+EARLIER = Path(__file__).parent / "earlier"
+SCHEMAS = sorted(
+    {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}
+    - {"0009"}  # no version stopped there: it came with 0010
+)
+FINISHED, EMPTY = "eight", "seven"
+
+
+def ledger_of(schema: str, folder: Path) -> str:
+    """The ledger that a version of this schema wrote."""
+    where = folder / "langford.db"
+    with closing(sqlite3.connect(where)) as connection:
+        connection.executescript(gzip.decompress((EARLIER / f"{schema}.sql.gz").read_bytes()).decode())
+    return str(where)
+
+
+def dump(file: Path) -> str:
+    """All that is in a SQLite database, as SQL."""
+    with closing(sqlite3.connect(file)) as connection:
+        return "\n".join(connection.iterdump()) + "\n"
+
+
+def test_there_is_a_ledger_and_an_export_of_every_schema() -> None:
+    assert SCHEMAS[-1] == SCHEMA
+    for suffix in (".sql.gz", ".jsonl.gz"):
+        assert sorted(file.name.removesuffix(suffix) for file in EARLIER.glob(f"*{suffix}")) == SCHEMAS
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp_path: Path) -> None:
+    where = ledger_of(schema, tmp_path)
+    if schema != SCHEMA:
+        with pytest.raises(
+            LedgerUnusable, match=f"has schema {schema} of an earlier version: `langford ledger upgrade"
+        ):
+            Ledger(where)
+    with Database(where, upgrade=True) as database:
+        copy = database.copy_before_upgrade
+    if schema == SCHEMA:
+        assert copy is None
+    else:
+        assert copy == Path(f"{where}.schema-{schema}")
+        assert dump(copy) == gzip.decompress((EARLIER / f"{schema}.sql.gz").read_bytes()).decode()
+    with Ledger(where) as ledger:
+        assert result(ledger.campaign(FINISHED)).published == 150
+        if schema == "0001":
+            return
+        campaign = ledger.campaign(EMPTY)
+        plan = plan_of(campaign.key)
+        assert campaign.progress().tasks == {"ready": len(plan.work)}
+        ledger.enrol("a", "host", "1")
+        for lease in campaign.lease("a", len(plan.work), 60.0):
+            evaluation = Evaluation(plan.evaluate(lease.index), 0.5, "{}")
+            campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+        assert result(campaign).published == 26
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_an_export_of_an_earlier_version_is_imported(schema: str, tmp_path: Path) -> None:
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        campaign, events = take(ledger, EARLIER / f"{schema}.jsonl.gz")
+        assert campaign.name == FINISHED
+        assert len(events) == 55
+        assert result(campaign).published == 150
+
+
+def test_a_copy_replaces_no_other_and_is_as_private_as_the_ledger(tmp_path: Path) -> None:
+    where = ledger_of("0007", tmp_path)
+    Path(where).chmod(0o600)
+    other = tmp_path / "langford.db.schema-0007"
+    other.write_text("another")
+    with Database(where, upgrade=True) as database:
+        copy = database.copy_before_upgrade
+    assert copy == tmp_path / "langford.db.schema-0007-2"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert other.read_text() == "another"
+
+
+def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:
+    where = ledger_of("0007", tmp_path)
+    before = dump(Path(where))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
+    try:
+        with pytest.raises(LedgerUnusable, match=r"cannot copy .* before it is upgraded .*: make room"):
+            Database(where, upgrade=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert dump(Path(where)) == before
+    assert not list(tmp_path.glob("*.schema-*"))

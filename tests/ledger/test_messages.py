@@ -1,0 +1,123 @@
+"""Forms of messages: what they refuse, and that one line names the field."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+import pytest
+from msgspec import Meta
+
+from db.files.messages import (
+    BadMessage,
+    Count,
+    DeviceKind,
+    Digits,
+    MachineFields,
+    Message,
+    Real,
+    Text,
+    Time,
+    Uuid,
+    converted,
+    decoded,
+    document,
+    problem,
+)
+from langford.errors import LangfordError
+
+
+class Form(Message, frozen=True, kw_only=True):
+    """One field of each type."""
+
+    task: Count = 0
+    work: Real = 0.0
+    text: Text = ""
+    value: Digits = "0"
+    uuid: Uuid = "00000000-0000-0000-0000-000000000000"
+    kind: DeviceKind = "cpu"
+    at: Time = Time(0)
+    small: tuple[Annotated[int, Meta(ge=1)], ...] = ()
+
+
+MACHINE = {
+    "host": "node-7", "device_kind": "cuda", "cores": 8, "processes": None, "device_model": "H200",
+    "slurm_job": "12", "slurm_index": 3,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"task": -1}, "task: expected an integer >= 0"),
+        ({"task": 10**30}, "task: expected an integer <= 4611686018427387904"),
+        ({"task": 1.0}, "task: expected an integer, got a number"),
+        ({"task": True}, "task: expected an integer, got true or false"),
+        ({"work": 1e30}, "work: expected a number < 1e+30"),
+        ({"work": "1"}, "work: expected a number, got text"),
+        ({"text": "x" * 4_001}, "text: expected text of length <= 4000"),
+        ({"text": "\0"}, "text: expected text without NUL and unpaired surrogates"),
+        ({"value": "1.5"}, "value: expected an integer as decimal text"),
+        ({"value": "9" * 201}, "value: expected text of length <= 200"),
+        ({"value": "7\n"}, "value: expected an integer as decimal text"),
+        ({"uuid": "../etc"}, "uuid: expected a UUID"),
+        ({"kind": "abacus"}, "kind: expected a device of kind cpu or cuda"),
+        ({"at": "soon"}, "at: expected a time, got 'soon'"),
+        ({"at": 7}, "at: expected a short text"),
+        ({"small": [1, 0]}, "small[1]: expected an integer >= 1"),
+        ({"more": 1}, "object contains unknown field more"),
+        ({"more\n\x1b[2J" + "x" * 500: 1}, "object contains unknown field more??[2J" + "x" * 161),
+    ],
+)
+def test_what_is_refused_is_named_in_one_line(fields: dict[str, Any], reason: str) -> None:
+    with pytest.raises(BadMessage) as of_document:
+        converted(fields, Form)
+    with pytest.raises(BadMessage) as of_text:
+        decoded(json.dumps(fields).encode(), Form)
+    assert str(of_document.value) == str(of_text.value) == reason
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{", "7", "NaN", '{"text": "\\ud800"}', "[" * 10_000, '{"task": 1} x'])
+def test_what_is_no_object_of_json_is_refused(text: str) -> None:
+    with pytest.raises(BadMessage):
+        decoded(text.encode(), Form)
+
+
+@pytest.mark.parametrize("digits", [5_000, 60_000])
+def test_no_time_is_spent_on_long_numbers(digits: int) -> None:
+    for field in ("task", "work"):
+        with pytest.raises(BadMessage, match=f"{field}: .*out of range"):
+            decoded(b'{"%s": %s}' % (field.encode(), b"9" * digits), Form)
+
+
+def test_half_a_character_and_bytes_that_are_no_text_are_refused() -> None:
+    with pytest.raises(BadMessage, match="unpaired"):
+        converted({"text": "\ud800"}, Form)
+    with pytest.raises(BadMessage):
+        decoded(b'{"text": "f\xe4r"}', Form)
+
+
+def test_a_message_comes_back_from_its_document() -> None:
+    form = Form(task=2**62, work=2.5, value="9" * 200, at=Time(1e9), small=(1,))
+    assert document(form)["at"] == "2001-09-09T01:46:40Z"
+    assert converted(document(form), Form) == form
+    assert decoded(json.dumps(document(form)).encode(), Form) == form
+
+
+def test_a_machine_is_printable() -> None:
+    assert converted(MACHINE, MachineFields).equipment.slurm == "12_3"
+    machine = converted(MACHINE, MachineFields)
+    assert document(machine) == MACHINE
+    assert machine == MachineFields(**MachineFields.fields_of("node-7", "cuda", machine.equipment))
+    assert {type(value) for value in document(machine).values()} == {str, int, type(None)}
+    for field in ("host", "device_model", "slurm_job"):
+        with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
+            converted({**MACHINE, field: "x" * 256}, MachineFields)
+        with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
+            converted({**MACHINE, field: "a\x1b[2J"}, MachineFields)
+
+
+@pytest.mark.parametrize("name", ["langford-99999", "langford-٧", "langford-007", "langford-300", "chess-8"])
+def test_problems_that_nobody_counts_are_refused(name: str) -> None:
+    with pytest.raises(LangfordError):
+        problem(name)

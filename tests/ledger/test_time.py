@@ -1,0 +1,130 @@
+"""Time passes in the ledger: leases expire, clocks go back, workers are lost.  No test waits; on both databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from sqlalchemy import select
+
+from db import Campaign, Ledger
+from db.errors import TooManyWorkers
+from db.leased_tasks import CLOCK_SECONDS
+from db.look.overview import Presence
+from db.look.overview.worker_views import GONE_SECONDS, SILENT_SECONDS
+from db.states import Ending, Outcome, TaskState
+from db.store.models import Attempt, Worker
+from db.work import pruning
+from db.work.leases import COPY_SECONDS
+from db.work.pruning import IDLE_SECONDS
+from tests.support.campaigns import HOUR, NAME, TASKS, new_campaign, true_deliveries
+from tests.support.database_clock import DatabaseClock, moved_clock
+
+MINUTE = 60.0
+
+
+@pytest.fixture
+def clock() -> Iterator[DatabaseClock]:
+    with moved_clock() as moved:
+        yield moved
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger)
+
+
+def outcomes(campaign: Campaign) -> list[str | None]:
+    with campaign.database.reading() as connection:
+        return list(connection.scalars(select(Attempt.outcome).order_by(Attempt.id)))
+
+
+def ending(campaign: Campaign, worker: str) -> str | None:
+    with campaign.database.reading() as connection:
+        return connection.scalar(select(Worker.ending).where(Worker.id == worker))
+
+
+def test_a_lease_expires_when_its_time_is_over_and_not_before(campaign: Campaign, clock: DatabaseClock) -> None:
+    held = campaign.lease("a", TASKS, HOUR)
+    clock.move(HOUR - MINUTE)
+    assert campaign.lease("b", TASKS, HOUR) == []
+    assert campaign.is_worked_at()
+    clock.move(2 * MINUTE)
+    assert not campaign.is_worked_at()
+    assert {lease.index for lease in campaign.lease("b", TASKS, HOUR)} == {lease.index for lease in held}
+    assert outcomes(campaign) == [Outcome.EXPIRED] * TASKS + [None] * TASKS
+    assert ending(campaign, "a") == Ending.LOST
+
+
+def test_a_lease_that_is_renewed_lasts_on(campaign: Campaign, clock: DatabaseClock) -> None:
+    held = campaign.lease("a", TASKS, HOUR)
+    for _ in range(5):
+        clock.move(HOUR - MINUTE)
+        assert campaign.renew(held, HOUR) == {lease.attempt for lease in held}
+    assert campaign.lease("b", TASKS, HOUR) == []
+    clock.move(HOUR + MINUTE)
+    campaign.lease("b", 1, HOUR)
+    assert campaign.renew(held, HOUR) == set()
+
+
+def test_a_late_result_counts(campaign: Campaign, clock: DatabaseClock) -> None:
+    held = campaign.lease("a", 1, HOUR)
+    clock.move(30 * HOUR)
+    again = campaign.lease("b", TASKS, HOUR)
+    assert [receipt.event for receipt in campaign.deliver(true_deliveries(held))] == [None]
+    assert campaign.progress().tasks[TaskState.DONE] == 1
+    assert len(again) == TASKS
+
+
+def test_a_task_that_is_held_for_long_is_copied(campaign: Campaign, clock: DatabaseClock) -> None:
+    campaign.lease("a", TASKS, HOUR)
+    clock.move(COPY_SECONDS - 1)
+    assert campaign.lease("b", 1, HOUR, copies=1) == []
+    clock.move(2)
+    [copy] = campaign.lease("b", 1, HOUR, copies=1)
+    assert copy.is_copy
+
+
+def test_a_clock_that_was_ahead_holds_no_task_for_long(
+    ledger: Ledger, campaign: Campaign, clock: DatabaseClock
+) -> None:
+    now = 0.0
+    ledger.database.now = lambda: now
+    campaign = ledger.campaign(NAME)
+    clock.move(30 * HOUR)
+    campaign.lease("a", TASKS, HOUR)
+    clock.move(-30 * HOUR)
+    assert campaign.lease("b", 1, HOUR) == []  # it looked less than a minute ago
+    now += CLOCK_SECONDS
+    assert campaign.lease("b", 1, HOUR) == []
+    clock.move(HOUR + MINUTE)
+    assert len(campaign.lease("b", TASKS, HOUR)) == TASKS
+
+
+def test_a_worker_falls_silent_and_is_gone(campaign: Campaign, clock: DatabaseClock) -> None:
+    held = campaign.lease("a", 1, MINUTE)
+
+    def states(*waits: float) -> list[Presence]:
+        found = []
+        for seconds in waits:
+            clock.move(seconds)
+            found += [worker.state for worker in campaign.overview().workers if worker.worker_id == "a"]
+        return found
+
+    long = SILENT_SECONDS + 1, GONE_SECONDS
+    assert states(0, *long) == [Presence.WORKING, Presence.SILENT, Presence.SILENT]
+    campaign.release(held)
+    assert states(0, *long) == [Presence.IDLE, Presence.SILENT, Presence.ENDED]
+
+
+def test_a_token_has_room_again_after_an_hour(
+    ledger: Ledger, campaign: Campaign, clock: DatabaseClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pruning, "MOST_WORKERS", 2)
+    for worker in ("first", "second"):
+        ledger.enrol(worker, "host", "1", token="t")
+    clock.move(IDLE_SECONDS - MINUTE)
+    with pytest.raises(TooManyWorkers):
+        ledger.enrol("third", "host", "1", token="t")
+    clock.move(2 * MINUTE)
+    ledger.enrol("third", "host", "1", token="t")

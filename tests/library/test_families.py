@@ -1,0 +1,306 @@
+"""The named families: their definitions, against a search that shares no code, and the theorems on existence."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+import langford
+from langford import explicit
+from langford.arithmetic.residue import MODULUS
+from langford.errors import BadProblem, CheckFailed
+from langford.methods import METHODS
+from langford.problem import Problem
+from langford.reference import published
+from langford.variants import VARIANTS, Parameter
+
+LONGEST_ROW = 18
+"""Places of the rows that are searched here."""
+MOST_COLOURS = 5
+"""Of the rows that every method counts."""
+WITHOUT = {"polyphase": {"rosa", "hooked-rosa"}}
+"""Families that a method does not count, or only with few colours: polyphase takes no hole within the row."""
+
+# -- definitions, written down once more ------------------------------------------------------
+
+
+def one_to(n: int) -> set[int]:
+    return set(range(1, n + 1))
+
+
+DEFINITIONS: dict[str, Callable[..., tuple[set[int], int, set[int]]]] = {
+    "langford": lambda n, defect=2: ({defect + k for k in range(n)}, 2 * n, set()),
+    "skolem": lambda n: (one_to(n), 2 * n, set()),
+    "hooked-langford": lambda n, defect=2: ({defect + k for k in range(n)}, 2 * n + 1, {2 * n}),
+    "hooked-skolem": lambda n: (one_to(n), 2 * n + 1, {2 * n}),
+    "extended-skolem": lambda n, hole: (one_to(n), 2 * n + 1, {hole}),
+    "near-skolem": lambda n, missing: (one_to(n) - {missing}, 2 * n - 2, set()),
+    "hooked-near-skolem": lambda n, missing: (one_to(n) - {missing}, 2 * n - 1, {2 * n - 2}),
+    "rosa": lambda n: (one_to(n), 2 * n + 1, {n + 1}),
+    "hooked-rosa": lambda n: (one_to(n), 2 * n + 2, {n + 1, 2 * n + 1}),
+    "extended-rosa": lambda n, hole, second_hole: (one_to(n), 2 * n + 2, {hole, second_hole}),
+}
+"""Differences, length of the row, and places that stay empty."""
+
+
+@cache
+def sequences(differences: frozenset[int], row: tuple[bool, ...]) -> int:
+    """The number of ways to fill the places that are True, from the left: another order than any of the methods."""
+    if True not in row:
+        return int(not differences)
+    first = row.index(True)
+    total = 0
+    for d in differences:
+        if first + d < len(row) and row[first + d]:
+            rest = [free and place not in (first, first + d) for place, free in enumerate(row)]
+            total += sequences(differences - {d}, tuple(rest[first + 1 :]))
+    return total
+
+
+def expected(problem: Problem, n: int, **values: int) -> int:
+    """The number of sequences of a family by its definition."""
+    differences, length, empty = DEFINITIONS[problem.variant](n, **values)
+    return sequences(frozenset(differences), tuple(place not in empty for place in range(1, length + 1)))
+
+
+def choices(parameters: tuple[Parameter, ...], n: int) -> Iterator[dict[str, int]]:
+    """All values of the parameters for n; of the defect those beyond which no row has room."""
+    if not parameters:
+        yield {}
+        return
+    first, *others = parameters
+    most = n + 2 if first.most is None else first.most(n)
+    for value in range(first.least, most + 1):
+        for rest in choices(tuple(others), n):
+            yield {first.keyword: value, **rest}
+
+
+def members(longest: int) -> Iterator[tuple[Problem, int, dict[str, int]]]:
+    """All pairs of all families with rows of at most this length."""
+    for variant in VARIANTS.values():
+        for n in range(variant.least, longest // 2 + 2):
+            for values in choices(variant.parameters, n):
+                if values.get("hole", 0) < values.get("second_hole", 10**9):
+                    problem = Problem.named(variant.name, n, **values)
+                    if problem.places <= longest:
+                        yield problem, n, values
+
+
+MEMBERS = list(members(LONGEST_ROW))
+
+
+@pytest.fixture(scope="module")
+def known() -> dict[Problem, int]:
+    """The number of sequences of every member, mirror images counted separately."""
+    return {problem: expected(problem, n, **values) for problem, n, values in MEMBERS}
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_that_applies_counts_every_family(known: dict[Problem, int], method: str) -> None:
+    way, wrong, families = METHODS[method], [], set()
+    for problem, count in known.items():
+        if problem.n <= MOST_COLOURS and way.refusal(problem) is None:
+            families.add(problem.variant)
+            if langford.count(problem, method=method) != problem.published(count):
+                wrong.append(problem.name)
+    assert not wrong
+    assert {*VARIANTS} - families <= WITHOUT.get(method, set())
+
+
+def test_the_longest_rows_are_counted(known: dict[Problem, int]) -> None:
+    longest = [problem for problem in known if problem.n > MOST_COLOURS and problem.obstruction is None]
+    assert {problem.variant for problem in longest} == {*VARIANTS}
+    assert max(problem.places for problem in longest) == LONGEST_ROW
+    wrong = [problem.name for problem in longest if langford.count(problem) != problem.published(known[problem])]
+    assert not wrong
+
+
+def test_obstructions_are_proofs_and_explain_all_zeros_but_one(known: dict[Problem, int]) -> None:
+    assert not [problem.name for problem, count in known.items() if problem.obstruction and count]
+    unexplained = [problem.name for problem, count in known.items() if not problem.obstruction and not count]
+    assert unexplained == ["extended-rosa-4-hole-5-second-hole-6"]
+
+
+# -- theorems on existence --------------------------------------------------------------------
+
+
+def congruent(n: int, *residues: int) -> bool:
+    return n % 4 in residues
+
+
+THEOREMS: dict[str, Callable[..., bool]] = {
+    # Simpson 1983
+    "langford": lambda n, defect: n >= 2 * defect - 1 and congruent(n, 0, 1 if defect % 2 else 3),
+    "hooked-langford": lambda n, defect: (
+        n * (n - 2 * defect + 1) + 2 >= 0 and congruent(n, 2, 3 if defect % 2 else 1)
+    ),
+    # Skolem 1957, O'Keefe 1961
+    "skolem": lambda n: congruent(n, 0, 1),
+    "hooked-skolem": lambda n: congruent(n, 2, 3),
+    # Baker 1995
+    "extended-skolem": lambda n, hole: congruent(n, 0, 1) if hole % 2 else congruent(n, 2, 3),
+    # Shalaby 1994
+    "near-skolem": lambda n, missing: congruent(n, 0, 1) if missing % 2 else congruent(n, 2, 3),
+    "hooked-near-skolem": lambda n, missing: congruent(n, 2, 3) if missing % 2 else congruent(n, 0, 1),
+    # Rosa 1966
+    "rosa": lambda n: congruent(n, 0, 3),
+    "hooked-rosa": lambda n: congruent(n, 1, 2) and n != 1,
+    # Linek and Shalaby 2008
+    "extended-rosa": lambda n, hole, second_hole: (
+        (congruent(n, 0, 1) if (hole + second_hole) % 2 else congruent(n, 2, 3))
+        and (n, hole, second_hole) not in [(1, 2, 3), (4, 5, 6)]
+    ),
+}
+"""When a sequence exists, by the literature."""
+
+
+def test_existence_is_that_of_the_literature(known: dict[Problem, int]) -> None:
+    wrong = [
+        problem.name
+        for problem, n, values in MEMBERS
+        if bool(known[problem]) != THEOREMS[problem.variant](n, **values)
+    ]
+    assert not wrong
+
+
+@pytest.mark.parametrize("family", [family for family in VARIANTS if family != "extended-rosa"])
+def test_zeros_are_those_of_the_literature_up_to_14(family: str) -> None:
+    """Longer rows: what parity or room forbid has the count 0 too, and the others have another count."""
+    variant, wrong, zeros = VARIANTS[family], [], 0
+    for n in range(9, 15):
+        for values in choices(variant.parameters, n):
+            exists = THEOREMS[family](n, **values)
+            problem = Problem.named(family, n, **values)
+            assert (problem.obstruction is None) == exists
+            # Of many members with the same n some are counted.
+            if sum(values.values()) % 7 == n % 7 or not values:
+                zeros += not exists
+                if (langford.count(problem) > 0) != exists:
+                    wrong.append(problem.name)
+    assert not wrong
+    assert zeros
+
+
+# -- rows without a mirror --------------------------------------------------------------------
+
+
+def test_what_stands_in_place_of_zero_bits_and_mirror_images() -> None:
+    """By shifted: residues find a wrong partial sum, and another seed splits the same total otherwise."""
+    problem = Problem.named("extended-skolem", 8, hole=3)
+    plans = [langford.plan(problem, "shifted", 4, seed=seed) for seed in (0, 1)]
+    results = [[plan.evaluate(task) for task in plan.tasks] for plan in plans]
+    counts = [langford.merge(plan, parts) for plan, parts in zip(plans, results, strict=True)]
+    assert {count.arrangements for count in counts} == {452}
+    checks = " ".join(counts[0].checks)
+    assert "residues mod 2^64-1 agree" in checks
+    assert "no zero bits to check" in checks
+    assert "mirror" not in checks
+    first, second = ([part.value for part in parts] for parts in results)
+    assert first != second
+    for wrong in (results[0][1].value ^ 1, results[0][1].value + 2**64, -results[0][1].value - 1):
+        with pytest.raises(CheckFailed, match="residue"):
+            langford.merge(plans[0], [results[0][0], replace(results[0][1], value=wrong), *results[0][2:]])
+    bound = plans[0].expectation(1).highest + 1
+    beyond = replace(results[0][1], value=bound, residue=bound % MODULUS)
+    with pytest.raises(CheckFailed, match="outside"):
+        langford.merge(plans[0], [results[0][0], beyond, *results[0][2:]])
+
+
+# -- names ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", VARIANTS)
+def test_names_and_arguments_identify(family: str) -> None:
+    for problem, n, values in MEMBERS:
+        if problem.variant != family:
+            continue
+        assert Problem.parse(problem.name) == problem
+        variant, order, *options = problem.arguments
+        given = {
+            name[2:].replace("-", "_"): int(value) for name, value in zip(options[::2], options[1::2], strict=True)
+        }
+        assert (variant, int(order)) == (family, n)
+        assert Problem.named(variant, int(order), **given) == problem
+        assert given.items() <= values.items()
+
+
+def test_no_two_members_have_the_same_name() -> None:
+    problems = {problem for problem, _, _ in MEMBERS}
+    assert len({problem.name for problem in problems}) == len(problems) == len(MEMBERS)
+
+
+def test_listed_sequences_are_those_of_the_definition(known: dict[Problem, int]) -> None:
+    for problem, n, values in MEMBERS:
+        if problem.places > 11:
+            continue
+        listed = list(explicit.iterate(problem))
+        differences, length, empty = DEFINITIONS[problem.variant](n, **values)
+        offset = 1 if problem.variant in ("langford", "hooked-langford") else 0
+        for row in listed:
+            assert len(row) == length
+            assert {place for place, label in enumerate(row, 1) if not label} == empty
+            for d in differences:
+                first, second = (place for place, label in enumerate(row) if label == d - offset)
+                assert second - first == d
+        assert len(set(listed)) == len(listed) == problem.published(known[problem])
+
+
+# -- bad input --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("extended-skolem-8", "extended-skolem 8 needs --hole: a number from 1 to 17"),
+        ("extended-skolem-8-hole-18", "--hole of extended-skolem 8 is a number from 1 to 17, not 18"),
+        ("extended-skolem-8-missing-3", "extended-skolem takes --hole: leave --missing out"),
+        ("rosa-8-hole-9", "rosa takes no parameter: leave --hole out"),
+        ("rosa-8-x3", "rosa is defined for pairs only"),
+        ("near-skolem-1-missing-1", "near-skolem starts at n = 2, not 1"),
+        ("near-skolem-8-missing-9", "--missing of near-skolem 8 is a number from 1 to 8, not 9"),
+        ("langford-8-defect-1", "--defect of langford 8 is a number 2 or more, not 1"),
+        ("langford-8-defect-4090", "at most 4,096 long"),
+        ("langford-8-defect-3-defect-4", "gives a parameter twice; the problem is called langford-8-defect-4"),
+        ("extended-rosa-8-hole-8-second-hole-3", "leaves two places empty: give the first one as --hole"),
+        ("extended-rosa-8-hole-3", "needs --second-hole: a number from 2 to 18 "),
+    ],
+)
+def test_what_is_no_member_is_refused(name: str, says: str) -> None:
+    with pytest.raises(BadProblem, match=says):
+        Problem.parse(name)
+
+
+def test_a_parameter_has_another_count_than_the_published_one() -> None:
+    assert published(Problem.langford(12)) == 108144
+    assert published(Problem.langford(12, defect=4)) is None
+    assert Problem.langford(12).oeis == "A014552"
+    assert Problem.langford(12, defect=4).oeis is None
+    assert Problem.langford(12, defect=2) == Problem.langford(12)
+
+
+# -- the page ---------------------------------------------------------------------------------
+
+PAGE = Path(__file__).parents[2] / "docs" / "families.md"
+
+
+def test_the_page_has_a_line_for_each_family_and_its_smallest_sequence() -> None:
+    listed = re.findall(r"^\| `([a-z-]+)` \|.*\| `([0-9 .]+)` \|", PAGE.read_text(), re.MULTILINE)
+    assert sorted(family for family, _ in listed) == sorted(VARIANTS)
+    for family, row in listed:
+        smallest = next(
+            row for problem, _, _ in MEMBERS if problem.variant == family for row in explicit.iterate(problem)
+        )
+        assert row == " ".join(str(label) if label else "." for label in smallest)
+
+
+def test_the_page_names_the_parameters_and_the_sequences() -> None:
+    defined = re.findall(r"^\| `([a-z-]+)` \|(.*)\|$", PAGE.read_text(), re.MULTILINE)
+    for family, variant in VARIANTS.items():
+        lines = " ".join(line for name, line in defined if name == family)
+        assert set(re.findall(r"`--([a-z-]+)`", lines)) == {parameter.name for parameter in variant.parameters}
+        assert set(variant.oeis.values()) <= set(re.findall(r"\[(A\d+)\]", lines))

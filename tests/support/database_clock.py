@@ -1,0 +1,51 @@
+"""The clock of the database, which tests move: leases expire without a wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event
+
+DAY = 86_400.0
+
+
+@dataclass
+class DatabaseClock:
+    """How far ahead the clock of all databases is, for the statements of this process.
+
+    Attributes:
+        ahead: seconds.
+    """
+
+    ahead: float = 0.0
+
+    def move(self, seconds: float) -> None:
+        """Let time pass."""
+        self.ahead += seconds
+
+
+@contextmanager
+def moved_clock() -> Iterator[DatabaseClock]:
+    """Let the databases of this process have a clock that can be moved.
+
+    Every statement takes the time from :class:`db.store.dialects.Now`, whose text is changed on its way.
+    """
+    clock = DatabaseClock()
+
+    def change(
+        connection: Connection, cursor: Any, statement: str, parameters: Any, context: Any, many: bool
+    ) -> tuple[str, Any]:
+        statement = statement.replace("julianday('now')", f"(julianday('now') + {clock.ahead / DAY!r})")
+        statement = statement.replace(
+            "clock_timestamp()", f"(clock_timestamp() + interval '{clock.ahead!r} seconds')"
+        )
+        return statement, parameters
+
+    event.listen(Engine, "before_cursor_execute", change, retval=True)
+    try:
+        yield clock
+    finally:
+        event.remove(Engine, "before_cursor_execute", change)
