@@ -39,6 +39,8 @@ def test_without_a_measurement_a_rule_chooses() -> None:
         "shifted2"
     ] * 3
     assert chosen(Problem.langford(12, 3)) == "miller"
+    # Half of the points are enough for hooked rows.
+    assert [chosen(Problem.hooked_skolem(n)) for n in (15, 22)] == ["polyphase", "shifted2"]
     # An odd number of even differences: the second version does not apply.
     assert chosen(Problem.langford(first + 1)) == "shifted"
     assert chosen(Problem.from_differences(range(1, 2 * first, 2))) == "shifted2"
