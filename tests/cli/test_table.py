@@ -169,7 +169,7 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), 2)
     outcome = langford("table", "rosa", "--to", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
-    assert "rosa-8-shifted-0 counts 131 and rosa-8-godfrey" in outcome.stderr
+    assert "rosa-8-shifted-0 counts 131 and rosa-8-shifted2" in outcome.stderr
 
 
 # -- bad input --------------------------------------------------------------------------------
