@@ -20,6 +20,7 @@ from jobs.tables.forecast import expected_seconds
 from jobs.tables.rows import Row
 from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import confirming_plan
+from jobs.verify.coverage import sources
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, find_method, plan_of
@@ -29,7 +30,7 @@ from langford.words import several
 SHORTEST_SECONDS = 0.05
 """What the smallest count takes, with its campaign."""
 COSTLIER = 4.0
-"""Another method confirms better than another seed of the same one, unless it takes so many times as long."""
+"""The method that confirms takes at most this many times as long as the fastest one that could."""
 
 
 class Interrupted(Incomplete):
@@ -55,12 +56,14 @@ class Counted:
         method: by which it counted.
         count: the outcome.
         seconds: its computing time.
+        sources: the kernels and devices that its results come from, in words.
     """
 
     name: str
     method: str
     count: Count
     seconds: float
+    sources: tuple[str, ...]
 
 
 class TableCounting:
@@ -153,7 +156,8 @@ class TableCounting:
                 f"{campaign.problem} = {count.published:,} is wrong ({' '.join(known.words.split())}); find the "
                 f"wrong result by `langford verify {campaign.name} --sample 100%`"
             )
-        return Counted(campaign.name, campaign.key.method, count, campaign.progress().seconds)
+        origins = tuple(sources(campaign.export().results))
+        return Counted(campaign.name, campaign.key.method, count, campaign.progress().seconds, origins)
 
     def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
         """Run a campaign until it is done; raises Interrupted or Incomplete."""
@@ -201,17 +205,19 @@ class TableCounting:
         return chosen_plan(problem, self._devices[0]).method
 
     def _confirming(self, problem: Problem, key: PlanKey) -> Method:
-        """The method that counts a problem again: another one, or the same where that takes much less time."""
+        """The method that counts a problem again: that which shares least with the first one, of those that take no
+        more than a few times as long as the fastest of them."""
         kind = self._devices[0].kind
         applicable = [
             method for method in METHODS.values() if method.refusal(problem) is None and kind in method.evaluators
         ]
-        others = [method for method in applicable if method.name != key.method]
-        same = [method for method in applicable if method.name == key.method and method.seeded]
-        costs = {method.name: self._cost(problem, method) for method in [*same, *others]}
-        if not others or (same and min(costs[each.name] for each in others) > COSTLIER * costs[same[0].name]):
-            return (same or others)[0]
-        return min(others, key=lambda method: costs[method.name])
+        usable = [method for method in applicable if method.name != key.method or method.seeded]
+        costs = {method.name: self._cost(problem, method) for method in usable}
+        affordable = COSTLIER * min(costs.values(), default=0.0)
+        return min(
+            (method for method in usable if costs[method.name] <= affordable),
+            key=lambda method: (_relation(method, METHODS[key.method]), costs[method.name]),
+        )
 
     def _cost(self, problem: Problem, method: Method) -> float:
         """Expected seconds by a method, measured once for all problems with as many colours."""
@@ -219,6 +225,13 @@ class TableCounting:
         if kind not in self._costs:
             self._costs[kind] = expected_seconds([(problem, method)], self._devices)[problem]
         return self._costs[kind]
+
+
+def _relation(method: Method, other: Method) -> int:
+    """How much two methods share: 0 for nothing, 1 for two versions of one, 2 for the same with another seed."""
+    if method.name == other.name:
+        return 2
+    return int(method.superseded_by == other.name or other.superseded_by == method.name)
 
 
 def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
@@ -249,6 +262,7 @@ def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) 
         tuple(dict.fromkeys(each.method for each in firsts)),
         tuple(dict.fromkeys(each.method for each in seconds)),
         fsum(each.seconds for each in (*firsts, *seconds)),
+        tuple(dict.fromkeys(words for each in (*firsts, *seconds) for words in each.sources)),
     )
 
 

@@ -9,7 +9,8 @@ from langford.errors import BadInput
 from langford.problem import MOST_PLACES, Problem
 from langford.variants import VARIANTS, Parameter
 
-MOST_ENTRIES = 10_000
+MOST_PROBLEMS = 10_000
+"""In a table, counted or not."""
 Shape = tuple[tuple[int, ...], int, int, tuple[int, ...]]
 """Differences, copies, places and empty places, read in the direction that makes these the smallest."""
 
@@ -105,6 +106,7 @@ def entries(family: Family) -> list[Entry]:
         raise BadInput(f"no n is {family.first} or more and at most {family.last}: raise --to, or lower --from")
     variant.require_known(family.values)
     found: list[Entry] = []
+    problems = 0
     for n in range(max(family.first, variant.least), family.last + 1):
         members = [
             (values, Problem.named(family.variant, n, family.copies, **values)) for values in _choices(family, n)
@@ -116,8 +118,9 @@ def entries(family: Family) -> list[Entry]:
             found += [
                 Entry(n, tuple(values[keyword] for keyword in keywords), (problem,)) for values, problem in members
             ]
-        if len(found) > MOST_ENTRIES:
-            raise BadInput(f"{family.words} has more than {MOST_ENTRIES:,} entries: choose a smaller --to")
+        problems += len(members)
+        if problems > MOST_PROBLEMS:
+            raise BadInput(f"{family.words} has more than {MOST_PROBLEMS:,} problems: choose a smaller --to")
     if not found:
         raise BadInput(f"{family.words} has no entry: raise --to, or choose other values of the parameters")
     return found

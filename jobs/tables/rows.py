@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jobs.tables.entries import Entry, Family
-from langford.provenance import kernel_hash
 from langford.reference import published
 from langford.version import __version__
 
@@ -27,6 +26,7 @@ class Row:
         methods: by which they did.
         confirmed_by: the methods of the campaigns that counted it again; none: it was counted once.
         seconds: computing time of all these campaigns.
+        sources: the kernels and devices that their results come from, in words.
     """
 
     entry: Entry
@@ -36,6 +36,7 @@ class Row:
     methods: tuple[str, ...] = ()
     confirmed_by: tuple[str, ...] = ()
     seconds: float = 0.0
+    sources: tuple[str, ...] = ()
 
     @property
     def known(self) -> str:
@@ -104,7 +105,8 @@ class Table:
             yield f"Read by rows: lines 1, 2, ... are those of ({names}) = {first}{dots}"
         methods = ", ".join(dict.fromkeys(method for row in self.rows for method in row.methods))
         if methods:
-            yield f"Counted by langford {__version__}, kernels {kernel_hash()}, by {methods}"
+            yield f"Counted by langford {__version__}: {methods}"
+            yield from sorted({words[:1].upper() + words[1:] for row in self.rows for words in row.sources})
         found = [row for row in self.rows if row.campaigns]
         confirmed = [row for row in found if row.confirmed_by]
         if confirmed:

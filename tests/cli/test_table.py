@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -16,10 +17,13 @@ import pytest
 
 from db import Export, Ledger
 from db.errors import LedgerError
+from jobs.tables import forecast
 from jobs.tables.entries import Family, entries, representative
+from jobs.tables.forecast import expected_seconds
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
-from langford.methods import PlanKey, plan_of
+from langford.devices import CPU, Cpu, Device
+from langford.methods import METHODS, Method, PlanKey, plan_of
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from langford.result import Evaluation
@@ -112,7 +116,7 @@ def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp
     words = "\n".join(header)
     for said in (
         "mirror images counted once",
-        "kernels ",
+        "Kernels ",
         "All of these were counted again",
         "4 of 8 numbers are 0",
     ):
@@ -169,7 +173,40 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), 2)
     outcome = langford("table", "rosa", "--to", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
-    assert "rosa-8-shifted-0 counts 131 and rosa-8-shifted2" in outcome.stderr
+    assert re.search(r"rosa-8-shifted-0 counts 131 and rosa-8-godfrey-\d+ 130;", outcome.stderr)
+
+
+# -- forecasts --------------------------------------------------------------------------------
+
+
+class Card(Cpu):
+    """A core that is measured as a GPU is."""
+
+    on_cores = False
+
+
+@pytest.mark.parametrize("device", [CPU, Card()], ids=["core", "card"])
+def test_a_forecast_measures_the_largest_and_scales_the_others(
+    monkeypatch: pytest.MonkeyPatch, device: Device
+) -> None:
+    measured: list[Problem] = []
+    core_seconds = forecast.core_seconds
+
+    def noted(problem: Problem, method: Method) -> float:
+        measured.append(problem)
+        return core_seconds(problem, method)
+
+    monkeypatch.setattr(forecast, "core_seconds", noted)
+    polyphase = METHODS["polyphase"]
+    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
+    choices = [(problem, polyphase) for problem in (middle, small, large)]
+    one = expected_seconds(choices, [device])
+    assert measured == ([large] if device.on_cores else [])
+    assert one[small] == 0.0 < one[middle] < one[large]
+    work = {
+        each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
+    }
+    assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
 
 
 # -- bad input --------------------------------------------------------------------------------
@@ -185,7 +222,8 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
         ("langford --to 5 --defect 5..2", "write 2..5"),
         ("langford --to 5 --defect two", "give a number, or the first and the last one"),
         ("rosa --to 5 --copies 3", "rosa is defined for pairs only"),
-        ("extended-rosa --to 60", "more than 10,000 entries"),
+        ("extended-rosa --to 60", "more than 10,000 problems"),
+        ("extended-rosa --to 4000 --sum", "more than 10,000 problems"),
         ("skolem --copies 3 --to 40", "years on 2 cores: choose a smaller --to, or give --yes"),
         ("rosa --to 5 --json --format csv", "--json is --format json"),
         ("rosa --to 5 -o table.pdf", "call table.pdf .csv, .json or .txt"),

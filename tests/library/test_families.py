@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import langford
-from langford import explicit
+from langford import drawing, explicit
 from langford.arithmetic.residue import MODULUS
 from langford.errors import BadProblem, CheckFailed
 from langford.methods import METHODS
@@ -296,6 +296,22 @@ def test_the_page_has_a_line_for_each_family_and_its_smallest_sequence() -> None
             row for problem, _, _ in MEMBERS if problem.variant == family for row in explicit.iterate(problem)
         )
         assert row == " ".join(str(label) if label else "." for label in smallest)
+
+
+def test_the_page_draws_the_smallest_sequence_of_each_family_with_two_differences() -> None:
+    drawn = re.findall(r"^([a-z][a-z0-9-]+)\n((?: .*\n)+)", PAGE.read_text(), re.MULTILINE)
+    assert sorted(Problem.parse(name).variant for name, _ in drawn) == sorted(VARIANTS)
+    for name, picture in drawn:
+        found = (
+            (problem.name, row)
+            for problem, _, _ in MEMBERS
+            if problem.variant == Problem.parse(name).variant and problem.n > 1
+            for row in explicit.iterate(problem)
+        )
+        smallest, row = next(found)
+        assert smallest == name
+        lines = drawing.text(row).plain.splitlines()
+        assert picture.splitlines() == [line.rstrip() for line in lines]
 
 
 def test_the_page_names_the_parameters_and_the_sequences() -> None:

@@ -69,7 +69,10 @@ count is wrong, 128 + N stopped by signal N."""
     _spans,
     *(
         click.option(
-            f"--{each.name}", type=span, metavar="K|K..L", help=each.meaning.rstrip(".") + ", or its range."
+            f"--{each.name}",
+            type=span,
+            metavar="K|K..L",
+            help=each.meaning if each.default is not None else f"{each.meaning}  [default: all]",
         )
         for each in PARAMETERS.values()
     ),
@@ -122,12 +125,13 @@ def table(
     if out is not None:
         require_replaceable(out)
     chosen_devices = devices(device, chosen_cores(workers))
-    stop = StopSignals()
     line = ProgressLine(f"table of {family}")
-    counting = TableCounting(wanted, chosen_devices, confirm, Terminal(line, stop), time_limit)
+    terminal = Terminal(line)
+    counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit)
     # Before the ledger is opened: bad input creates no ledger.
     _announce(counting, len(wanted), several(len(chosen_devices), chosen_devices[0].unit), yes)
     line.of(len(counting.expected), counting.seconds)
+    terminal.stop = stop = StopSignals()
     with Ledger(address, create=True) as ledger:
         try:
             with line.shown():
