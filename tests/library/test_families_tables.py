@@ -14,7 +14,8 @@ from langford.cli.options.types import span
 from langford.reference import published
 from langford.variants import PARAMETERS, VARIANTS
 
-FILES = sorted((Path(__file__).parents[2] / "docs" / "tables").glob("*.txt"))
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+FILES = sorted(TABLES.glob("*.txt"))
 COUNTED_UP_TO = 12
 
 
@@ -79,3 +80,37 @@ def test_the_lines_of_a_table_are_right(file: Path) -> None:
             wrong.append(entry)
     assert not wrong
     assert "All of these were counted again by another sum" in "\n".join(header)
+
+
+def table_of(name: str) -> dict[tuple[int, ...], int]:
+    """The numbers of a table by n and the values of its parameters."""
+    lines = (TABLES / f"{name}.txt").read_text().splitlines()
+    header = [line for line in lines if line.startswith("# ")]
+    numbers = [int(line.split()[1]) for line in lines[len(header) :]]
+    return {
+        (entry.n, *entry.values): number for entry, number in zip(entries(family_of(header)), numbers, strict=True)
+    }
+
+
+def test_tables_agree_where_one_family_is_a_part_of_another() -> None:
+    extended, hooked, skolem = table_of("extended-skolem"), table_of("hooked-skolem"), table_of("skolem")
+    rosa, near, total = table_of("rosa"), table_of("near-skolem"), table_of("extended-skolem-sum")
+    langford_rows = table_of("langford")
+    largest = max(n for n, _ in extended)
+    for n in range(2, largest + 1):
+        assert extended[n, 2 * n] == extended[n, 2] == hooked[n,]
+        assert extended[n, 1] == extended[n, 2 * n + 1] == 2 * skolem[n,]
+        assert extended[n, n + 1] == 2 * rosa[n,]
+        assert total[n,] == sum(extended[n, hole] for hole in range(1, 2 * n + 2))
+    for n in range(2, max(n for n, _ in near) + 1):
+        assert near[n, n] == skolem[n - 1,]
+        assert near[n, 1] == langford_rows[n - 1,]
+
+
+def test_extended_rosa_sequences_contain_hooked_and_extended_ones() -> None:
+    table, rosa, extended = table_of("extended-rosa"), table_of("hooked-rosa"), table_of("extended-skolem")
+    for n in range(1, max(n for n, *_ in table) + 1):
+        assert table[n, n + 1, 2 * n + 1] == rosa[n,]
+        assert [table[n, hole, 2 * n + 2] for hole in range(1, 2 * n + 2)] == [
+            extended[n, hole] for hole in range(1, 2 * n + 2)
+        ]
