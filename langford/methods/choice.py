@@ -37,7 +37,7 @@ def by_rule(problem: Problem, methods: Iterable[Method], device_kind: str) -> Me
     first, *others = methods
     start = 0
     for method in others:
-        begin = method.speeds.fastest_from.get(device_kind)
+        begin = method.speeds.first(device_kind, problem.mirrored)
         if begin is not None and start <= begin <= problem.n:
             first, start = method, begin
     return first

@@ -52,12 +52,19 @@ class Speeds:
             the suggested depth of each problem is known to be deep enough.
         fastest_from: by kind of device, the n from which the method is faster than those before it in METHODS; a
             kind that is missing: it never is.
+        fastest_unmirrored: the same for rows without a mirror, such as hooked ones, where that is another n.
     """
 
     pairs: Forecast | None = None
     others: Forecast | None = None
     probe_depth: int | None = None
     fastest_from: Mapping[str, int] = field(default_factory=dict)
+    fastest_unmirrored: Mapping[str, int] = field(default_factory=dict)
+
+    def first(self, device_kind: str, mirrored: bool) -> int | None:
+        """The n from which the method is faster, for rows with a mirror or for others; None: it never is."""
+        usual = self.fastest_from.get(device_kind)
+        return usual if mirrored else self.fastest_unmirrored.get(device_kind, usual)
 
     def forecast(self, copies: int) -> Forecast:
         """The start of a forecast for this number of copies; raises BadSpeeds when there is none."""
@@ -92,8 +99,15 @@ def _speeds(name: str, table: Any) -> Speeds:
     if "probe_depth" in chosen:
         chosen["probe_depth"] = _figures(_Depth, f"{name}.probe_depth", chosen["probe_depth"]).depth
     kinds = _tables(f"{name}.fastest_from", chosen.get("fastest_from", {}), *KINDS)
-    firsts = {kind: _figures(_First, f"{name}.fastest_from.{kind}", each).n for kind, each in kinds.items()}
-    return Speeds(**{**chosen, "fastest_from": firsts})
+    firsts = {kind: _figures(_First, f"{name}.fastest_from.{kind}", each) for kind, each in kinds.items()}
+    unmirrored = {kind: first.unmirrored for kind, first in firsts.items() if first.unmirrored is not None}
+    return Speeds(
+        **{
+            **chosen,
+            "fastest_from": {kind: first.n for kind, first in firsts.items()},
+            "fastest_unmirrored": unmirrored,
+        }
+    )
 
 
 @dataclass(frozen=True)
@@ -104,6 +118,7 @@ class _Depth:
 @dataclass(frozen=True)
 class _First:
     n: int
+    unmirrored: int | None = None
 
 
 def _tables(where: str, table: Any, *names: str) -> dict[str, Any]:

@@ -39,6 +39,8 @@ def test_without_a_measurement_a_rule_chooses() -> None:
         "shifted2"
     ] * 3
     assert chosen(Problem.langford(12, 3)) == "miller"
+    # Half of the points are enough for hooked rows.
+    assert [chosen(Problem.hooked_skolem(n)) for n in (15, 22)] == ["polyphase", "shifted2"]
     # An odd number of even differences: the second version does not apply.
     assert chosen(Problem.langford(first + 1)) == "shifted"
     assert chosen(Problem.from_differences(range(1, 2 * first, 2))) == "shifted2"
@@ -117,7 +119,7 @@ def test_a_plan_of_this_machine_is_by_the_measured_method_and_a_shared_one_by_th
     problem = Problem.langford(8)
     keep(problem, CPU, SHIFTED_FASTER)
     here, everywhere = chosen_plan(problem, CPU), chosen_plan(problem, CPU, shared=True)
-    assert (here.method.name, everywhere.method.name) == ("shifted", "polyphase")
+    assert (here.method.name, everywhere.method.name) == ("shifted2", "polyphase")
     assert here.reason.startswith("measured on this machine")
     assert not everywhere.reason
     assert everywhere.plan.key == everywhere.key == library.plan(8).key
@@ -128,7 +130,7 @@ def test_what_is_given_is_not_chosen() -> None:
     keep(problem, CPU, SHIFTED_FASTER)
     named = chosen_plan(problem, CPU, "godfrey", 4)
     assert (named.key, named.reason) == (PlanKey(problem, "godfrey", 4), "")
-    assert chosen_plan(problem, CPU, depth=2, seed=7, shared=True).key == PlanKey(problem, "shifted", 2, 7)
+    assert chosen_plan(problem, CPU, depth=2, seed=7, shared=True).key == PlanKey(problem, "shifted2", 2, 7)
 
 
 def test_a_bad_choice_is_refused_before_there_is_a_plan() -> None:

@@ -73,3 +73,10 @@ class Shifted2(Shifted):
     name = "shifted2"
     forms = Differences
     superseded_by = None
+
+    def refusal(self, problem: Problem) -> str | None:
+        reason = super().refusal(problem)
+        evens = sum(d % 2 == 0 for d in problem.differences)
+        if reason is None and evens % 2 and self.forms.outline(problem).components.exchanged:
+            reason = f"the mirror changes the signs of {evens} even factors, an odd number; use shifted"
+        return reason

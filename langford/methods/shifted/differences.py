@@ -16,7 +16,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from langford.errors import MethodDoesNotApply
 from langford.methods.shifted.forms import Form, Forms, random_sign, terms_of
 from langford.methods.shifted.kept_signs import kept
 from langford.methods.shifted.signs import Draft, chosen_signs
@@ -38,13 +37,7 @@ class Differences(Forms):
 
     @classmethod
     def outline(cls, problem: Problem) -> Differences:
-        forms = cls(problem, 0, chosen=False)
-        evens = sum(d % 2 == 0 for d in problem.differences)
-        if forms.components.exchanged and evens % 2:
-            raise MethodDoesNotApply(
-                f"the mirror changes the sign of each of the {evens} even factors, an odd number; use shifted"
-            )
-        return forms
+        return cls(problem, 0, chosen=False)
 
     @cached_property
     def fixed(self) -> int | None:

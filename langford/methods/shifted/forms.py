@@ -93,7 +93,7 @@ class Forms(ABC):
     @classmethod
     @abstractmethod
     def outline(cls, problem: Problem) -> Forms:
-        """Forms of the same terms as those of any seed, found at once; raises MethodDoesNotApply."""
+        """Forms of the same terms as those of any seed, found at once."""
 
     @property
     @abstractmethod
