@@ -14,6 +14,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 
 from db import Export, Ledger
@@ -260,6 +261,9 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
             assert part, said
             said += part
         if typed is None:
+            # Between the prompt, which the C library writes, and its read a signal would wait for the answer.
+            while psutil.Process(process.pid).status() != psutil.STATUS_SLEEPING:
+                time.sleep(0.01)
             process.send_signal(signal.SIGINT)
         else:
             os.write(terminal, f"{typed}\n".encode())
