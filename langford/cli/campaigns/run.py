@@ -49,7 +49,8 @@ Running the same command again resumes the campaign, and so does its name alone.
     "--task-time",
     type=duration,
     metavar="TIME",
-    help="Choose the depth so that tasks take up to this time, measured here; default on GPUs: 20 s.",
+    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), measured here; default on "
+    "GPUs: 20 s.",
 )
 @ledger_option
 @workers_option
