@@ -16,7 +16,11 @@ from langford.threads import computing_threads
 
 
 def count(
-    problem: Problem | int, method: str | None = None, device: str | Device = "cpu", seed: int | None = None
+    problem: Problem | int,
+    method: str | None = None,
+    device: str | Device = "cpu",
+    seed: int | None = None,
+    anyway: bool = False,
 ) -> int:
     """The exact number of arrangements, as the literature counts it (see Problem.published).
 
@@ -25,7 +29,7 @@ def count(
     150
     >>> langford.count(langford.Problem.skolem(8), method="godfrey")
     252
-    >>> langford.count(6)   # none exists
+    >>> langford.count(21)   # none can exist, by parity: Problem.obstruction
     0
 
     Args:
@@ -34,15 +38,18 @@ def count(
             applies, on this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
         seed: for "shifted2" and "shifted", which of its sums; the count is the same with each.
+        anyway: compute even where the problem has an obstruction, and the count is known to be 0.
 
     Raises:
         BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu, BadProfile: as their messages say.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
     place = Device.parse(str(device))
-    split = chosen_plan(problem_of(problem), place, method, seed=seed).plan
+    chosen = chosen_plan(problem_of(problem), place, method, seed=seed)
+    if chosen.problem.obstruction and not anyway:
+        return 0
     every = str(device) in KINDS
-    merged, _ = count_tasks(split, devices(place.kind) if every else [place])
+    merged, _ = count_tasks(chosen.plan, devices(place.kind) if every else [place])
     return merged.published
 
 
@@ -92,6 +99,8 @@ def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> est
 
 def arrangements(problem: Problem | int) -> Iterator[explicit.Arrangement]:
     """All arrangements one by one, mirror images once (:mod:`langford.explicit`).
+
+    None, at once, where the problem has an obstruction.
 
     >>> import langford
     >>> next(langford.arrangements(3))

@@ -31,9 +31,9 @@ class Estimate:
     """An estimate of the published count.
 
     Attributes:
-        value: the mean over all walks.
+        value: the mean over all walks; 0 where the problem has an obstruction.
         standard_error: of the mean; a 95% interval is value ± 1.96 · standard_error.
-        walks: number of walks.
+        walks: number of walks; 0 where the problem has an obstruction: the value is exact.
         fruitful: walks that found at least one arrangement; the standard error is reliable only when
             there are many.
     """
@@ -58,6 +58,8 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     reason = refusal(problem)
     if reason:
         raise MethodDoesNotApply(f"estimate cannot walk {problem.name}: {reason}")
+    if problem.obstruction:
+        return Estimate(0.0, 0.0, 0, 0)
     order = SearchOrder.of(problem)
     switch = colours_at_random(problem.n, EXACT_COLOURS)
     leaves, _ = random_walks(

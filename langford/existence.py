@@ -34,14 +34,14 @@ def _parity(problem: Problem) -> str | None:
         return (
             f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + {d}; "
             f"the sum of all filled places is {places} and that of all differences {differences}, so "
-            f"{places} − {factor}{differences} = {rest} would have to be divisible by {s}"
+            f"{places} − {factor}{differences} = {rest} would have to be divisible by {s}, which it is not"
         )
     squares = sum(k * k for k in problem.filled) - 2 * sum(d * d for d in problem.differences)
     if s == 3 and squares % 3:
         return (
             "the three cubes of a colour with difference d, around place c, fill places whose squares sum to "
             f"3c² + 2d²; so {squares}, the sum of the squares of all filled places less twice that of all "
-            "differences, would have to be divisible by 3"
+            "differences, would have to be divisible by 3, which it is not"
         )
     return None
 

@@ -26,7 +26,12 @@ UNIFORM_COLOURS = 14
 
 
 def iterate(problem: Problem) -> Iterator[Arrangement]:
-    """All arrangements in lexicographic order of places filled, mirror images once; raises TooExpensive."""
+    """All arrangements in lexicographic order of places filled, mirror images once; raises TooExpensive.
+
+    Where the problem has an obstruction there is none, and no search.
+    """
+    if problem.obstruction:
+        return
     _require_reach(problem)
     for placed in _extend(problem.copies, problem.free_mask, _all_unused(problem)):
         arrangement = _labelled(problem, placed)

@@ -50,6 +50,7 @@ OF_AN_ARRAY = {
 OF_A_RESERVATION = {
     **OF_EVERY_JOB,
     "array": "leave it out, the ranks of one job share the tasks",
+    "exclusive": "leave it out, the job always has its nodes for itself",
     "job-name": "give --name NAME to langford",
     "nodes": "give --nodes N to langford",
     "ntasks-per-node": "give --tasks-per-node N to langford",

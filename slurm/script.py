@@ -52,7 +52,8 @@ class Resources:
         """Seconds after which a worker should have ended; raises BadInput when the time limit is too short."""
         if self.seconds < SHORTEST_SECONDS:
             raise BadInput(
-                f"a time limit of {self.seconds} s leaves no time to work: give --time {SHORTEST_SECONDS} or more"
+                f"a time limit of {self.seconds} s leaves no time to work: give --time "
+                f"{SHORTEST_SECONDS // 60}:{SHORTEST_SECONDS % 60:02} or more"
             )
         return self.seconds - WARNING_SECONDS - MARGIN_SECONDS
 
@@ -109,6 +110,7 @@ def reservation_script(
     """
     options = [
         f"--nodes={nodes}",
+        "--exclusive",
         f"--ntasks-per-node={tasks_per_node}",
         *_resources(resources, OF_A_RESERVATION),
         "--open-mode=append",

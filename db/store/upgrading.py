@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from contextlib import closing
-from itertools import chain, count
+from contextlib import closing, suppress
+from itertools import count
 from pathlib import Path
 
 from alembic import command
@@ -56,21 +56,51 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
 
 
 def _copy_beside(file: Path, revision: str) -> Path:
-    """Copy a ledger, which no one writes now, into a new file beside it; returns the copy."""
-    endings = chain([""], (f"-{number}" for number in count(2)))
-    names = (f"{file.name}.schema-{revision}{ending}" for ending in endings)
-    copy = next(path for name in names if not (path := file.with_name(name)).exists())
+    """Copy a ledger, which no one writes now, into a new file beside it; returns the copy.
+
+    It has its name when it is whole and on disk, and replaces nothing, not even a link that leads nowhere.
+    """
+    unfinished = file.with_name(f".{file.name}.schema-{revision}")
     try:
-        # As private as the ledger, from its first byte on.
-        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IMODE(file.stat().st_mode)))
+        unfinished.unlink(missing_ok=True)  # left by an upgrade that was killed
+        try:
+            _copy(file, unfinished)
+            return _named(unfinished, f"{file.name}.schema-{revision}")
+        finally:
+            unfinished.unlink(missing_ok=True)
+    except (OSError, sqlite3.Error) as error:
+        raise LedgerUnusable(
+            f"cannot copy {file} to {file}.schema-{revision} before it is upgraded ({error}), so it was left as it "
+            "was: make room"
+        ) from error
+
+
+def _copy(file: Path, copy: Path) -> None:
+    """Copy a ledger into a new file, as private as the ledger from its first byte on."""
+    descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IMODE(file.stat().st_mode))
+    try:
         with (
             closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as source,
             closing(sqlite3.connect(copy)) as target,
         ):
+            target.execute("PRAGMA journal_mode = OFF")  # its journal would outlive it, and spoil the next copy
             source.backup(target)
-    except (OSError, sqlite3.Error) as error:
-        copy.unlink(missing_ok=True)
-        raise LedgerUnusable(
-            f"cannot copy {file} to {copy} before it is upgraded ({error}), so it was left as it was: make room"
-        ) from error
-    return copy
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _named(unfinished: Path, name: str) -> Path:
+    """Give a file the first of the names NAME, NAME-2, NAME-3, … that is free; returns its path."""
+    for number in count(1):
+        path = unfinished.with_name(name if number == 1 else f"{name}-{number}")
+        with suppress(FileExistsError):
+            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            break
+    unfinished.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return path

@@ -359,7 +359,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm keep eight --time 20:00", "is a SQLite file"),
     ("slurm keep eight --time 20:00 --notify-url nonsense", "must begin with http"),
     ("slurm keep eight --time 20:00 --server https://host --notify-url https://a/b", "langford serve"),
-    ("slurm submit eight --time 5 --server https://host", "leaves no time"),
+    ("slurm submit eight --time 2 --server https://host", "give --time 3:00 or more"),
     ("slurm submit eight --time -5", "not negative"),
     ("slurm submit eight --time 20:00 --server nonsense", "is not the address"),
     ("slurm reserve --time 20:00 --sbatch mem=2G --dry-run langford 8", "not an option of sbatch"),

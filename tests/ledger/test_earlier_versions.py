@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import gzip
 import resource
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -102,6 +105,43 @@ def test_a_copy_replaces_no_other_and_is_as_private_as_the_ledger(tmp_path: Path
     assert other.read_text() == "another"
 
 
+def test_a_copy_replaces_no_link_that_leads_nowhere(tmp_path: Path) -> None:
+    where = ledger_of("0007", tmp_path)
+    link = tmp_path / "langford.db.schema-0007"
+    link.symlink_to(tmp_path / "offline" / "backup")
+    with Database(where, upgrade=True) as database:
+        copy = database.copy_before_upgrade
+    assert copy == tmp_path / "langford.db.schema-0007-2"
+    assert link.is_symlink()
+
+
+UNTIL_COPIED = """
+import os, sqlite3, sys
+from db.store import upgrading
+from db.store.database import Database
+def closing(connection):
+    os.kill(os.getpid(), {number})
+upgrading.closing = closing
+Database(sys.argv[1], upgrade=True)
+"""
+"""Upgrades a ledger, and gets a signal once the file of the copy is there and the copy is not."""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_copy_that_was_interrupted_has_no_name_of_a_copy(number: int, tmp_path: Path) -> None:
+    where = ledger_of("0007", tmp_path)
+    before = dump(Path(where))
+    code = UNTIL_COPIED.format(number=int(number))
+    ended = subprocess.run([sys.executable, "-c", code, where], capture_output=True, check=False)
+    assert ended.returncode in (-number, 1)
+    assert not list(tmp_path.glob("langford.db.schema-*"))
+    with Database(where, upgrade=True) as database:
+        copy = database.copy_before_upgrade
+    assert copy == tmp_path / "langford.db.schema-0007"
+    assert dump(copy) == before
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:
     where = ledger_of("0007", tmp_path)
     before = dump(Path(where))
@@ -113,4 +153,4 @@ def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert dump(Path(where)) == before
-    assert not list(tmp_path.glob("*.schema-*"))
+    assert not list(tmp_path.glob("*schema-*"))

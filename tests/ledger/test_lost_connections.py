@@ -287,8 +287,8 @@ def test_what_a_role_may_do_that_only_reads(read_only: str, langford: Run, argum
 @pytest.mark.parametrize(
     "arguments",
     [
-        ["run", "langford", "9"],
-        ["create", "langford", "9"],
+        ["run", "langford", "7"],
+        ["create", "langford", "7"],
         ["retry", NAME],
         ["release", NAME],
         ["token", NAME],

@@ -106,7 +106,7 @@ def test_every_method_that_applies_counts_every_family(known: dict[Problem, int]
     for problem, count in known.items():
         if problem.n <= MOST_COLOURS and way.refusal(problem) is None:
             families.add(problem.variant)
-            if langford.count(problem, method=method) != problem.published(count):
+            if langford.count(problem, method=method, anyway=True) != problem.published(count):
                 wrong.append(problem.name)
     assert not wrong
     assert {*VARIANTS} - families <= WITHOUT.get(method, set())
@@ -180,7 +180,7 @@ def test_zeros_are_those_of_the_literature_up_to_14(family: str) -> None:
             # Of many members with the same n some are counted.
             if sum(values.values()) % 7 == n % 7 or not values:
                 zeros += not exists
-                if (langford.count(problem) > 0) != exists:
+                if (langford.count(problem, anyway=True) > 0) != exists:
                     wrong.append(problem.name)
     assert not wrong
     assert zeros

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator
@@ -20,17 +19,11 @@ from langford.cli.output import display, formats
 from langford.cli.output.terminal import is_terminal
 from langford.durable import replace_file
 
-LAST = re.compile(r"(\d{1,6})([mhd])")
-UNITS = {"m": 60.0, "h": 3600.0, "d": 86_400.0}
-
 
 def moment(text: str) -> float:
     """A time in seconds since 1970, from "2026-01-31", "2026-01-31T12:30", "90m" or "1:30:00" ago."""
-    last = LAST.fullmatch(text)
     try:
-        if last:
-            at = time.time() - float(last[1]) * UNITS[last[2]]
-        elif "-" not in text:
+        if "-" not in text:
             at = time.time() - duration(text)
         else:
             written = datetime.fromisoformat(text)

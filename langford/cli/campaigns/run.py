@@ -26,6 +26,7 @@ from langford.cli.options.groups import CampaignOptions, campaign_options_or_nam
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options.types import duration
 from langford.cli.output import display
+from langford.cli.output.answer import nothing_to_count
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
 from langford.methods import candidates
@@ -48,7 +49,8 @@ Running the same command again resumes the campaign, and so does its name alone.
     "--task-time",
     type=duration,
     metavar="TIME",
-    help="Choose the depth so that tasks take up to this time, measured here; default on GPUs: 20 s.",
+    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), measured here; default on "
+    "GPUs: 20 s.",
 )
 @ledger_option
 @workers_option
@@ -86,6 +88,9 @@ def run(
         with Ledger(address) as ledger:
             campaign = resumed(ledger, chosen.resumed, device)
             context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
+    settled = chosen.settled(Device.parse(device))
+    if settled is not None:
+        context.exit(nothing_to_count(settled.problem, settled.method.name).print(as_json))
     # Before the ledger is opened: bad input creates no ledger.
     new = chosen.plan(Device.parse(device), _task_seconds(task_time, device))
     chosen_devices = devices(device, chosen_cores(workers))

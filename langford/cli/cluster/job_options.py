@@ -15,7 +15,7 @@ from langford.cli.options.common import (
     token_option,
 )
 from langford.cli.options.groups import gathered
-from langford.cli.options.types import duration
+from langford.cli.options.types import FORMS, job_duration
 from slurm import Resources
 
 
@@ -68,10 +68,10 @@ job_options = gathered(
     click.option(
         "--time",
         "seconds",
-        type=duration,
+        type=job_duration,
         required=True,
         metavar="TIME",
-        help="Time limit of a job: seconds, MM:SS or HH:MM:SS.",
+        help=f"Time limit of a job: minutes, as for sbatch, {FORMS}.",
     ),
     click.option("--gres", help="Generic resources, like gpu:1."),
     click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),

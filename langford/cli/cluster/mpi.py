@@ -15,7 +15,7 @@ from langford.cli.cluster.ranks import failing_together
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
-from langford.cli.output.answer import Answer, other_method
+from langford.cli.output.answer import Answer, nothing_to_count, other_method
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import BadInput, LangfordError
@@ -61,6 +61,11 @@ def mpi(
     if not static and communicator.size < 2:
         raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
+        settled = chosen.settled(Device.parse(device))
+        if settled is not None:
+            # Every rank knows it; one of them prints it.
+            answer = nothing_to_count(settled.problem, settled.method.name)
+            context.exit(answer.judged() if communicator.rank else answer.print(as_json))
         key = chosen.plan(Device.parse(device), shared=True).key
     except LangfordError:
         # Every rank has the same error; one of them reports it.

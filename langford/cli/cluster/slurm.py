@@ -247,6 +247,7 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
         *campaign.key.arguments,
         "--name",
         name,
+        *(["--anyway"] if campaign.problem.obstruction else []),
     ]
     # Jobs inherit the environment: an address that comes from it need not stand in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:

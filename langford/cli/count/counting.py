@@ -8,13 +8,13 @@ from jobs.tuning import forecast
 from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
-from langford.cli.output.answer import Answer, other_method
+from langford.cli.output.answer import Answer, nothing_to_count, other_method
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
-from langford.methods import Count, chosen_plan
+from langford.methods import chosen_plan
 from langford.problem import Problem
 from langford.words import duration, several
 
@@ -59,8 +59,7 @@ def count(
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     if problem.obstruction and not anyway:
-        nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
-        context.exit(Answer(problem, method.name, nothing, 0.0, "without counting", "").print(as_json))
+        context.exit(nothing_to_count(problem, method.name).print(as_json))
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
     place = chosen_devices[0]
@@ -109,12 +108,15 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
             {
                 "problem": problem.name,
                 "estimate": estimated.value,
-                "standard_error": estimated.standard_error if estimated.fruitful else None,
+                "standard_error": estimated.standard_error if estimated.fruitful or not estimated.walks else None,
                 "walks": estimated.walks,
                 "fruitful": estimated.fruitful,
                 "seed": seed,
             }
         )
+        return
+    if problem.obstruction:
+        print(f"{problem} = 0, exactly and without a walk\n  none can exist: {problem.obstruction}")
         return
     if estimated.fruitful:
         relative = f"one standard error, {estimated.standard_error / estimated.value:.2%}"
@@ -122,9 +124,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     else:
         print(f"{problem}: no estimate, since no walk found an arrangement")
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
-    if problem.obstruction:
-        print(f"  the exact value is 0: {problem.obstruction}")
-    elif not estimated.fruitful:
+    if not estimated.fruitful:
         print("  give more --walks; if none of them finds one, there may be no arrangement: `langford count`")
 
 

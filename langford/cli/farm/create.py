@@ -40,6 +40,12 @@ Examples:
 @json_option
 def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
     """Write a campaign with all its tasks into a ledger, for workers that come later."""
+    settled = chosen.settled(CPU)
+    if settled is not None:
+        raise BadInput(
+            f"{settled.problem} = 0, so there is nothing to create (--anyway creates it nevertheless): "
+            f"none can exist, {settled.problem.obstruction}"
+        )
     key = chosen.plan(CPU, shared=True).key
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)

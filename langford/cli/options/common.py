@@ -13,7 +13,7 @@ import click
 
 from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
-from langford.cli.options.types import FiniteRange, duration
+from langford.cli.options.types import FORMS, FiniteRange, duration
 from langford.cli.output.display import say
 from langford.cores import cores
 from langford.devices import CPU, KINDS
@@ -107,7 +107,7 @@ workers_option = click.option(
     "--workers", type=click.IntRange(1, 4096), help="Processes on the CPU; default: one per core."
 )
 time_limit_option = click.option(
-    "--time-limit", type=duration, metavar="TIME", help="Stop before this time is over: seconds or HH:MM:SS."
+    "--time-limit", type=duration, metavar="TIME", help=f"Stop before this time is over: seconds, {FORMS}."
 )
 patience_option = click.option(
     "--patience",
@@ -115,7 +115,8 @@ patience_option = click.option(
     default=str(int(PATIENCE_SECONDS)),
     show_default=True,
     metavar="TIME",
-    help="A task that takes longer than this, and much longer than it should, has its process killed.",
+    help="A task that takes longer than this (in seconds, or as for --time-limit), and much longer than it should, "
+    "has its process killed.",
 )
 
 

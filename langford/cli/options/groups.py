@@ -136,6 +136,7 @@ class CampaignOptions:
         plan_seed: which of the method's sums; None: the default.
         name: of the campaign; None: the name of its plan.
         yes: whether to create a campaign of millions of tasks without a question.
+        anyway: whether to compute even if no arrangement can exist.
     """
 
     variant: str | None
@@ -150,6 +151,7 @@ class CampaignOptions:
     plan_seed: int | None
     name: str | None
     yes: bool
+    anyway: bool
 
     def problem(self) -> Problem:
         """The problem that the campaign counts; raises BadProblem, and as :meth:`require`."""
@@ -200,6 +202,13 @@ class CampaignOptions:
         given = (self.method_name, self.depth, self.plan_seed)
         return chosen_plan(self.problem(), device, *given, task_seconds, shared)
 
+    def settled(self, device: Device) -> ChosenPlan | None:
+        """The plan, where the answer is known to be 0 without a computation, and none was asked for; else None.
+
+        Raises as :meth:`plan`.
+        """
+        return self.plan(device) if self.problem().obstruction and not self.anyway else None
+
     def matches(self, key: PlanKey) -> bool:
         """Whether a plan is of the problem, and of the method and depth as far as they were given.
 
@@ -230,6 +239,7 @@ def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command]
         plan_seed_option,
         name_option,
         click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
+        click.option("--anyway", is_flag=True, help="Start even if no arrangement can exist."),
     )
 
 

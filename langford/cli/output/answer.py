@@ -104,6 +104,12 @@ class Answer:
         return ExitCode.CHECK_FAILED
 
 
+def nothing_to_count(problem: Problem, method: str) -> Answer:
+    """The answer for a problem with an obstruction, of which nothing is computed."""
+    nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
+    return Answer(problem, method, nothing, 0.0, "without counting", "")
+
+
 def _difference(words: str) -> str:
     """ "DIFFERS   from …" as the part of a sentence."""
     return " ".join(words.replace("DIFFERS", "differs:" if "none can" in words else "differs", 1).split())

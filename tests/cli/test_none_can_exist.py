@@ -1,0 +1,92 @@
+"""A problem that has no arrangement by parity or room: every command and the Python API answer at once."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+import langford as library
+from langford.problem import Problem
+from tests.support.command_line import Run
+from tests.support.databases import fresh_database
+
+# L(2,33) takes years: a command that computes does not end in the time of a test.
+IMPOSSIBLE = "33"
+
+
+@pytest.mark.parametrize("command", ["count 33", "run langford 33", "run skolem 34 --depth 12"])
+def test_a_count_is_answered_without_a_ledger(langford: Run, tmp_path: Path, command: str) -> None:
+    done = langford(*command.split())
+    assert done.returncode == 0, done.stderr
+    assert " = 0\n" in done.stdout
+    assert "none can exist" in done.stdout
+    assert not list(tmp_path.glob("*.db"))
+    document = json.loads(langford(*command.split(), "--json").stdout)
+    assert (document["count"], document["tasks"], document["agrees"]) == ("0", 0, True)
+
+
+def test_nothing_is_created(langford: Run, tmp_path: Path) -> None:
+    done = langford("create", "langford", IMPOSSIBLE)
+    assert done.returncode == 2
+    assert "L(2,33) = 0, so there is nothing to create" in done.stderr
+    assert "--anyway" in done.stderr
+    assert not list(tmp_path.glob("*.db"))
+
+
+def test_anyway_computes(langford: Run) -> None:
+    assert langford("create", "langford", "9", "--anyway", "--name", "nine").returncode == 0
+    done = langford("run", "nine")
+    assert (done.returncode, "found by" in done.stdout) == (0, True), done.stderr
+    again = langford("run", "langford", "9", "--anyway", "--name", "nine")
+    assert (again.returncode, "found by" in again.stdout) == (0, True), again.stderr
+
+
+def test_a_list_says_that_there_is_none(langford: Run) -> None:
+    for n in ("6", IMPOSSIBLE):
+        done = langford("list", n)
+        assert (done.returncode, done.stdout) == (0, "")
+        assert f"L(2,{n}) has no arrangement" in done.stderr
+        counted = langford("list", n, "--count")
+        assert (counted.returncode, counted.stdout) == (0, "0\n")
+
+
+def test_an_estimate_is_exact(langford: Run) -> None:
+    done = langford("estimate", IMPOSSIBLE)
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "L(2,33) = 0, exactly and without a walk")
+    assert "none can exist" in done.stdout
+    document = json.loads(langford("estimate", IMPOSSIBLE, "--json").stdout)
+    assert (document["estimate"], document["standard_error"], document["walks"]) == (0, 0, 0)
+
+
+def test_the_api_answers_at_once() -> None:
+    assert list(library.arrangements(33)) == []
+    assert library.count(33) == 0
+    assert library.count(9, anyway=True) == 0
+    assert library.estimate(33).value == 0
+
+
+def test_workers_on_a_cluster_compute_what_was_created_nevertheless(langford: Run, tmp_path: Path) -> None:
+    """The script of a job runs `langford run` with the arguments of the campaign."""
+    address = fresh_database("postgres", tmp_path)
+    assert langford("create", "langford", "9", "--anyway", "--name", "nine", "--ledger", address).returncode == 0
+    script = langford(
+        "slurm", "submit", "nine", "--time", "20:00", "--dry-run", variables={"LANGFORD_LEDGER": address}
+    )
+    words = shlex.split(script.stdout.splitlines()[-1])
+    command = words[words.index("run") : words.index("--time-limit")]
+    done = langford(*command, variables={"LANGFORD_LEDGER": address})
+    assert (done.returncode, "found by" in done.stdout) == (0, True), script.stdout + done.stderr
+
+
+@pytest.mark.parametrize("problem", [Problem.langford(21), Problem.skolem(6), Problem.hooked_skolem(4)])
+def test_the_reason_holds_for_a_reader_who_adds_up(problem: Problem) -> None:
+    """The sums in the sentence are those of the problem."""
+    places, differences = sum(problem.filled), sum(problem.differences)
+    rest = places - differences
+    assert rest % 2
+    assert f"{places} − {differences} = {rest} would have to be divisible by 2, which it is not" in str(
+        problem.obstruction
+    )
