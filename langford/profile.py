@@ -65,7 +65,7 @@ def _profile() -> dict[str, Any]:
     except NoHome:
         return {}
     try:
-        profile = json.loads(file.read_text())
+        profile = json.loads(file.read_text("utf-8-sig"))
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except (OSError, ValueError) as error:

@@ -1,15 +1,19 @@
-"""Events of a campaign in words: one alone, or many of a kind in one line."""
+"""Events of a campaign in words, one alone or many of a kind in one line; and the states of workers."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from db.look.overview.records import Presence, WorkerView
 from db.records import EventRecord
 from db.states import EventKind
+from langford.words import coarse_duration
 
 NAMED = 10
 """The maximum number of tasks or machines that a line names."""
+UNSEEN_SECONDS = 40.0
+"""A worker that holds tasks makes a request every 30 s (a quarter of its lease): then it may have died."""
 LISTED = 100
 """The maximum number of entries of a list for programs."""
 
@@ -68,6 +72,21 @@ WORDINGS = {
     ),
 }
 """The kinds of events that are reported; the others are too many, or are reported in another way."""
+
+
+def state_in_words(worker: WorkerView, now: float) -> str:
+    """The state of a worker: how it ended, where that is known; how long it was not seen, where it is late.
+
+    Args:
+        worker: one of an overview.
+        now: when that was made, in seconds since 1970.
+    """
+    unseen = now - worker.last_seen
+    if worker.state is Presence.WORKING and unseen >= UNSEEN_SECONDS:
+        return f"not seen for {coarse_duration(unseen)}"
+    if worker.state is Presence.ENDED and worker.ending:
+        return worker.ending
+    return worker.state.value
 
 
 def _set_aside(event: EventRecord) -> str:

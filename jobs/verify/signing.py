@@ -82,7 +82,7 @@ def signer(file: Path, allowed: Path | None) -> str:
     if not signature.exists():
         if allowed is not None:
             raise BadSignature(f"{file} is not signed: ask someone you trust for {signature.name}")
-        return "not signed: anyone could have written this file"
+        return "not signed: nothing says who wrote this file, its content is checked all the same"
     given = ("-n", NAMESPACE, "-s", str(signature))
     if allowed is None:
         done = _keygen("-Y", "check-novalidate", *given, content=content)

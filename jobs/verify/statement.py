@@ -72,7 +72,7 @@ class Statement:
     def read(cls, file: Path) -> Statement:
         """The statement in a file; raises BadInput, ChangedStatement or OSError."""
         try:
-            text = content(file, LARGEST_BYTES).decode()
+            text = content(file, LARGEST_BYTES).decode("utf-8-sig")
         except (UnicodeDecodeError, TooLarge) as error:
             raise BadInput(f"{file} is not text: choose a file that `langford verify --statement` wrote") from error
         return cls.from_text(text)

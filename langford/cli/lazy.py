@@ -46,6 +46,17 @@ class ListingGroup(click.Group):
             if command is not None and not command.hidden:
                 yield "Commands", name, command.get_short_help_str(SUMMARY_LENGTH)
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first argument names; raises UsageError, which names the nearest one."""
+        known, given = self.list_commands(ctx), args[0]
+        if given not in known and not given.startswith("-") and not ctx.resilient_parsing:
+            near = load("difflib:get_close_matches")(given, known, n=1)
+            advice = f"  Did you mean {near[0]!r}?" if near else ""
+            raise click.UsageError(f"No such command {given!r:.80}.{advice}", ctx)
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands, the summaries below one another."""
         lines = list(self.lines(ctx))

@@ -8,6 +8,7 @@ from rich.cells import cell_len
 
 from db.files.messages import Time
 from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
+from jobs.show.wording import state_in_words
 from langford.cli.output.columns import Column, table
 from langford.cli.output.overviews import line_of, lines_of
 from tests.ledger.test_overview_documents import OVERVIEW, WORKER
@@ -111,3 +112,18 @@ def test_only_the_whole_is_a_hundred_percent() -> None:
 
 def test_no_campaign() -> None:
     assert "langford run" in "\n".join(lines_of([], 80))
+
+
+def test_a_worker_that_is_late_is_not_said_to_work() -> None:
+    """It may have been killed: its lease ends later."""
+
+    def state(seconds: float) -> str:
+        worker = replace(WORKER, state=Presence.WORKING, last_seen=Time(OVERVIEW.now - seconds))
+        return state_in_words(worker, OVERVIEW.now)
+
+    assert (state(30), state(39)) == ("working", "working")
+    assert (state(40), state(140)) == ("not seen for 40 s", "not seen for 2 min")
+    late = replace(WORKER, state=Presence.WORKING, last_seen=Time(OVERVIEW.now - 45))
+    assert "not seen for 45 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
+    idle = replace(WORKER, state=Presence.IDLE, last_seen=Time(OVERVIEW.now - 60))
+    assert state_in_words(idle, OVERVIEW.now) == "idle"

@@ -82,7 +82,8 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     worker = farm.work(in_process=False, SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
     worker.send_signal(signal.SIGTERM)
-    worker.communicate(timeout=30)
+    _, errors = worker.communicate(timeout=30)
+    assert "stopped by SIGTERM: " in errors
     assert worker.returncode == 128 + signal.SIGTERM
     progress = farm.campaign.progress()
     assert "leased" not in progress.tasks
@@ -95,7 +96,8 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
 
 def test_a_time_limit_drains(long_farm: Farm) -> None:
     worker = long_farm.work("--time-limit", "4")
-    worker.communicate(timeout=60)
+    _, errors = worker.communicate(timeout=60)
+    assert "stopped, the time limit is near: " in errors
     assert worker.returncode == 3
     assert "leased" not in long_farm.campaign.progress().tasks
     assert [worker.ending for worker in long_farm.workers()] == [Ending.STOPPED]

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from msgspec import Struct
 
 from db.files.messages import BadMessage, decoded, encoded
-from jobs.addresses import is_this_machine
+from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.farm.api.wire import Failure
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
@@ -223,6 +223,8 @@ def understood(address: str) -> Iterator[None]:
 
 def split(url: str) -> SplitResult:
     """The parts of the address of a campaign; raises BadInput for one that is none."""
+    if lacks_scheme(url):
+        raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError

@@ -82,7 +82,7 @@ def confirm(
         key, second = confirming_plan(ledger, campaign, method_name, plan_seed, depth, Device.parse(device))
         chosen_devices = devices(device, chosen_cores(workers))
         confirming = create_campaign(ledger, key, second, yes)
-        display.say(f"{name} is confirmed by {key}: the campaign {confirming.name}")
+        display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")
         report = work_off(ledger, confirming, chosen_devices, stop, time_limit)
         code = unfinished(confirming, report, stop)
         if code is not None:

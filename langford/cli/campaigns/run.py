@@ -27,9 +27,10 @@ from langford.cli.options.notifying import NotifyOptions, last_seconds, notified
 from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
+from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYING, advice, length, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
-from langford.methods import candidates
+from langford.methods import ChosenPlan, candidates
 
 
 @click.command(
@@ -102,7 +103,18 @@ def run(
         campaign = create_campaign(ledger, begun or new.key, chosen.name, chosen.yes)
         if begun is None and new.reason:
             display.say(f"{new.problem} by {new.method.name}, {new.reason}")
+        if begun is None:
+            _say_how_long(new, chosen_devices)
         context.exit(worked_off(ledger, campaign, chosen_devices))
+
+
+def _say_how_long(new: ChosenPlan, chosen_devices: Sequence[Device]) -> None:
+    """Say how long a new campaign takes, where that is long, and what would make it shorter."""
+    expected = seconds_on(new.problem, new.method, chosen_devices)
+    if expected > SECONDS_WORTH_SAYING:
+        display.say(f"{new.problem} by {new.method.name}: {length(expected, chosen_devices)}")
+    if expected > SECONDS_WORTH_ADVICE:
+        display.say(advice(new.problem, expected, chosen_devices))
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:

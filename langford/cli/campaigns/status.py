@@ -14,6 +14,7 @@ import click
 from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.look.overview import Overview, to_document
+from jobs.addresses import has_scheme, lacks_scheme
 from jobs.farm.worker.remote_overviews import RemoteOverviews
 from jobs.farm.worker.requests import ServerAway
 from langford.cli.options.common import (
@@ -77,7 +78,7 @@ def status(
     Of one campaign, NAME, it shows everything.  With the URL of a server, http(s)://HOST:PORT or
     http(s)://HOST:PORT/NAME, it asks the server, else the ledger.
     """
-    is_remote = where is not None and where.startswith(("http://", "https://"))
+    is_remote = where is not None and (has_scheme(where) or lacks_scheme(where))
     if not is_remote and name is not None:
         raise click.UsageError(f"{where} is not a URL: write http://HOST:PORT, or the name of one campaign alone")
     if every is not None and not watch:

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import click
 
-from jobs.tuning import forecast
 from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
+from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYING, advice, length, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import chosen_plan
-from langford.problem import Problem
-from langford.words import duration, several
+from langford.words import YEAR_SECONDS, several
 
-SECONDS_WORTH_SAYING = 3.0
-SECONDS_WORTH_A_LEDGER = 1800.0
-YEAR_SECONDS = 31_557_600.0
-LONGEST_COUNT = YEAR_SECONDS
+LONGEST_COUNT = float(YEAR_SECONDS)
 """Seconds after which a count is refused without --anyway."""
 
 
@@ -63,19 +59,19 @@ def count(
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
     place = chosen_devices[0]
-    expected = forecast.core_seconds(problem, method) / threads if place.on_cores else 0.0
+    expected = seconds_on(problem, method, chosen_devices)
     if expected > LONGEST_COUNT and not anyway:
-        years = expected * threads / YEAR_SECONDS
         raise TooExpensive(
-            f"{problem} by {method.name} would take about {duration(expected)} on this machine "
-            f"({years:,.0f} core years): use a cluster of many cores, or GPUs; `langford estimate "
-            f"{_problem_of_estimate(problem)}` approximates it now (--anyway starts it nevertheless)"
+            f"{problem} by {method.name} would take {length(expected, chosen_devices)}: "
+            f"{advice(problem, expected, chosen_devices)} (--anyway starts it nevertheless)"
         )
     if expected > SECONDS_WORTH_SAYING:
         why = f" ({choice.reason})" if choice.reason else ""
-        display.say(f"{problem} by {method.name}: about {duration(expected)} on {several(threads, 'core')}{why}")
-    if expected > SECONDS_WORTH_A_LEDGER:
-        display.say("`langford run` does the same and survives interruption")
+        display.say(f"{problem} by {method.name}: {length(expected, chosen_devices)}{why}")
+    if expected > SECONDS_WORTH_ADVICE:
+        display.say(
+            f"`langford run` does the same and survives interruption; {advice(problem, expected, chosen_devices)}"
+        )
     used = f"on {several(len(chosen_devices), place.unit)}"
     plan = choice.plan
     line = ProgressLine(str(problem), float(plan.work.sum()), len(plan.tasks))
@@ -126,10 +122,3 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
     if not estimated.fruitful:
         print("  give more --walks; if none of them finds one, there may be no arrangement: `langford count`")
-
-
-def _problem_of_estimate(problem: Problem) -> str:
-    """The problem as arguments of ``langford estimate``, where the variant is an option."""
-    variant, *rest = problem.arguments
-    named = {"--differences": [variant, *rest], "langford": rest}.get(variant, [*rest, "--variant", variant])
-    return " ".join(named)

@@ -10,7 +10,7 @@ import click
 
 from db import Campaign, Ledger
 from db.look.overview import Watch
-from jobs.addresses import is_this_machine
+from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard import listening
 from jobs.show.log import campaign_lines
@@ -66,6 +66,7 @@ def serve(
     notify: NotifyOptions,
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results."""
+    host = without_brackets(host)
     if not (certificate or insecure or is_this_machine(host)):
         raise BadInput(
             f"on {host} tokens would travel without encryption: give --certificate and --key, or --insecure inside "

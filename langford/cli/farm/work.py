@@ -98,7 +98,12 @@ def work(
         report = Run(source, chosen_devices, console, time_limit, patience=patience).run()
     waiting = results.count
     remark = f", {several(waiting, 'result')} kept in {results.folder}" if waiting else ""
-    display.say(f"{several(report.tasks_here, 'task')} done here{remark}")
+    reason = ""
+    if stop.received:
+        reason = f"stopped by {stop.received.name}: "
+    elif report.stopped:
+        reason = f"stopped, the {report.stopped} is near: "
+    display.say(f"{reason}{several(report.tasks_here, 'task')} done here{remark}")
     if source.rechecks and not report.stopped:
         waits = several(source.rechecks, "result waits", "results wait")
         display.say(f"{waits} for workers of other hosts, with other tokens")

@@ -53,7 +53,7 @@ def token_of(file: Path | None) -> str:
 def _text_of(file: Path) -> str:
     """The text in the file of a token; raises BadInput, or OSError."""
     try:
-        return content(file, LONGEST_TOKEN_FILE).decode(errors="replace")
+        return content(file, LONGEST_TOKEN_FILE).decode("utf-8-sig", errors="replace")
     except TooLarge as error:
         raise BadInput(
             f"{error}, which no token has: give the file that `langford token NAME --out` wrote"

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from db.look.overview import Overview, Presence, WorkerView
+from jobs.show.wording import state_in_words
 from langford.cli.output.columns import Column, table
 from langford.plain import plain, shortened
 from langford.words import clock, coarse_duration, duration, percent, quantity, rate, several
@@ -108,7 +109,7 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
             Column("device", [worker.device_model or worker.device_kind for worker in workers], False, 4),
             Column("at once", [str(worker.processes or "") for worker in workers], True, 9),
             Column("SLURM", [worker.slurm or "" for worker in workers], False, 8),
-            Column("state", [_state(worker) for worker in workers]),
+            Column("state", [state_in_words(worker, overview.now) for worker in workers]),
             Column("seen", [coarse_duration(overview.now - worker.last_seen) for worker in workers], True, 1),
             Column("leased", [f"{worker.leased:,}" for worker in workers], True, 6),
             Column("done", [f"{worker.done:,}" for worker in workers], True, 2),
@@ -196,10 +197,6 @@ def _notes(overview: Overview) -> str:
         "warning" if warnings == 1 else "warnings": warnings,
     }
     return ", ".join(f"{number:,} {label}" for label, number in notes.items() if number)
-
-
-def _state(worker: WorkerView) -> str:
-    return worker.ending or worker.state.value if worker.state is Presence.ENDED else worker.state.value
 
 
 def _preempted(worker: WorkerView) -> str:

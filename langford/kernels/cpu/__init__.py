@@ -5,7 +5,20 @@ from __future__ import annotations
 
 import os
 
-import numba
+from langford.errors import BadInput
+
+try:
+    import numba
+except ValueError as error:
+    given = ", ".join(sorted(name for name in os.environ if name.startswith("NUMBA_")))
+    if not given:
+        raise
+    raise BadInput(f"numba does not start with {given} ({error}): unset it, or give it another value") from error
+if numba.config.DISABLE_JIT:
+    raise BadInput(
+        "NUMBA_DISABLE_JIT keeps numba from compiling, and no kernel runs without: unset it "
+        "(or disable_jit in .numba_config.yaml)"
+    )
 
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.kernels.cpu.compiled import load_private_code, save_one_at_a_time, spare_linear_algebra

@@ -1,0 +1,92 @@
+"""How long a count will take, in words, before it begins; what would make it shorter, or be possible instead."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from jobs.tables.forecast import expected_seconds
+from jobs.tuning import forecast
+from langford.devices import Device
+from langford.errors import BadInput
+from langford.methods import Method, fastest_method
+from langford.problem import Problem
+from langford.variants import DIFFERENCES
+from langford.words import YEAR_SECONDS, duration, several
+
+DAY_SECONDS = 86_400.0
+SECONDS_WORTH_SAYING = 3.0
+SECONDS_WORTH_ADVICE = 1800.0
+MOST_CORE_YEARS = 10_000.0
+"""What the largest clusters could finish: a hundred thousand cores for a month."""
+SMALLER = 12
+"""How many smaller n are looked at for a count that is possible instead."""
+LARGEST_ALTERNATIVE = 28
+POWERS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+
+
+def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> float:
+    """Expected seconds of a count on these devices; 0 for a short one, and on GPUs, which are not measured."""
+    if not devices[0].on_cores:
+        return 0.0
+    return forecast.core_seconds(problem, method) / len(devices)
+
+
+def long_duration(seconds: float) -> str:
+    """A duration, in which many years are words that can be grasped.
+
+    >>> long_duration(60), long_duration(3.3e7 * YEAR_SECONDS), long_duration(3.3e19 * YEAR_SECONDS)
+    ('60 s', '33 million years', 'over 1,000 quadrillion years')
+    """
+    years = seconds / YEAR_SECONDS
+    if years >= 1e18:
+        return "over 1,000 quadrillion years"
+    for size, name in POWERS:
+        if years >= size:
+            return f"{years / size:,.0f} {name} years"
+    return duration(seconds)
+
+
+def length(seconds: float, devices: Sequence[Device]) -> str:
+    """How long a count takes, with the devices: "about 46 min on 2 cores"."""
+    cores = len(devices)
+    core_years = seconds * cores / YEAR_SECONDS
+    total = f" ({long_duration(seconds * cores).removesuffix(' years')} core years)" if core_years >= 3 else ""
+    time = long_duration(seconds)
+    return f"{'' if time.startswith('over') else 'about '}{time} on {several(cores, devices[0].unit)}{total}"
+
+
+def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
+    """What makes a long count shorter; for one that no cluster can finish, what is possible instead."""
+    estimate = f"`langford estimate {_arguments(problem)}` approximates it now"
+    if seconds * len(devices) / YEAR_SECONDS <= MOST_CORE_YEARS:
+        share = "GPUs make it shorter (--device cuda), and more machines (`langford create`, then `langford serve`)"
+        return f"{share}; {estimate}" if seconds > DAY_SECONDS else share
+    instead = _possible(problem, devices)
+    return f"no cluster can finish it; {estimate}{f', and {instead}' if instead else ''}"
+
+
+def _possible(problem: Problem, devices: Sequence[Device]) -> str:
+    """The largest problem of the same kind that takes a day at most, in words; empty: there is none."""
+    if problem.variant == DIFFERENCES:
+        return ""
+    choices = []
+    for n in range(min(problem.order - 1, LARGEST_ALTERNATIVE), 0, -1)[:SMALLER]:
+        try:
+            smaller = problem.resized(n)
+            if not smaller.obstruction:
+                choices.append((smaller, fastest_method(smaller, devices[0]).method))
+        except BadInput:
+            break
+    expected = expected_seconds(choices, devices) if choices else {}
+    found = next((each for each in expected if expected[each] <= DAY_SECONDS), None)
+    if found is None:
+        return ""
+    time = f"takes about {duration(expected[found])}" if expected[found] else "takes moments"
+    return f"{found} {time} here"
+
+
+def _arguments(problem: Problem) -> str:
+    """The problem as arguments of ``langford estimate``, where the variant is an option."""
+    variant, *rest = problem.arguments
+    named = {"--differences": [variant, *rest], "langford": rest}.get(variant, [*rest, "--variant", variant])
+    return " ".join(named)

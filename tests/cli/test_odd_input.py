@@ -1,0 +1,79 @@
+"""What users write nearly right, and odd surroundings: understood, or answered by one line with the right form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from jobs.addresses import lacks_scheme
+from jobs.verify.statement import Statement
+from langford.cli.options.common import token_of
+from tests.cli.test_statement import stated
+from tests.support.command_line import Run
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [("cuont 8", "count"), ("staus", "status"), ("irregular tre", "tree"), ("slurm kep", "keep")],
+)
+def test_the_nearest_command_is_named(langford: Run, given: str, meant: str) -> None:
+    done = langford(*given.split())
+    assert done.returncode == 2
+    assert f"Did you mean {meant!r}?" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert "Did you mean" not in langford("xyzzy").stderr
+
+
+@pytest.mark.parametrize("command", ["status", "work"])
+@pytest.mark.parametrize("address", ["127.0.0.1:9/eight", "farm:8765/eight", "[::1]:8765/eight"])
+def test_an_address_without_a_scheme_is_answered_by_the_right_form(
+    langford: Run, command: str, address: str
+) -> None:
+    done = langford(command, address, variables={"LANGFORD_TOKEN": "token"})
+    assert done.returncode == 2
+    assert f"write https://{address}, or http://{address}" in done.stderr
+
+
+def test_names_of_campaigns_and_files_are_no_addresses() -> None:
+    for text in ("langford-24-polyphase-12", "records.db", "sqlite:///records.db", "/a/b:5", "a b:5"):
+        assert not lacks_scheme(text), text
+
+
+def test_a_scheme_may_be_in_capitals(langford: Run) -> None:
+    done = langford("status", "HTTP://127.0.0.1:9/eight", variables={"LANGFORD_TOKEN": "token"})
+    assert "there is no ledger" not in done.stderr
+    assert "127.0.0.1:9" in done.stderr
+
+
+def test_an_address_to_listen_on_may_have_brackets(langford: Run) -> None:
+    """This machine, so that no encryption is asked for; then the campaign is missing."""
+    done = langford("serve", "nobody", "--host", "[::1]")
+    assert done.returncode == 2
+    assert "without encryption" not in done.stderr
+    assert "there is no ledger" in done.stderr
+
+
+def test_a_byte_order_mark_at_the_start_of_a_file_is_no_content(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"\xef\xbb\xbfsecret-token\r\n")
+    file.chmod(0o600)
+    assert token_of(file) == "secret-token"
+    statement = stated()
+    file.write_bytes(b"\xef\xbb\xbf" + statement.to_text().encode())
+    assert Statement.read(file) == statement
+
+
+def test_a_byte_order_mark_in_a_profile_is_no_content(langford: Run, tmp_path: Path) -> None:
+    (tmp_path / "profile.json").write_bytes(b"\xef\xbb\xbf{}\n")
+    done = langford("run", "langford", "7", variables={"LANGFORD_PROFILE": str(tmp_path / "profile.json")})
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(("variable", "value"), [("NUMBA_DISABLE_JIT", "1"), ("NUMBA_NUM_THREADS", "0")])
+def test_a_variable_that_keeps_numba_from_compiling_is_named(langford: Run, variable: str, value: str) -> None:
+    done = langford("count", "8", variables={variable: value})
+    assert done.returncode == 2
+    assert variable in done.stderr
+    assert "unset it" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
