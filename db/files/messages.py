@@ -26,6 +26,8 @@ from langford.problem import Problem
 from langford.result import LONGEST_NUMBER
 
 LONGEST_TEXT = 4_000
+LONGEST_REASON, LONGEST_FIELD = 200, 100
+"""How many characters of an error and of the place of a field a message quotes."""
 SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
 """A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
 LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB = 255, 200, 40
@@ -248,17 +250,18 @@ def in_words(error: Exception) -> str:
     >>> in_words(msgspec.ValidationError("Expected `int` <= 4 - at `$.tasks[0]`"))
     'tasks[0]: expected an integer <= 4'
     """
-    reason, _, path = str(error).partition(" - at `$")
+    # The name of an unknown field is a stranger's: it may contain anything, also what separates the path.
+    said = "".join(letter if letter.isprintable() else "?" for letter in str(error))
+    reason, _, path = said.partition(" - at `$")
     for pattern, form in FORMS.items():
         reason = reason.replace(f"`str` matching regex {pattern!r}", form)
     reason = reason.replace(" | null`", "` or null")
     for kind, name in KINDS_OF_VALUES.items():
         reason = reason.replace(f"`{kind}`", name)
-    reason = "".join(letter if letter.isprintable() else "?" for letter in reason.replace("`", ""))
+    reason = reason.replace("`", "")
     if not reason.startswith("JSON"):
         reason = f"{reason[:1].lower()}{reason[1:]}"
-    reason = reason[:200]
-    field = path.rstrip("`").removeprefix(".")
+    reason, field = reason[:LONGEST_REASON], path.rstrip("`").removeprefix(".")[:LONGEST_FIELD]
     return f"{field}: {reason}" if field else reason
 
 

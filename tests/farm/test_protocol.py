@@ -39,8 +39,8 @@ class Counting:
         self._receive(data)
 
 
-async def parsed_of(sent: bytes) -> tuple[bytes, int]:
-    """What a client that never stops sending receives, and how many of its bytes were parsed."""
+async def connected() -> tuple[asyncio.StreamReader, asyncio.StreamWriter, list[Counting]]:
+    """Both directions of a connection to the application, and what counts the bytes that it parses."""
     config = uvicorn.Config(refusal, http="h11", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
     config.load()
     ours, theirs = socket.socketpair()
@@ -61,6 +61,12 @@ async def parsed_of(sent: bytes) -> tuple[bytes, int]:
 
     await loop.connect_accepted_socket(connection, ours)
     reader, writer = await asyncio.open_connection(sock=theirs)
+    return reader, writer, counted
+
+
+async def parsed_of(sent: bytes) -> tuple[bytes, int]:
+    """What a client that never stops sending receives, and how many of its bytes were parsed."""
+    reader, writer, counted = await connected()
 
     async def send() -> None:
         with contextlib.suppress(ConnectionError):
@@ -87,3 +93,25 @@ def test_a_body_in_chunks_is_not_parsed_once_its_request_is_refused(monkeypatch:
     assert received.startswith(b"HTTP/1.1 401")
     assert received.endswith(b"no")
     assert parsed <= 4 * protocol.PIECE, parsed
+
+
+async def answers_of(*sent: bytes) -> bytes:
+    """What a client receives that waits for an answer before each part of what it sends but the first."""
+    reader, writer, _ = await connected()
+    received = b""
+    for part in sent:
+        writer.write(part)
+        received += await reader.readuntil(b"no")
+    writer.close()
+    return received
+
+
+@pytest.mark.parametrize("size", [2, 2_000, 60_000])
+def test_a_request_after_a_refused_body_in_chunks_is_answered(size: int) -> None:
+    """A proxy may send a body in chunks after the answer, and other requests on the same connection."""
+    head = b"POST /campaigns/x/leases HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
+    body = b"%x\r\n%s\r\n0\r\n\r\n" % (size, b"x" * size)
+    following = b"GET /campaigns/x HTTP/1.1\r\nHost: x\r\n\r\n"
+    for sent in ([head, body + following], [head + body, following]):
+        received = asyncio.run(asyncio.wait_for(answers_of(*sent), 60))
+        assert received.count(b"HTTP/1.1 401") == 2

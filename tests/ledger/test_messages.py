@@ -121,3 +121,14 @@ def test_a_machine_is_printable() -> None:
 def test_problems_that_nobody_counts_are_refused(name: str) -> None:
     with pytest.raises(LangfordError):
         problem(name)
+
+
+@pytest.mark.parametrize("name", ["\n\x1b[2Jlangford: all is well", "\u202e", "x" * 60_000, "x - at `$.y" * 9_000])
+@pytest.mark.parametrize("before", ["", "a - at `$", "a - at `$.", "`"])
+def test_the_name_of_an_unknown_field_cannot_forge_lines(name: str, before: str) -> None:
+    """The name may look like the end of the error that quotes it."""
+    for kind in (Form, MachineFields):
+        with pytest.raises(BadMessage) as refused:
+            decoded(json.dumps({before + name: 1}).encode(), kind)
+        assert str(refused.value).isprintable()
+        assert len(str(refused.value)) <= 400

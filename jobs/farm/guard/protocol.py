@@ -14,8 +14,9 @@ from jobs.farm.guard.connections import Connections, LimitedLog, network_of
 from jobs.farm.guard.event_turns import Turns
 
 HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
-UNWANTED_SECONDS = 2.0
-"""How long the rest of a body in chunks may arrive once its request is answered, so that the answer is received."""
+MOST_UNWANTED_LINES, UNWANTED_SECONDS = 100, 2.0
+"""How many lines of a body in chunks are parsed once its request is answered, and how long more of them may arrive,
+so that the answer is received."""
 LONGEST_HEADERS, MOST_HEADER_LINES = 16 * 1024, 100
 PIECE, PIECE_IN_CHUNKS, PIECE_OF_A_BODY = 512, 96, 16 * 1024
 """Bytes that a connection hands in at its turn: of headers, of a body in chunks, which may have a byte each, and of
@@ -91,7 +92,7 @@ class GuardedProtocol(H11Protocol):
         self._awaited: object = None
         # What has arrived and waits for its turn, and whether h11 has events that do.
         self._arrived, self._sent_ahead, self._is_turn = bytearray(), False, False
-        self._lines = 0
+        self._lines, self._unwanted_lines = 0, 0
 
     @property
     def busy(self) -> bool:
@@ -158,12 +159,12 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def _is_unwanted(self) -> bool:
-        """Whether what arrives is the rest of a body in chunks whose request is answered.
+        """Whether what arrives is the rest of a body in too many chunks whose request is answered.
 
         It is discarded unread, and the connection with it: to find the end of chunks of a byte takes 10 µs a byte.
+        The rest of a body in a few chunks is parsed, so that the connection's next request is answered.
         """
-        in_body = self.conn.their_state is h11.SEND_BODY
-        return in_body and self.cycle.response_complete and not self._length_known
+        return self.conn.their_state is h11.SEND_BODY and self._unwanted_lines > MOST_UNWANTED_LINES
 
     @property
     def _length_known(self) -> bool:
@@ -175,7 +176,10 @@ class GuardedProtocol(H11Protocol):
         size = PIECE if not in_body else PIECE_OF_A_BODY if self._length_known else PIECE_IN_CHUNKS
         piece = bytes(self._arrived[:size])
         del self._arrived[:size]
-        self._lines = 0 if in_body else self._lines + piece.count(b"\n")
+        lines = piece.count(b"\n")
+        self._lines = 0 if in_body else self._lines + lines
+        is_rest = in_body and self.cycle.response_complete and not self._length_known
+        self._unwanted_lines = self._unwanted_lines + lines if is_rest else 0
         super().data_received(piece)
         if self.conn.their_state is not h11.IDLE:
             self._lines = 0
