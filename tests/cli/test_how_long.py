@@ -1,4 +1,4 @@
-"""What commands say of the time of a count before they begin: how long, what helps, what is possible instead."""
+"""What commands say before they begin a count: how long it takes, what helps, and what is possible instead."""
 
 from __future__ import annotations
 
