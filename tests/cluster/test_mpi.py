@@ -222,3 +222,11 @@ def test_bad_input_is_said_once(mpirun: Mpirun) -> None:
     _, errors = process.communicate(timeout=100)
     assert process.returncode == 2
     assert errors.count("even depths") == 1
+
+
+def test_where_none_can_exist_one_rank_answers_at_once(mpirun: Mpirun, tmp_path: Path) -> None:
+    process = mpirun(2, "mpi", "langford", "33")
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    assert output.count("L(2,33) = 0") == 1
+    assert not list(tmp_path.glob("*.db"))
