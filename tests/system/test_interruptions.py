@@ -32,7 +32,19 @@ from tests.system.resting import (
 )
 
 # Longer than another run needs to start.
-LONG_CAMPAIGN = ["run", "hooked-skolem", "18", "--depth", "12", "--workers", "2", "--name", "soak"]
+LONG_CAMPAIGN = [
+    "run",
+    "hooked-skolem",
+    "18",
+    "--method",
+    "polyphase",
+    "--depth",
+    "12",
+    "--workers",
+    "2",
+    "--name",
+    "soak",
+]
 LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
 LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
 
