@@ -19,7 +19,7 @@ from tests.support.servers import Server
 
 SUBMIT = ["slurm", "submit", "ours", "--time", "20:00"]
 PROBLEMS = [
-    ["--differences", "1,2,3", "--places", "9", "--copies", "3"],
+    ["--differences", "1,2,3", "--places", "9", "--copies", "3", "--anyway"],
     ["langford", "8", "--method", "shifted", "--seed", "5"],
 ]
 

@@ -69,7 +69,7 @@ def test_a_profile_in_the_home_of_another_user_is_none(monkeypatch: pytest.Monke
     """That folder is closed; a file that is closed itself would have been named."""
     closed = PermissionError(13, "Permission denied")
 
-    def refuse(path: Path) -> str:
+    def refuse(path: Path, encoding: str) -> str:
         raise closed
 
     save_settings("some GPU", "miller", {"threads": 64})
