@@ -125,6 +125,9 @@ def forms_without_a_test(plan: ShiftedPlan, shape: GpuShape, u: int, pair: tuple
     return untested
 
 
+VERSIONS = ("shifted", "shifted2")
+
+
 def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
     """An element, or its image when its component is read backwards."""
     return elements[0] + elements[-1] - element if turn else element
@@ -141,20 +144,19 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     compile_only(source_of("shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
 
 
+TASKS = [
+    (Problem.langford(4), 4, 0), (Problem.langford(7), 4, 5), (Problem.langford(8), 0, 1),
+    (Problem.langford(6), 6, 0), (Problem.skolem(1), 0, 0), (Problem.skolem(5), 2, 0), (Problem.skolem(8), 0, 2), (Problem.skolem(6), 0, 0),
+    *((problem, 2, 3) for problem in HOOKED), *((problem, 0, 0) for problem in SETS),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("problem", "depth", "seed"),
-    [
-        (Problem.langford(4), 4, 0), (Problem.langford(7), 4, 5), (Problem.langford(8), 0, 1),
-        (Problem.langford(6), 6, 0),
-        (Problem.skolem(1), 0, 0), (Problem.skolem(5), 2, 0), (Problem.skolem(8), 0, 2), (Problem.skolem(6), 0, 0),
-        *((problem, 2, 3) for problem in HOOKED), *((problem, 0, 0) for problem in SETS),
-    ],
+    ("problem", "depth", "seed", "version"),
+    [(*task, version) for version in VERSIONS for task in TASKS if METHODS[version].refusal(task[0]) is None],
     ids=str,
-)  # fmt: skip
-@pytest.mark.parametrize("version", ["shifted", "shifted2"])
+)
 def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str) -> None:
-    if METHODS[version].refusal(problem) is not None:
-        pytest.skip("an odd number of even factors")
     plan = plan_of(problem, deepest(problem, depth, version), seed, version)
     gpu = ShiftedOnGpu(plan, host_program(), SMALL)
     results = [gpu.evaluate(index) for index in plan.tasks]
