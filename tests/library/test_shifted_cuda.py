@@ -146,7 +146,8 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 
 TASKS = [
     (Problem.langford(4), 4, 0), (Problem.langford(7), 4, 5), (Problem.langford(8), 0, 1),
-    (Problem.langford(6), 6, 0), (Problem.skolem(1), 0, 0), (Problem.skolem(5), 2, 0), (Problem.skolem(8), 0, 2), (Problem.skolem(6), 0, 0),
+    (Problem.langford(6), 6, 0), (Problem.skolem(1), 0, 0),
+    (Problem.skolem(5), 2, 0), (Problem.skolem(8), 0, 2), (Problem.skolem(6), 0, 0),
     *((problem, 2, 3) for problem in HOOKED), *((problem, 0, 0) for problem in SETS),
 ]  # fmt: skip
 
