@@ -53,12 +53,16 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
             unfinished.unlink()
         error.filename, error.filename2 = str(named), None
         raise
-    # The name is on disk when the folder is.
-    folder = os.open(file.parent, os.O_RDONLY)
+    sync_folder(file.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Write a folder to disk, and with it the names of its files; raises OSError."""
+    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        os.fsync(folder)
+        os.fsync(descriptor)
     finally:
-        os.close(folder)
+        os.close(descriptor)
 
 
 def require_replaceable(file: Path) -> None:

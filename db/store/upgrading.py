@@ -17,6 +17,7 @@ from sqlalchemy import Engine, inspect, text
 from db.errors import LedgerUnusable
 from db.store import views
 from db.store.dialects import Purpose, alone
+from langford.durable import sync_folder
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
@@ -98,9 +99,5 @@ def _named(unfinished: Path, name: str) -> Path:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
             break
     unfinished.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    sync_folder(path.parent)
     return path

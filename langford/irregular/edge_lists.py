@@ -9,10 +9,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from langford.irregular.errors import BadFile
+from langford.words import several
 
 MATRIX_MARKET = "%%MatrixMarket"
 FIELDS = ("integer", "real", "double", "pattern")
@@ -32,32 +33,19 @@ class Row:
     words: list[str]
 
 
-@dataclass(frozen=True)
-class Lines:
-    """The lines of a file that are not empty.
-
-    Attributes:
-        name: of the file.
-        numbered: each line with its number, from 1 on.
-    """
-
-    name: str
-    numbered: list[tuple[int, str]]
-
-    def __iter__(self) -> Iterator[tuple[str, str]]:
-        for number, line in self.numbered:
-            yield f"{self.name}, line {number}", line
+Lines = Sequence[tuple[str, str]]
+"""The lines of a file that are not empty, each with its place as in :class:`Row`."""
 
 
 def rows(name: str, text: str) -> Iterator[Row]:
     """The edges of a list in any of the formats; raises BadFile with the number of the line."""
-    numbered = [(number, line.strip()) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    lines = Lines(name, numbered)
-    first = numbered[0][1] if numbered else ""
+    numbered = enumerate(map(str.strip, text.split("\n")), 1)
+    lines = [(f"{name}, line {number}", line) for number, line in numbered if line]
+    first = lines[0][1] if lines else ""
     if first.startswith(MATRIX_MARKET):
-        return _of_matrix_market(lines)
+        return _of_matrix_market(name, lines)
     if first.split()[:1] in (["c"], ["p"]):
-        return _of_dimacs(lines)
+        return _of_dimacs(name, lines)
     return _of_words(lines)
 
 
@@ -71,12 +59,12 @@ def _of_words(lines: Lines) -> Iterator[Row]:
             continue  # the names of the columns
         if len(words) not in (3, 4) or (columns and len(words) != columns):
             wanted = f"{columns} numbers, as the lines before it" if columns else "u v weight [time]"
-            raise BadFile(f"{place}: {len(words)} {'word' if len(words) == 1 else 'words'}; write {wanted}")
+            raise BadFile(f"{place}: {several(len(words), 'word')}; write {wanted}")
         columns = len(words)
         yield Row(place, words)
 
 
-def _of_dimacs(lines: Lines) -> Iterator[Row]:
+def _of_dimacs(name: str, lines: Lines) -> Iterator[Row]:
     announced, seen = None, 0
     for place, line in lines:
         kind, *words = line.split()
@@ -89,20 +77,20 @@ def _of_dimacs(lines: Lines) -> Iterator[Row]:
             yield Row(place, words)
         else:
             raise BadFile(f"{place}: write one line `p sp N M`, then M lines `a u v weight`")
-    _require_number(lines.name, announced or 0, seen)
+    _require_number(name, announced or 0, seen)
 
 
-def _of_matrix_market(lines: Lines) -> Iterator[Row]:
-    place, header = next(iter(lines))
+def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
+    (place, header), *entries = lines
     words = header.lower().split()
-    if words[1:3] != ["matrix", "coordinate"] or words[3:4] not in ([f] for f in FIELDS):
+    if words[1:3] != ["matrix", "coordinate"] or not words[3:4] or words[3] not in FIELDS:
         raise BadFile(f"{place}: only matrices in coordinates, of {', '.join(FIELDS)}, are lists of edges")
     field, symmetry = words[3], "".join(words[4:])
     if symmetry not in SYMMETRIES:
         raise BadFile(f"{place}: the matrix must be {' or '.join(SYMMETRIES)}")
     announced, seen = None, 0
     columns = 2 if field == "pattern" else 3
-    for place, line in list(lines)[1:]:
+    for place, line in entries:
         if line.startswith("%"):
             continue
         words = line.split()
@@ -112,13 +100,13 @@ def _of_matrix_market(lines: Lines) -> Iterator[Row]:
             announced = int(words[2])
             continue
         if len(words) != columns:
-            raise BadFile(f"{place}: {len(words)} {'word' if len(words) == 1 else 'words'}; write {columns}")
+            raise BadFile(f"{place}: {several(len(words), 'word')}; write {columns}")
         seen += 1
         weight = words[2] if columns == 3 else "1"
         yield Row(place, [*words[:2], weight])
         if symmetry == "symmetric" and words[0] != words[1]:
             yield Row(place, [words[1], words[0], weight])
-    _require_number(lines.name, announced or 0, seen)
+    _require_number(name, announced or 0, seen)
 
 
 def _require_number(name: str, announced: int, seen: int) -> None:
