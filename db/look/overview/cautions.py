@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from db.look.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
+from db.look.overview.records import Parts, Presence, Warned, WarningKind, WorkerView
 from langford.words import several
 
 NAMED = 8
@@ -22,7 +22,6 @@ def cautions(
     name: str,
     tasks: Parts[int],
     workers: Sequence[WorkerView],
-    checked: Checked,
     conflicts: Sequence[int],
     without_voter: int,
     folders: Mapping[str, Path],
@@ -33,7 +32,6 @@ def cautions(
         name: name of the campaign.
         tasks: numbers of its tasks.
         workers: all its workers.
-        checked: how far results are checked.
         conflicts: the tasks whose results disagree.
         without_voter: number of rechecks that none of the present workers may do.
         folders: folders whose disks are checked, by their name in warnings: "the ledger".
@@ -55,7 +53,7 @@ def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int]) -> It
     if tasks.set_aside:
         yield Warned(
             WarningKind.SET_ASIDE,
-            f"{several(int(tasks.set_aside), 'task is', 'tasks are')} set aside: "
+            f"{several(tasks.set_aside, 'task is', 'tasks are')} set aside: "
             f"`langford tasks {name} --state set-aside` shows them, `langford retry {name}` tries again",
         )
 
@@ -65,7 +63,7 @@ def _about_workers(
 ) -> Iterator[Warned]:
     by_state = {state: [worker for worker in workers if worker.state is state] for state in Presence}
     present = by_state[Presence.WORKING] + by_state[Presence.IDLE]
-    left = int(tasks.ready + tasks.leased + tasks.recheck)
+    left = tasks.ready + tasks.leased + tasks.recheck
     if distrusted := by_state[Presence.DISTRUSTED]:
         yield Warned(
             WarningKind.DISTRUSTED,
@@ -104,7 +102,7 @@ def _about_workers(
         )
 
 
-def _about_disks(folders: Mapping[str, Path], tasks_left: float) -> Iterator[Warned]:
+def _about_disks(folders: Mapping[str, Path], tasks_left: int) -> Iterator[Warned]:
     disks: dict[int, tuple[str, Path]] = {}
     for what, folder in folders.items():
         with suppress(OSError):

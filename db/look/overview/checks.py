@@ -23,10 +23,9 @@ _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, E
 
 def checked(transaction: Transaction, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
     """How far the results of a campaign are checked; ``conflicts``: the tasks whose results disagree."""
-    share = waiting.reasons(transaction).share
     promised = waiting.replication(transaction)
     confirmed = transaction.scalar(_CONFIRMED) or 0
-    return Checked(share, promised.drawn, promised.replicated, confirmed, len(conflicts))
+    return Checked(campaign.recheck_share, promised.drawn, promised.replicated, confirmed, len(conflicts))
 
 
 def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:

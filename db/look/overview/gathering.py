@@ -38,7 +38,7 @@ MOST_WORKERS = 500
 """Maximum number of workers in an overview; present ones come first."""
 
 
-_NOW = select(Campaign.name, Now().label("now")).where(Campaign.id == CAMPAIGN)
+_NOW = select(Campaign.name, Campaign.recheck_share, Now().label("now")).where(Campaign.id == CAMPAIGN)
 
 
 def overview(
@@ -52,7 +52,7 @@ def overview(
     """The overview of a campaign now.
 
     Args:
-        connection: a transaction that sees one state of the database.
+        transaction: one that sees one state of the database.
         campaign: the campaign.
         folders: folders whose disks are checked, by their name in warnings.
         plan: returns the plan of the campaign.
@@ -60,7 +60,7 @@ def overview(
         with_timeline: whether to query the timeline; otherwise it is empty.
     """
     known = transaction.execute(_NOW).one()
-    now, campaign = known.now, replace(campaign, name=known.name)
+    now, campaign = known.now, replace(campaign, name=known.name, recheck_share=known.recheck_share)
     standing = progress.standing(transaction, campaign)
     everybody = attendance.workers(transaction)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
@@ -125,7 +125,7 @@ def overview(
         eta=eta,
         workers=tuple(shown[:MOST_WORKERS]),
         workers_left_out=len(shown[MOST_WORKERS:]),
-        warnings=cautions.cautions(campaign.name, tasks, shown, checked, conflicts, without_voter, folders),
+        warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=_events(transaction),
         attempts=_attempts(everybody, not_done, len(running)),

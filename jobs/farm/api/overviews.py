@@ -59,6 +59,6 @@ def _listed(overview: Overview) -> Listed:
     return Listed(
         campaign=overview.campaign,
         problem=overview.problem,
-        tasks=TaskNumbers(total=int(tasks.total), done=int(tasks.done)),
+        tasks=TaskNumbers(total=tasks.total, done=tasks.done),
         finished=None if finished is None else iso(finished),
     )

@@ -35,7 +35,7 @@ class Outlook:
     @property
     def tasks_done(self) -> int:
         """Number of tasks that are done; 0: unknown."""
-        return int(self._overview.tasks.done) if self._overview else 0
+        return self._overview.tasks.done if self._overview else 0
 
     @property
     def share_done(self) -> float:

@@ -137,13 +137,13 @@ def progress(overview: Overview) -> str:
     present = occupied(overview)
     words = [
         f"{percent(overview.work.done)} of the work",
-        f"{int(tasks.done):,}/{int(tasks.total):,} tasks",
+        f"{tasks.done:,}/{tasks.total:,} tasks",
         several(present, "worker"),
     ]
     if tasks.set_aside:
-        words.append(f"{int(tasks.set_aside):,} set aside")
+        words.append(f"{tasks.set_aside:,} set aside")
     if tasks.recheck:
-        words.append(f"{int(tasks.recheck):,} to evaluate again")
+        words.append(f"{tasks.recheck:,} to evaluate again")
     if speed.now is not None:
         words.append(rate(speed.now, speed.unit))
     if speed.tasks_per_minute_now is not None:
@@ -180,8 +180,8 @@ def occupied(overview: Overview) -> int:
 def done(overview: Overview) -> None:
     """The campaign needs no more workers."""
     checks = f"; {overview.checked.replicated:,} results are replicated" if overview.checked.drawn else ""
-    message = f"done: {int(overview.tasks.done):,} tasks{checks}; `langford result {overview.campaign}` merges them"
-    line.line("done", message, overview.campaign, tasks=int(overview.tasks.done))
+    message = f"done: {overview.tasks.done:,} tasks{checks}; `langford result {overview.campaign}` merges them"
+    line.line("done", message, overview.campaign, tasks=overview.tasks.done)
 
 
 WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}

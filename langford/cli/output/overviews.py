@@ -191,9 +191,9 @@ def _notes(overview: Overview) -> str:
     """What an operator should look at, in a few words."""
     warnings = len(overview.warnings)
     notes = {
-        "set aside": int(overview.tasks.set_aside),
+        "set aside": overview.tasks.set_aside,
         "in conflict": overview.checked.conflicts,
-        "to recheck": int(overview.tasks.recheck),
+        "to recheck": overview.tasks.recheck,
         "warning" if warnings == 1 else "warnings": warnings,
     }
     return ", ".join(f"{number:,} {label}" for label, number in notes.items() if number)
