@@ -75,8 +75,9 @@ class RemoteCampaign:
 
     def info(self) -> CampaignInfo:
         """The campaign and its progress."""
+        description = self._requests.get(wire.Description, self._address)
         with understood(self._address):
-            info = self._requests.get(wire.Description, self._address).info
+            info = description.info
         self.uuid = self.uuid or info.uuid
         if info.uuid != self.uuid:
             raise CampaignReplaced(
@@ -87,18 +88,15 @@ class RemoteCampaign:
 
     def overview(self) -> Overview:
         """The overview of the campaign."""
-        with understood(self._address):
-            return self._requests.get(Overview, self._address, "/status")
+        return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""
-        with understood(self._address):
-            return self._post(wire.Pace, "/workers", wire.Enrolment.of_identity(identity)).pace
+        return self._post(wire.Pace, "/workers", wire.Enrolment.of_identity(identity)).pace
 
     def leave(self, worker_id: str, ending: Ending) -> None:
         """Report how the work of this worker ended; raises NotEnrolled."""
-        with understood(self._address):
-            self._post(wire.Done, "/departures", wire.Departure(worker=worker_id, ending=ending))
+        self._post(wire.Done, "/departures", wire.Departure(worker=worker_id, ending=ending))
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
@@ -120,8 +118,7 @@ class RemoteCampaign:
             held=list(held),
             copies=copies,
         )
-        with understood(self._address):
-            return [fields.lease for fields in self._post(wire.Leases, "/leases", request).leases]
+        return [fields.lease for fields in self._post(wire.Leases, "/leases", request).leases]
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
@@ -134,16 +131,14 @@ class RemoteCampaign:
         for attempts in _parts(credentials):
             made = [(fields.attempt, steps[fields.attempt]) for fields in attempts if fields.attempt in steps]
             request = wire.Renewal(attempts=attempts, seconds=seconds, steps=made)
-            with understood(self._address):
-                running.update(self._post(wire.Running, "/renewals", request).running)
+            running.update(self._post(wire.Running, "/renewals", request).running)
         return running
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
         """Give tasks back unfinished."""
         for attempts in _parts(credentials):
             request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note))
-            with understood(self._address):
-                self._post(wire.Done, "/releases", request)
+            self._post(wire.Done, "/releases", request)
 
     def fail(self, credential: Credential, reason: str) -> bool:
         """Report that a task failed; returns whether it was set aside."""
@@ -156,15 +151,14 @@ class RemoteCampaign:
     def _end(self, credential: Credential, path: str, reason: str) -> bool:
         attempt, nonce = credential.attempt, credential.nonce
         request = wire.End(attempt=attempt, nonce=nonce, reason=_storable(reason))
-        with understood(self._address):
-            return self._post(wire.SetAside, path, request).set_aside
+        return self._post(wire.SetAside, path, request).set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         fields = [DeliveryFields.of_delivery(delivery) for delivery in deliveries]
+        request = wire.Results(deliveries=fields, now=self._clock.wall())
+        answer = self._post(wire.Receipts, "/results", request)
         with understood(self._address):
-            request = wire.Results(deliveries=fields, now=self._clock.wall())
-            answer = self._post(wire.Receipts, "/results", request)
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")
             return [receipt.receipt for receipt in answer.receipts]

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from db.look.overview import Overview
 from jobs.farm.api.wire import MOST_CAMPAIGNS, Listed
-from jobs.farm.worker.requests import Requests, split, understood
+from jobs.farm.worker.requests import Requests, split
 from langford.errors import BadInput
 
 Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]
@@ -51,14 +51,10 @@ class RemoteOverviews:
 
     def _names(self) -> list[str]:
         """The campaigns that the token opens."""
-        address = f"{self.address}/campaigns"
-        with understood(address):
-            return [listed.campaign for listed in self._requests.get(Campaigns, address)]
+        return [listed.campaign for listed in self._requests.get(Campaigns, f"{self.address}/campaigns")]
 
     def _overview(self, name: str) -> Overview:
-        address = f"{self.address}/campaigns/{quote(name, safe='')}"
-        with understood(address):
-            return self._requests.get(Overview, address, "/status")
+        return self._requests.get(Overview, f"{self.address}/campaigns/{quote(name, safe='')}", "/status")
 
     def close(self) -> None:
         """Close the connection."""

@@ -123,7 +123,7 @@ class Requests:
     def post(self, answer_type: type[M], address: str, path: str, request: Struct) -> M:
         """Send a request; returns the answer.
 
-        Raises ServerAway, ServerRefuses, CampaignReplaced, or BadMessage for an answer of another type.
+        Raises ServerAway, also for an answer of another type, ServerRefuses or CampaignReplaced.
 
         Args:
             answer_type: of the answer.
@@ -153,7 +153,8 @@ class Requests:
         self._answered = True
         status = response.status_code
         if status == 200 and content.lstrip()[:1] in (b"{", b"["):
-            return decoded(content, answer_type)
+            with understood(address):
+                return decoded(content, answer_type)
         # A task server answers JSON, also when it refuses; everything else comes from a proxy or another server.
         said = None if status == 200 else _error_in(content)
         reason = f"HTTP status {status}" if said is None else f"{said:.{LONGEST_REASON}}"
