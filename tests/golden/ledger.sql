@@ -386,7 +386,7 @@ P LIMIT :param FOR KEY SHARE;
   LIMIT :param;
 
 -- gathering.overview
-  SELECT campaign.name, NOW AS now FROM campaign WHERE campaign.id = :campaign;
+  SELECT campaign.name, campaign.recheck_share, NOW AS now FROM campaign WHERE campaign.id = :campaign;
 
 -- history_queries._events
   SELECT event.at, event.kind, event.task_index, event.detail
