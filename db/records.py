@@ -208,6 +208,11 @@ class Delivery(Credential):
 
     evaluation: Evaluation
 
+    @property
+    def index(self) -> int:
+        """Its task."""
+        return self.evaluation.result.index
+
 
 @dataclass(frozen=True)
 class Receipt:

@@ -80,7 +80,7 @@ def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> H
         workers=tuple(workers) if own else None,
         events=tuple(_events(transaction)),
         event_counts={row[0]: row[1] for row in counts},
-        conflicts=tuple(sorted(waiting.in_conflict(transaction))),
+        conflicts=tuple(waiting.in_conflict(transaction)),
     )
 
 

@@ -47,7 +47,7 @@ class Judged:
     @property
     def index(self) -> int:
         """Its task."""
-        return self.delivery.evaluation.result.index
+        return self.delivery.index
 
     @property
     def value(self) -> str:

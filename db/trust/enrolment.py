@@ -25,20 +25,18 @@ def enrol(
     token: str = "",
     kind: VoterKind = VoterKind.WORKER,
     equipment: Equipment = UNKNOWN,
-) -> int | None:
+) -> None:
     """Register a worker, see :meth:`db.Ledger.enrol`; raises WrongToken.
 
     Args:
         token: digest of the token with which it uses a task server; "" when it opens the ledger itself.
         kind: what its results count as.
         equipment: what it computes with.
-
-    Returns its voter; None: it was registered before.
     """
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
     if known is not None:
         require_token(known, token)
-        return None
+        return
     identity = {"kind": kind, "host": host, "token": token, "device_kind": device_kind, "kernels": kernels or ""}
     voter_id = None if kind is VoterKind.IMPORT else _trusted_voter(connection, identity)
     if voter_id is None:
@@ -56,7 +54,6 @@ def enrol(
             **asdict(equipment),
         )
     )
-    return voter_id
 
 
 def is_known(connection: Connection, worker_id: str) -> bool:

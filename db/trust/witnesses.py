@@ -49,7 +49,7 @@ def testify(transaction: Transaction, deliveries: Sequence[Delivery], attempt_lo
         insert(Witness).values(campaign_id=transaction.campaign_id, accepted=Now()), rows
     )
     arrived = {delivery.attempt for delivery in deliveries}
-    settle(transaction, {delivery.evaluation.result.index for delivery in deliveries}, arrived)
+    settle(transaction, {delivery.index for delivery in deliveries}, arrived)
 
 
 def settle(transaction: Transaction, tasks: Collection[int], arrived: Collection[int] = frozenset()) -> None:

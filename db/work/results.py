@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from operator import attrgetter
 from typing import Any
 
 from sqlalchemy import Update, case, select, update
@@ -67,7 +68,7 @@ def insert(
     # Ordered by task: of two transactions with the same tasks, one waits for the other without a deadlock.
     rows = [
         {**row_of(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
-        for delivery in sorted(deliveries, key=index_of)
+        for delivery in sorted(deliveries, key=attrgetter("index"))
     ]
     return set(transaction.scalars(_insertion(transaction.dialect), rows=rows))
 
@@ -94,16 +95,11 @@ def _insertion(dialect: str) -> Any:
     return new.returning(Result.task_index)
 
 
-def index_of(delivery: Delivery) -> int:
-    """The task of a delivery."""
-    return delivery.evaluation.result.index
-
-
 def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
     """The columns of a delivery that the tables ``result`` and ``witness`` share."""
     evaluation = delivery.evaluation
     return {
-        "task_index": evaluation.result.index,
+        "task_index": delivery.index,
         "attempt_id": delivery.attempt,
         **evaluation.result.to_text(),
         "seconds": evaluation.seconds,
@@ -130,7 +126,7 @@ def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapp
         return
     # Not by transitions.end(), which would make the tasks ready.
     transaction.connection.execute(_completing(transaction.dialect), {"rows": _rows(first, attempts)})
-    set_state(transaction, [index_of(delivery) for delivery in first], TaskState.DONE)
+    set_state(transaction, [delivery.index for delivery in first], TaskState.DONE)
 
 
 def note_began(

@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from db import Ledger
-from db.look.overview import Overview, of_document
+from db.files.messages import converted
+from db.look.overview import Overview
 from db.states import Role
 from tests.farm.farm import COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.campaigns import new_campaign
@@ -80,7 +81,7 @@ def test_while_two_workers_run(long_farm: Farm, langford: Run) -> None:
 
     def status() -> Overview:
         [document] = json.loads(langford(*asked, "--json").stdout)
-        return of_document(document)
+        return converted(document, Overview)
 
     for number in range(2):
         long_farm.work(outbox=f"outbox-{number}")
@@ -172,7 +173,7 @@ def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
                 assert "100.0% of the work" in lines[-1]
                 assert "100.0%" not in lines[0]
             else:
-                overviews = [of_document(json.loads(line)) for line in lines]
+                overviews = [converted(json.loads(line), Overview) for line in lines]
                 done = [overview.tasks.done for overview in overviews]
                 assert done == sorted(done)
                 assert overviews[-1].count == COUNT

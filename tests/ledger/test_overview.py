@@ -12,6 +12,7 @@ from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Export, Lease, Ledger
 from db.errors import NoSuchCampaign
+from db.files.messages import converted
 from db.look.overview import (
     Overview,
     Presence,
@@ -19,7 +20,6 @@ from db.look.overview import (
     WarningKind,
     WorkerView,
     cautions,
-    of_document,
     to_document,
     worker_views,
 )
@@ -80,7 +80,7 @@ class History:
     def look(self) -> Overview:
         """The overview, which its document says as a whole."""
         overview = self.campaign.overview()
-        assert to_document(of_document(to_document(overview))) == to_document(overview)
+        assert to_document(converted(to_document(overview), Overview)) == to_document(overview)
         return overview
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import fields, replace
 
-from db.files.messages import BadMessage, Time
+from db.files.messages import BadMessage, Time, converted
 from db.look.overview import (
     Checked,
     Eta,
@@ -23,7 +23,6 @@ from db.look.overview import (
     WarningKind,
     WorkerView,
     iso,
-    of_document,
     to_document,
 )
 
@@ -74,7 +73,7 @@ OVERVIEW = Overview(
 
 def test_an_overview_comes_back_from_its_document() -> None:
     document = json.loads(json.dumps(to_document(OVERVIEW)))
-    assert of_document(document) == OVERVIEW
+    assert converted(document, Overview) == OVERVIEW
     assert document["count"] == str(10**30)
     assert document["workers"][0]["id"] == WORKER.worker_id
     bare = replace(
@@ -85,7 +84,7 @@ def test_an_overview_comes_back_from_its_document() -> None:
         speed=Speed(None, None, None, "nodes", None),
         agrees=True,
     )
-    assert of_document(json.loads(json.dumps(to_document(bare)))) == bare
+    assert converted(json.loads(json.dumps(to_document(bare))), Overview) == bare
 
 
 @pytest.mark.parametrize(("at", "shown"), [(1e9 + 0.9, "2001-09-09T01:46:40Z"), (1e30, "9999-12-31T23:59:59Z")])
@@ -97,9 +96,9 @@ def test_times_are_texts_in_utc(at: float, shown: str) -> None:
 def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
     document = to_document(OVERVIEW)
     with pytest.raises(BadMessage):
-        of_document({key: value for key, value in document.items() if key != name})
+        converted({key: value for key, value in document.items() if key != name}, Overview)
     with pytest.raises(BadMessage):
-        of_document({**document, name: [[]]})
+        converted({**document, name: [[]]}, Overview)
 
 
 @pytest.mark.parametrize(
@@ -125,4 +124,4 @@ def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
 )
 def test_other_documents_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(BadMessage):
-        of_document(to_document(OVERVIEW) | change)
+        converted(to_document(OVERVIEW) | change, Overview)

@@ -18,7 +18,6 @@ from db.look.overview.records import (
     Warned,
     WarningKind,
     WorkerView,
-    of_document,
     to_document,
 )
 from db.look.overview.shared import Shared, Watch
@@ -40,6 +39,5 @@ __all__ = [
     "Watch",
     "WorkerView",
     "iso",
-    "of_document",
     "to_document",
 ]

@@ -259,8 +259,3 @@ class Overview(Message, frozen=True):
 def to_document(overview: Overview) -> dict[str, Any]:
     """The overview as JSON: what a task server answers to ``GET /campaigns/NAME/status``."""
     return messages.document(overview)
-
-
-def of_document(document: Any) -> Overview:
-    """The inverse of :func:`to_document`, to the second; raises BadMessage."""
-    return messages.converted(document, Overview)

@@ -43,6 +43,6 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
         if getattr(origin, name) != expected and name != "name":
             raise BadMessage(f"its {name} is not that of the campaign {info.name} on the server")
     delivery = converted(fields, DeliveryFields).delivery()
-    if delivery.evaluation.result.index >= info.tasks:
+    if delivery.index >= info.tasks:
         raise BadMessage(f"the campaign has only {info.tasks} tasks")
     return delivery

@@ -78,7 +78,7 @@ def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Result
     """Accept results."""
     ahead = request.now - time.time()
     deliveries = [fields.delivery(ahead) for fields in request.deliveries]
-    if any(delivery.evaluation.result.index >= campaign.tasks for delivery in deliveries):
+    if any(delivery.index >= campaign.tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
     receipts = campaign.deliver(deliveries)
     return wire.Receipts(receipts=[ReceiptFields.of_receipt(receipt) for receipt in receipts])

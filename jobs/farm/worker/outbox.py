@@ -163,7 +163,7 @@ class Outbox:
     def refuse(self, delivery: Delivery, reason: str) -> None:
         """Move the files of a delivery that the server refuses to the quarantine."""
         if self._forget(delivery):
-            self._console.say(f"the result of task {delivery.evaluation.result.index} is not accepted: {reason}")
+            self._console.say(f"the result of task {delivery.index} is not accepted: {reason}")
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)
 

@@ -303,6 +303,6 @@ class ServerTasks:
                     continue
                 self._outbox.remove(delivery)
                 if receipt.event is EventKind.CONFLICT:
-                    self._console.say(remark(delivery.evaluation.result.index, receipt))
+                    self._console.say(remark(delivery.index, receipt))
         if waiting and not self._holding:
             self._asking.succeeded()  # these may have been the campaign's last results: ask at once
