@@ -131,9 +131,7 @@ class TableCounting:
         first = self._finish(campaign, number, self._done, share)
         if not self._confirm:
             return first, None
-        method = self._ways.second(problem, campaign.key)
-        key, name = confirming_plan(self._ledger, campaign, method.name, None, None, self._ways.devices(problem)[0])
-        second = self._finish(self._create(key, name), number, self._done + share, share)
+        second = self._finish(self._confirming(problem, campaign), number, self._done + share, share)
         if first.count.arrangements != second.count.arrangements:
             raise CheckFailed(
                 f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
@@ -189,6 +187,15 @@ class TableCounting:
                 return campaign
         key = chosen_plan(problem, device, method.name, task_seconds=device.task_seconds).key
         return self._create(key, key.name)
+
+    def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
+        """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
+        for campaign in self._begun.get(problem, []):
+            another = (campaign.key.method, campaign.key.seed) != (first.key.method, first.key.seed)
+            if another and not _left(campaign):
+                return campaign
+        method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
+        return self._create(*confirming_plan(self._ledger, first, method.name, None, None, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)

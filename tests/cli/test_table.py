@@ -164,6 +164,21 @@ def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
         exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
 
 
+@pytest.mark.parametrize("again", ["miller", "shifted --seed 3"])
+def test_a_finished_campaign_confirms_whatever_would_be_chosen_now(
+    langford: Run, tmp_path: Path, again: str
+) -> None:
+    for options in ("shifted", again):
+        assert langford("run", "rosa", "8", "--method", *options.split()).returncode == 0
+    command = ("rosa", "--from", "8", "--to", "8", "--confirm", "--format", "csv")
+    shown = made(langford, *command)
+    [row] = rows(shown)
+    assert (row["count"], row["method"], row["confirmed by"]) == ("130", "shifted", again.split()[0])
+    assert made(langford, *command) == shown
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert len(ledger.campaigns()) == 2
+
+
 def test_a_wrong_count_is_found_by_the_published_one(langford: Run, tmp_path: Path) -> None:
     write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "polyphase", 0), 1)
     outcome = langford("table", "hooked-skolem", "--to", "7")
