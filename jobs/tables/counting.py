@@ -190,12 +190,13 @@ class TableCounting:
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
-        for campaign in self._begun.get(problem, []):
+        begun = self._begun.get(problem, [])
+        for campaign in begun:
             another = (campaign.key.method, campaign.key.seed) != (first.key.method, first.key.seed)
             if another and not _left(campaign):
                 return campaign
         method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
-        return self._create(*confirming_plan(self._ledger, first, method.name, None, None, device))
+        return self._create(*confirming_plan(begun, first, method.name, None, None, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
