@@ -23,7 +23,7 @@ from langford.cli.options.common import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.options.groups import gathered
+from langford.cli.options.groups import gathered, given_parameters
 from langford.cli.options.types import span
 from langford.cli.output import display, formats
 from langford.cli.output.console import Terminal
@@ -40,14 +40,6 @@ FORMATS = ("table", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
 LONG_SECONDS = 3600.0
 """A table that takes longer is begun after a question."""
-
-
-def _spans(
-    defect: range | None, hole: range | None, second_hole: range | None, missing: range | None
-) -> dict[str, range]:
-    """The values of the parameters that were given, by their names in Python."""
-    given = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
-    return {name: values for name, values in given.items() if values is not None}
 
 
 @click.command(
@@ -67,7 +59,7 @@ count is wrong, 128 + N stopped by signal N."""
 @click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all.")
 @gathered(
     "spans",
-    _spans,
+    given_parameters,
     *(
         click.option(
             f"--{each.name}",

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
+from typing import TypeVar
 
 import click
 
@@ -26,6 +27,8 @@ from langford.errors import BadProblem
 from langford.methods import ChosenPlan, PlanKey, chosen_plan
 from langford.problem import Problem
 from langford.variants import PARAMETERS, VARIANTS
+
+V = TypeVar("V")
 
 
 def gathered(
@@ -54,15 +57,15 @@ def gathered(
     return decorate
 
 
-def _given(defect: int | None, hole: int | None, second_hole: int | None, missing: int | None) -> dict[str, int]:
-    """The parameters of a variant that were given, by their names in Python."""
+def given_parameters(defect: V | None, hole: V | None, second_hole: V | None, missing: V | None) -> dict[str, V]:
+    """The values of a variant's parameters that were given, by their names in Python."""
     values = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
     return {name: value for name, value in values.items() if value is not None}
 
 
 parameter_options = gathered(
     "parameters",
-    _given,
+    given_parameters,
     *(click.option(f"--{each.name}", type=int, help=each.meaning) for each in PARAMETERS.values()),
 )
 
