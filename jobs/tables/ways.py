@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from jobs.tables.forecast import expected_seconds
+from jobs.tuning.forecast import expected_seconds
 from langford.devices import CPU, Device
 from langford.errors import BadInput
 from langford.methods import METHODS, Method, PlanKey, chosen_plan

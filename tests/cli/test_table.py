@@ -19,9 +19,8 @@ import pytest
 
 from db import Export, Ledger
 from db.errors import LedgerError
-from jobs.tables import forecast
 from jobs.tables.entries import Family, entries, representative
-from jobs.tables.forecast import expected_seconds
+from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
@@ -217,7 +216,7 @@ def test_a_forecast_measures_the_largest_and_scales_the_others(
     polyphase = METHODS["polyphase"]
     small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
     choices = [(problem, polyphase) for problem in (middle, small, large)]
-    one = expected_seconds(choices, [device])
+    one = forecast.expected_seconds(choices, [device])
     assert measured == ([large] if device.on_cores else [])
     assert one[small] == 0.0 < one[middle] < one[large]
     work = {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jobs.tables.forecast import expected_seconds
 from jobs.tuning import forecast
 from langford.devices import Device
 from langford.errors import BadInput
@@ -77,7 +76,7 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
                 choices.append((smaller, fastest_method(smaller, devices[0]).method))
         except BadInput:
             break
-    expected = expected_seconds(choices, devices) if choices else {}
+    expected = forecast.expected_seconds(choices, devices) if choices else {}
     found = next((each for each in expected if expected[each] <= DAY_SECONDS), None)
     if found is None:
         return ""
