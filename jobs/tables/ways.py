@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from jobs.tuning.forecast import expected_seconds
+from jobs.verify.confirmation import confirming_methods
 from langford.devices import CPU, Device
 from langford.errors import BadInput
 from langford.methods import METHODS, Method, PlanKey, chosen_plan
@@ -63,13 +64,7 @@ class Ways:
         first.  Raises BadInput when there is none.
         """
         kind = self.devices(problem)[0].kind
-        usable = [
-            method
-            for method in METHODS.values()
-            if method.refusal(problem) is None
-            and kind in method.evaluators
-            and (method.name != key.method or method.seeded)
-        ]
+        usable = confirming_methods(key, kind)
         if not usable:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "

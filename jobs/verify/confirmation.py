@@ -128,20 +128,31 @@ def confirming_plan(
     return confirming, confirming.name
 
 
+def confirming_methods(key: PlanKey, device_kind: str, seeded: bool = False) -> list[Method]:
+    """The methods that count the problem of a plan again by another sum: all others, and the same if it has seeds.
+
+    Args:
+        key: the plan.
+        device_kind: each has a kernel for it.
+        seeded: whether only methods that take a seed are wanted.
+    """
+    return [
+        method
+        for method in METHODS.values()
+        if method.refusal(key.problem) is None
+        and device_kind in method.evaluators
+        and (method.seeded or not seeded)
+        and (method.name != key.method or method.seeded)
+    ]
+
+
 def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) -> Method:
     """The method of a confirming campaign; raises BadInput or MethodDoesNotApply."""
     if name is not None:
         method = find_method(name, key.problem)
         method.require_kernel(device_kind)
         return method
-    applicable = [
-        method
-        for method in METHODS.values()
-        if method.refusal(key.problem) is None
-        and device_kind in method.evaluators
-        and (method.seeded or seed is None)
-        and (method.name != key.method or method.seeded)
-    ]
+    applicable = confirming_methods(key, device_kind, seeded=seed is not None)
     # Another method shares less with the campaign than another seed of the same one.
     others = [method for method in applicable if (method.name == key.method) == (seed is not None)]
     if not (others or applicable):
