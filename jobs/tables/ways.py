@@ -36,12 +36,12 @@ class Ways:
         self._small: set[Problem] = set()
         self._costs: dict[tuple[str, int, int], float] = {}
         for problem in problems:
-            on_core = chosen_plan(problem, CPU).method
-            if problem.n <= on_core.speeds.forecast(problem.copies).instant:
+            method = chosen_plan(problem, CPU).method
+            if problem.n <= method.speeds.forecast(problem.copies).instant:
                 self._small.add(problem)
-                self._methods[problem] = on_core
-            else:
-                self._methods[problem] = chosen_plan(problem, devices[0]).method
+            elif devices[0] != CPU:
+                method = chosen_plan(problem, devices[0]).method
+            self._methods[problem] = method
         large = [each for each in self._methods.items() if each[0] not in self._small]
         self.seconds = dict.fromkeys(self._small, 0.0) | expected_seconds(large, devices)
 
