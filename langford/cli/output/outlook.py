@@ -10,9 +10,8 @@ from langford.errors import BadInput
 from langford.methods import Method, fastest_method
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
-from langford.words import YEAR_SECONDS, duration, several
+from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 
-DAY_SECONDS = 86_400.0
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
 MOST_CORE_YEARS = 10_000.0
