@@ -32,17 +32,12 @@ SHORTEST_SECONDS = 0.05
 
 
 class Interrupted(Incomplete):
-    """The table is not complete: a signal or a time limit came first.
-
-    Attributes:
-        reason: which, in words.
-    """
+    """The table is not complete: a signal or a time limit came first."""
 
     def __init__(self, reason: str, done: int, wanted: int) -> None:
         super().__init__(
             f"stopped ({reason}) after {done} of {several(wanted, 'count')}: run the same command again to go on"
         )
-        self.reason = reason
 
 
 @dataclass(frozen=True)
