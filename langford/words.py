@@ -12,7 +12,8 @@ from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
 
 PREFIXES = ("", "k", "M", "G", "T", "P", "E", "Z", "Y")
-UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+DAY_SECONDS = 86_400
+UNITS = ((DAY_SECONDS, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 """Units of time, each with its length in seconds."""
 YEAR_SECONDS = 31_557_600
 LATEST_SECONDS = 253_402_300_799.0

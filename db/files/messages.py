@@ -24,6 +24,7 @@ from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.problem import Problem
 from langford.result import LONGEST_NUMBER
+from langford.words import LATEST_SECONDS
 
 LONGEST_TEXT = 4_000
 LONGEST_REASON, LONGEST_FIELD = 200, 100
@@ -31,8 +32,6 @@ LONGEST_REASON, LONGEST_FIELD = 200, 100
 SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
 """A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
 LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB = 255, 200, 40
-LATEST = 253_402_300_799.0
-"""The last second of the year 9999: no later time can be written."""
 LARGEST_ROW = 256
 """Places of a problem; twice as many as any method takes."""
 LONGEST_PROBLEM = 1_000
@@ -158,7 +157,7 @@ def iso(at: float) -> str:
     >>> iso(0.0)
     '1970-01-01T00:00:00Z'
     """
-    return f"{datetime.fromtimestamp(min(max(at, 0.0), LATEST), UTC):%Y-%m-%dT%H:%M:%S}Z"
+    return f"{datetime.fromtimestamp(min(max(at, 0.0), LATEST_SECONDS), UTC):%Y-%m-%dT%H:%M:%S}Z"
 
 
 # -- messages ---------------------------------------------------------------------------------

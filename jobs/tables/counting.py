@@ -32,17 +32,12 @@ SHORTEST_SECONDS = 0.05
 
 
 class Interrupted(Incomplete):
-    """The table is not complete: a signal or a time limit came first.
-
-    Attributes:
-        reason: which, in words.
-    """
+    """The table is not complete: a signal or a time limit came first."""
 
     def __init__(self, reason: str, done: int, wanted: int) -> None:
         super().__init__(
             f"stopped ({reason}) after {done} of {several(wanted, 'count')}: run the same command again to go on"
         )
-        self.reason = reason
 
 
 @dataclass(frozen=True)
@@ -131,9 +126,7 @@ class TableCounting:
         first = self._finish(campaign, number, self._done, share)
         if not self._confirm:
             return first, None
-        method = self._ways.second(problem, campaign.key)
-        key, name = confirming_plan(self._ledger, campaign, method.name, None, None, self._ways.devices(problem)[0])
-        second = self._finish(self._create(key, name), number, self._done + share, share)
+        second = self._finish(self._confirming(problem, campaign), number, self._done + share, share)
         if first.count.arrangements != second.count.arrangements:
             raise CheckFailed(
                 f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
@@ -189,6 +182,16 @@ class TableCounting:
                 return campaign
         key = chosen_plan(problem, device, method.name, task_seconds=device.task_seconds).key
         return self._create(key, key.name)
+
+    def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
+        """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
+        begun = self._begun.get(problem, [])
+        for campaign in begun:
+            another = (campaign.key.method, campaign.key.seed) != (first.key.method, first.key.seed)
+            if another and not _left(campaign):
+                return campaign
+        method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
+        return self._create(*confirming_plan(begun, first, method.name, None, None, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from jobs.tables.forecast import expected_seconds
+from jobs.tuning.forecast import expected_seconds
+from jobs.verify.confirmation import confirming_methods
 from langford.devices import CPU, Device
 from langford.errors import BadInput
 from langford.methods import METHODS, Method, PlanKey, chosen_plan
@@ -35,12 +36,12 @@ class Ways:
         self._small: set[Problem] = set()
         self._costs: dict[tuple[str, int, int], float] = {}
         for problem in problems:
-            on_core = chosen_plan(problem, CPU).method
-            if problem.n <= on_core.speeds.forecast(problem.copies).instant:
+            method = chosen_plan(problem, CPU).method
+            if problem.n <= method.speeds.forecast(problem.copies).instant:
                 self._small.add(problem)
-                self._methods[problem] = on_core
-            else:
-                self._methods[problem] = chosen_plan(problem, devices[0]).method
+            elif devices[0] != CPU:
+                method = chosen_plan(problem, devices[0]).method
+            self._methods[problem] = method
         large = [each for each in self._methods.items() if each[0] not in self._small]
         self.seconds = dict.fromkeys(self._small, 0.0) | expected_seconds(large, devices)
 
@@ -63,13 +64,7 @@ class Ways:
         first.  Raises BadInput when there is none.
         """
         kind = self.devices(problem)[0].kind
-        usable = [
-            method
-            for method in METHODS.values()
-            if method.refusal(problem) is None
-            and kind in method.evaluators
-            and (method.name != key.method or method.seeded)
-        ]
+        usable = confirming_methods(key, kind)
         if not usable:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "

@@ -1,4 +1,4 @@
-"""The experiments of ``langford tune``: which settings count fastest on this machine.
+"""Measurements on this machine: how long a count takes, and the experiments of ``langford tune``.
 
-They repeat the experiments of Loiseau's thesis (sections 1.2.4 and 1.3) on this machine.
+The experiments find the settings that count fastest, and repeat those of Loiseau's thesis (sections 1.2.4 and 1.3).
 """

@@ -1,4 +1,4 @@
-"""A forecast of the time of a count.
+"""A forecast of the time of a count, or of many: one measurement for each method, scaled to all of its problems.
 
 The work of a sum is known exactly, in points; its speed is measured on one task of the same kind, which must not be
 too small: a task of `shifted` makes tables for each u, whatever the number of its points.
@@ -9,11 +9,21 @@ further colour, which benchmarks have shown.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
 
 from jobs.run.evaluation import evaluate
+from langford.devices import Device
+from langford.errors import BadDepth
 from langford.methods import Method, Plan
 from langford.methods.speeds import Forecast
 from langford.problem import Problem
+
+ENOUGH_SECONDS = 0.1
+"""A task that takes this time on a GPU shows the speed of larger ones."""
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
@@ -27,17 +37,80 @@ def core_seconds(problem: Problem, method: Method) -> float:
     return _searched(probe, method) * start.growth ** (problem.n - probe.n)
 
 
+def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:
+    """Expected seconds of each problem by its method, on devices that compute at the same time."""
+    largest: dict[str, Problem] = {}
+    for problem, method in choices:
+        if method.name not in largest or problem.n > largest[method.name].n:
+            largest[method.name] = problem
+    forecasts = {method.name: MethodForecast(method, largest[method.name], devices) for _, method in choices}
+    return {problem: forecasts[method.name].seconds(problem) for problem, method in choices}
+
+
+@dataclass(frozen=True)
+class MethodForecast:
+    """The time of counts by one method, from a measurement with the largest problem.
+
+    Attributes:
+        method: how they are counted.
+        largest: the problem that is measured.
+        devices: that compute at the same time.
+    """
+
+    method: Method
+    largest: Problem
+    devices: Sequence[Device]
+
+    def seconds(self, problem: Problem) -> float:
+        """Expected seconds for one problem, no larger than ``largest``; 0 for a short count."""
+        start = self.method.speeds.forecast(problem.copies)
+        if problem.n <= start.instant or not self._measured:
+            return 0.0
+        if start.growth is not None:
+            return float(self._measured * start.growth ** (problem.n - self.largest.n))
+        widening = (problem.n / self.largest.n) ** start.widening
+        share = _work(problem, self.method) / _work(self.largest, self.method)
+        return float(self._measured * share * widening)
+
+    @cached_property
+    def _measured(self) -> float:
+        """Seconds for the largest problem, measured now; 0 for a short count."""
+        device = self.devices[0]
+        if self.largest.n <= self.method.speeds.forecast(self.largest.copies).instant:
+            return 0.0
+        one = core_seconds(self.largest, self.method) if device.on_cores else self._on_gpu(device)
+        return one / len(self.devices)
+
+    def _on_gpu(self, device: Device) -> float:
+        """Seconds of one GPU for the largest problem, from a task that takes long enough to show its speed."""
+        depths, shown = self.method.best_depths(self.largest), 0.0
+        deep = min(max(self.method.suggested_depth(self.largest), depths[0]), depths[-1])
+        for depth in range(deep, depths[0] - 1, -depths.step):
+            plan = self.method.plan(self.largest, depth)
+            try:
+                evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
+            except BadDepth:
+                break
+            evaluator.evaluate(index)  # tables and buffers are made once
+            began = time.perf_counter()
+            evaluator.evaluate(index)
+            seconds = time.perf_counter() - began
+            shown = seconds / float(plan.work[index])
+            if seconds >= ENOUGH_SECONDS:
+                break
+        return shown * _work(self.largest, self.method)
+
+
 def _summed(problem: Problem, probe: Problem, method: Method, start: Forecast) -> float:
     """Seconds of one core for a sum, from one task of a smaller problem."""
     plan = probing_plan(probe, method, start.points)
     task = int(plan.work.argsort()[len(plan.work) // 2])
-    points = float(method.plan(problem, method.suggested_depth(problem)).work.sum())
     plan.evaluator()
     began = time.thread_time()
     evaluate(plan, task)
     seconds = time.thread_time() - began
     widening: float = (problem.n / probe.n) ** start.widening
-    return seconds / float(plan.work[task]) * points * widening
+    return seconds / float(plan.work[task]) * _work(problem, method) * widening
 
 
 def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
@@ -61,3 +134,8 @@ def _searched(probe: Problem, method: Method) -> float:
 def _smaller(problem: Problem, n: int) -> Problem:
     """The problem, or one of the same kind with n colours if it has more."""
     return problem if problem.n <= n else problem.resized(n)
+
+
+def _work(problem: Problem, method: Method) -> float:
+    """The work of a whole count, in points for a sum."""
+    return float(method.plan(problem, method.suggested_depth(problem)).work.sum())

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from db import Campaign, Ledger
+from db import Campaign
 from db.states import TaskState
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
@@ -85,12 +86,17 @@ def require_complete(campaign: Campaign) -> Count:
 
 
 def confirming_plan(
-    ledger: Ledger, campaign: Campaign, method_name: str | None, seed: int | None, depth: int | None, device: Device
+    campaigns: Iterable[Campaign],
+    campaign: Campaign,
+    method_name: str | None,
+    seed: int | None,
+    depth: int | None,
+    device: Device,
 ) -> tuple[PlanKey, str]:
     """The plan and the name of the campaign that confirms another one: one that has been begun, or a new one.
 
     Args:
-        ledger: where both campaigns are.
+        campaigns: those of the ledger, or of the problem, among which one may have been begun.
         campaign: to be confirmed.
         method_name: another method, or the same one with another seed; None: chosen.
         seed: None: the default, or the seed after that of the campaign when the method is the same.
@@ -113,7 +119,7 @@ def confirming_plan(
         raise BadInput(
             f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"
         )
-    for begun in ledger.campaigns():
+    for begun in campaigns:
         theirs = begun.key
         same_sum = (theirs.problem, theirs.method, theirs.seed) == (key.problem, method.name, seed)
         if same_sum and depth in (None, theirs.depth):
@@ -122,20 +128,31 @@ def confirming_plan(
     return confirming, confirming.name
 
 
+def confirming_methods(key: PlanKey, device_kind: str, seeded: bool = False) -> list[Method]:
+    """The methods that count the problem of a plan again by another sum: all others, and the same if it has seeds.
+
+    Args:
+        key: the plan.
+        device_kind: each has a kernel for it.
+        seeded: whether only methods that take a seed are wanted.
+    """
+    return [
+        method
+        for method in METHODS.values()
+        if method.refusal(key.problem) is None
+        and device_kind in method.evaluators
+        and (method.seeded or not seeded)
+        and (method.name != key.method or method.seeded)
+    ]
+
+
 def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) -> Method:
     """The method of a confirming campaign; raises BadInput or MethodDoesNotApply."""
     if name is not None:
         method = find_method(name, key.problem)
         method.require_kernel(device_kind)
         return method
-    applicable = [
-        method
-        for method in METHODS.values()
-        if method.refusal(key.problem) is None
-        and device_kind in method.evaluators
-        and (method.seeded or seed is None)
-        and (method.name != key.method or method.seeded)
-    ]
+    applicable = confirming_methods(key, device_kind, seeded=seed is not None)
     # Another method shares less with the campaign than another seed of the same one.
     others = [method for method in applicable if (method.name == key.method) == (seed is not None)]
     if not (others or applicable):

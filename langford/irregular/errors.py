@@ -52,7 +52,7 @@ class ZeroTime(LangfordError):
     """A cycle takes no time, or carries no token: its ratio does not exist.
 
     Attributes:
-        vertices: of the cycle, in order.
+        vertices: of the cycle, in order; none for a cycle of events, which the message names.
     """
 
     def __init__(self, message: str, vertices: Sequence[int] = ()) -> None:

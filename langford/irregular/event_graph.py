@@ -81,7 +81,7 @@ class EventGraph:
         waiting = timeless_cycle(graph, tokens)
         if waiting:
             named = in_words([events[vertex] for vertex in waiting])
-            raise ZeroTime(f"the cycle {named} has no token and never starts: give it one", waiting)
+            raise ZeroTime(f"the cycle {named} has no token and never starts: give it one")
         try:
             optimal = cycle_ratio(graph, np.array(delays, np.int64)[graph.order], tokens, maximum=True)
         except NoCycle as error:

@@ -19,9 +19,8 @@ import pytest
 
 from db import Export, Ledger
 from db.errors import LedgerError
-from jobs.tables import forecast
 from jobs.tables.entries import Family, entries, representative
-from jobs.tables.forecast import expected_seconds
+from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
@@ -164,6 +163,21 @@ def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
         exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
 
 
+@pytest.mark.parametrize("again", ["miller", "shifted --seed 3"])
+def test_a_finished_campaign_confirms_whatever_would_be_chosen_now(
+    langford: Run, tmp_path: Path, again: str
+) -> None:
+    for options in ("shifted", again):
+        assert langford("run", "rosa", "8", "--method", *options.split()).returncode == 0
+    command = ("rosa", "--from", "8", "--to", "8", "--confirm", "--format", "csv")
+    shown = made(langford, *command)
+    [row] = rows(shown)
+    assert (row["count"], row["method"], row["confirmed by"]) == ("130", "shifted", again.split()[0])
+    assert made(langford, *command) == shown
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert len(ledger.campaigns()) == 2
+
+
 def test_a_wrong_count_is_found_by_the_published_one(langford: Run, tmp_path: Path) -> None:
     write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "polyphase", 0), 1)
     outcome = langford("table", "hooked-skolem", "--to", "7")
@@ -202,7 +216,7 @@ def test_a_forecast_measures_the_largest_and_scales_the_others(
     polyphase = METHODS["polyphase"]
     small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
     choices = [(problem, polyphase) for problem in (middle, small, large)]
-    one = expected_seconds(choices, [device])
+    one = forecast.expected_seconds(choices, [device])
     assert measured == ([large] if device.on_cores else [])
     assert one[small] == 0.0 < one[middle] < one[large]
     work = {

@@ -79,7 +79,9 @@ def confirm(
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         counted = require_complete(campaign)
-        key, second = confirming_plan(ledger, campaign, method_name, plan_seed, depth, Device.parse(device))
+        key, second = confirming_plan(
+            ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(device)
+        )
         chosen_devices = devices(device, chosen_cores(workers))
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,9 +14,8 @@ from db import Database
 from db.look.sql import QUESTIONS, Answer, Filters, ask, ask_sql
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import FiniteRange, duration
-from langford.cli.output import display, formats
+from langford.cli.output import formats
 from langford.cli.output.terminal import is_terminal
-from langford.durable import replace_file
 
 
 def moment(text: str) -> float:
@@ -83,8 +81,7 @@ def query(
     as_json: bool,
 ) -> None:
     """Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet."""
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
+    formats.require_json(form, as_json)
     chosen = form or ("json" if as_json else "table")
     filters = Filters(campaign, worker, since, state, limit)
     if sql is not None and (question is not None or filters != Filters()):
@@ -96,13 +93,13 @@ def query(
     if question is None and sql is None:
         if filters != Filters():
             raise click.UsageError(f"name a question: {', '.join(QUESTIONS)}")
-        _write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
+        formats.write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
         return
     with Database(address) as database, _asked(database, question, sql, filters, seconds) as answer:
         columns, rows = answer.columns, answer.rows
         if chosen == "csv" and is_terminal(out):
             columns, rows = formats.escaped(columns, rows)
-        _write(formats.FORMATS[chosen](columns, rows), out)
+        formats.write(formats.FORMATS[chosen](columns, rows), out)
 
 
 def _listed() -> Iterator[tuple[str, str]]:
@@ -116,16 +113,3 @@ def _asked(
         return ask_sql(database, sql, seconds)
     assert question is not None
     return ask(database, QUESTIONS[question], filters, seconds)
-
-
-def _write(parts: Iterable[bytes], out: Path | None) -> None:
-    """Write the parts of a format as they are made; a file is written only when it is complete."""
-    if out is not None:
-        content = b"".join(parts)
-        replace_file(out, content)
-        display.say(f"{out}: {len(content):,} bytes")
-        return
-    sys.stdout.flush()
-    for part in parts:
-        sys.stdout.buffer.write(part)
-    sys.stdout.buffer.flush()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import click
@@ -22,14 +23,14 @@ from langford.cli.options.common import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.options.groups import gathered
+from langford.cli.options.groups import gathered, given_parameters
 from langford.cli.options.types import span
 from langford.cli.output import display, formats
 from langford.cli.output.console import Terminal
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
-from langford.durable import replace_file, require_replaceable
+from langford.durable import require_replaceable
 from langford.errors import BadInput
 from langford.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
@@ -39,14 +40,6 @@ FORMATS = ("table", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
 LONG_SECONDS = 3600.0
 """A table that takes longer is begun after a question."""
-
-
-def _spans(
-    defect: range | None, hole: range | None, second_hole: range | None, missing: range | None
-) -> dict[str, range]:
-    """The values of the parameters that were given, by their names in Python."""
-    given = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
-    return {name: values for name, values in given.items() if values is not None}
 
 
 @click.command(
@@ -66,7 +59,7 @@ count is wrong, 128 + N stopped by signal N."""
 @click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all.")
 @gathered(
     "spans",
-    _spans,
+    given_parameters,
     *(
         click.option(
             f"--{each.name}",
@@ -139,13 +132,12 @@ def table(
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
-    _write(Table(shown, rows), chosen, out)
+    formats.write(_parts(Table(shown, rows), chosen), out)
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
     """The format that was chosen, by its name or by that of the file; raises UsageError."""
-    if as_json and form not in (None, "json"):
-        raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
+    formats.require_json(form, as_json)
     if form is not None or as_json:
         return form or "json"
     if out is None:
@@ -166,15 +158,6 @@ def _announce(counting: TableCounting, wanted: int, used: str, yes: bool) -> Non
         raise BadInput(f"{words}: choose a smaller --to, or give --yes")
 
 
-def _write(made: Table, form: str, out: Path | None) -> None:
-    """Print a table, or write it into a file as a whole."""
-    content = (
-        made.bfile().encode() if form == BFILE else b"".join(formats.FORMATS[form](made.columns, made.cells()))
-    )
-    if out is not None:
-        replace_file(out, content)
-        display.say(f"{out}: {len(content):,} bytes")
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(content)
-    sys.stdout.buffer.flush()
+def _parts(made: Table, form: str) -> Iterable[bytes]:
+    """A table in a format."""
+    return [made.bfile().encode()] if form == BFILE else formats.FORMATS[form](made.columns, made.cells())

@@ -20,9 +20,8 @@ from langford.cli.output.terminal import show
 from langford.devices import CPU
 from langford.durable import replace_file
 from langford.errors import BadInput
-from langford.words import several
+from langford.words import DAY_SECONDS, several
 
-DAY_SECONDS = 86_400.0
 OF_NEW = ("role", "days", "label", "out")
 """The options of ``langford token`` that describe a new one."""
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
+from typing import TypeVar
 
 import click
 
@@ -26,6 +27,8 @@ from langford.errors import BadProblem
 from langford.methods import ChosenPlan, PlanKey, chosen_plan
 from langford.problem import Problem
 from langford.variants import PARAMETERS, VARIANTS
+
+V = TypeVar("V")
 
 
 def gathered(
@@ -54,15 +57,15 @@ def gathered(
     return decorate
 
 
-def _given(defect: int | None, hole: int | None, second_hole: int | None, missing: int | None) -> dict[str, int]:
-    """The parameters of a variant that were given, by their names in Python."""
+def given_parameters(defect: V | None, hole: V | None, second_hole: V | None, missing: V | None) -> dict[str, V]:
+    """The values of a variant's parameters that were given, by their names in Python."""
     values = {"defect": defect, "hole": hole, "second_hole": second_hole, "missing": missing}
     return {name: value for name, value in values.items() if value is not None}
 
 
 parameter_options = gathered(
     "parameters",
-    _given,
+    given_parameters,
     *(click.option(f"--{each.name}", type=int, help=each.meaning) for each in PARAMETERS.values()),
 )
 
@@ -91,16 +94,9 @@ class ProblemOptions:
 
     def problem(self) -> Problem:
         """The problem that the options describe; raises BadProblem."""
-        if self.differences is not None:
-            if self.n is not None:
-                raise BadProblem("give N or --differences, not both")
-            _require_no(self.parameters)
-            return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
-        if self.n is None:
+        if self.n is None and self.differences is None:
             raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
-        if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
-        return Problem.named(self.variant, self.n, self.copies, **self.parameters)
+        return _problem_of(self, self.n is not None, "N")
 
 
 differences_options = (
@@ -156,16 +152,7 @@ class CampaignOptions:
     def problem(self) -> Problem:
         """The problem that the campaign counts; raises BadProblem, and as :meth:`require`."""
         self.require()
-        if self.differences is not None:
-            if self.variant is not None:
-                raise BadProblem("give VARIANT and N, or --differences, not both")
-            _require_no(self.parameters)
-            return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
-        assert self.variant is not None
-        assert self.n is not None
-        if self.places is not None or self.empty is not None:
-            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
-        return Problem.named(self.variant, self.n, self.copies, **self.parameters)
+        return _problem_of(self, self.variant is not None, "VARIANT and N,")
 
     def require(self) -> None:
         """Raises UsageError where neither VARIANT and N nor differences are given."""
@@ -219,10 +206,25 @@ class CampaignOptions:
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 
-def _require_no(parameters: Mapping[str, int]) -> None:
-    """Raises BadProblem where parameters of a variant stand beside --differences."""
-    for name in parameters:
-        raise BadProblem(f"--{name.replace('_', '-')} goes with a variant: leave it out, or --differences")
+def _problem_of(chosen: ProblemOptions | CampaignOptions, is_named: bool, name: str) -> Problem:
+    """The problem that options describe; raises BadProblem.
+
+    Args:
+        chosen: the options; without --differences they have a variant and N.
+        is_named: whether what excludes --differences is given.
+        name: of that, in messages.
+    """
+    if chosen.differences is None:
+        assert chosen.variant is not None
+        assert chosen.n is not None
+        if chosen.places is not None or chosen.empty is not None:
+            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
+        return Problem.named(chosen.variant, chosen.n, chosen.copies, **chosen.parameters)
+    if is_named:
+        raise BadProblem(f"give {name} or --differences, not both")
+    for keyword in chosen.parameters:
+        raise BadProblem(f"--{keyword.replace('_', '-')} goes with a variant: leave it out, or --differences")
+    return Problem.from_differences(chosen.differences, chosen.places, chosen.empty or (), chosen.copies)
 
 
 def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command], Command]:

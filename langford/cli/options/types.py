@@ -9,7 +9,9 @@ from typing import Any
 
 import click
 
-MINUTE_SECONDS, HOUR_SECONDS, DAY_SECONDS = 60.0, 3600.0, 86_400.0
+from langford.words import DAY_SECONDS
+
+MINUTE_SECONDS, HOUR_SECONDS = 60.0, 3600.0
 UNIT_SECONDS = {"s": 1.0, "m": MINUTE_SECONDS, "h": HOUR_SECONDS, "d": DAY_SECONDS}
 NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 FORMS = "MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, or 90m, 2h, 1d"

@@ -1,4 +1,4 @@
-"""Rows as text or bytes: a table for people; CSV, JSON, JSON lines and Parquet for programs.
+"""Rows as text or bytes, and their output: a table for people; CSV, JSON, JSON lines and Parquet for programs.
 
 No number loses a digit: integers beyond 2^53, which readers of JSON round, and exact decimal numbers are text.
 Infinities, which JSON lacks, are null there.
@@ -14,13 +14,16 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
+from pathlib import Path
 
+import click
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from langford.cli.output.display import say
 from langford.cli.output.terminal import plain
+from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
 
@@ -118,6 +121,28 @@ FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]]
     "jsonl": json_lines,
     "parquet": parquet,
 }
+
+
+def require_json(form: str | None, as_json: bool) -> None:
+    """Raises UsageError where --json stands beside another --format."""
+    if as_json and form not in (None, "json"):
+        raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
+
+
+def write(parts: Iterable[bytes], out: Path | None) -> None:
+    """Print the parts of a format as they are made, or write them into a file once they are complete.
+
+    Raises NotReplaceable or OSError.
+    """
+    if out is not None:
+        content = b"".join(parts)
+        replace_file(out, content)
+        say(f"{out}: {len(content):,} bytes")
+        return
+    sys.stdout.flush()
+    for part in parts:
+        sys.stdout.buffer.write(part)
+    sys.stdout.buffer.flush()
 
 
 def _each(rows: Iterable[Row]) -> Iterator[Row]:

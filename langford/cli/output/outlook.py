@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from jobs.tables.forecast import expected_seconds
 from jobs.tuning import forecast
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.methods import Method, fastest_method
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
-from langford.words import YEAR_SECONDS, duration, several
+from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 
-DAY_SECONDS = 86_400.0
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
 MOST_CORE_YEARS = 10_000.0
@@ -77,7 +75,7 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
                 choices.append((smaller, fastest_method(smaller, devices[0]).method))
         except BadInput:
             break
-    expected = expected_seconds(choices, devices) if choices else {}
+    expected = forecast.expected_seconds(choices, devices) if choices else {}
     found = next((each for each in expected if expected[each] <= DAY_SECONDS), None)
     if found is None:
         return ""
