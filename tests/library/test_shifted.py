@@ -224,6 +224,14 @@ def test_the_seed_is_part_of_the_plans_identity() -> None:
     assert plan_of(default) is not plan_of(key)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_factors_are_found_once_for_all_depths(version: str) -> None:
+    problem = Problem.langford(8)
+    forms = shifted_plan(problem, 0, 7, version).forms
+    assert shifted_plan(problem, 4, 7, version).forms is forms
+    assert shifted_plan(problem, 4, 8, version).forms.all != forms.all
+
+
 def test_seeds_that_do_not_exist_are_refused() -> None:
     with pytest.raises(BadSeed, match="polyphase has no seed"):
         plan_of(PlanKey(Problem.langford(8), "polyphase", 4, 7))
