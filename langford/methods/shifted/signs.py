@@ -122,12 +122,9 @@ def chosen_signs(
     places |= {place for draft in drafts for signs_of in (*draft.orbits, draft.forced) for place in signs_of}
     keys_of = {place: _random_key(place) for place in places} | {0: 0, fixed or 0: 0}
     squares = [Square(draft, keys_of) for draft in drafts]
-    keys, numbered = np.unique(np.concatenate([square.keys.reshape(-1) for square in squares]), return_inverse=True)
-    at = 0
+    keys = np.unique(np.concatenate([square.keys.reshape(-1) for square in squares]))
     for square in squares:
-        monomials = numbered.reshape(-1)[at : at + square.keys.size]
-        square.numbered(monomials.reshape(square.keys.shape))
-        at += square.keys.size
+        square.numbered(np.searchsorted(keys, square.keys))
     totals = np.zeros(len(keys))
     found: list[Numbers] = [np.array([1, *own]).astype(np.float64) for own in signs]
     for square, own in zip(squares, found, strict=True):
