@@ -155,14 +155,7 @@ def _heights(seed: str, count: int) -> list[int]:
     """Random numbers of about the exponential distribution with mean 1 / ln 2, in units of 2^−HEAT_BITS."""
     words = np.frombuffer(shake_256(seed.encode()).digest(4 * count), "<u4").astype(np.int64)
     # The binary logarithm, from the place of the leading bit and the ones below it.
-    place = np.bitwise_count(_filled(words)).astype(np.int64) - 1
+    place = np.frexp(words.astype(np.float64))[1].astype(np.int64) - 1
     fraction = (words << HEAT_BITS >> np.maximum(place, 0)) & (1 << HEAT_BITS) - 1
     heights: list[int] = ((31 - place << HEAT_BITS) + (1 << HEAT_BITS) - fraction).tolist()
     return heights
-
-
-def _filled(words: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All bits below the leading one set."""
-    for shift in (1, 2, 4, 8, 16):
-        words = words | words >> shift
-    return words
