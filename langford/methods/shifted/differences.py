@@ -71,13 +71,12 @@ class Differences(Forms):
         opposed = d % 2 == 0
         if self.fixed is not None:
             return self._draft_beside(self.fixed, d, pairs, once)
-        orbits = {min(self.images(d, place)): self._orbit(d, place) for place in once}
-        return Draft(d, pairs, tuple(orbits.values()), {}, opposed)
+        firsts = [place for place in once if place == min(self.images(d, place))]
+        return Draft(d, pairs, tuple(self._orbit(d, first) for first in firsts), {}, opposed)
 
-    def _orbit(self, d: int, place: int) -> dict[int, int]:
+    def _orbit(self, d: int, first: int) -> dict[int, int]:
         """The places that share a sign, each with its own sign relative to that of the first."""
-        images = self.images(d, place)
-        first = min(images)
+        images = self.images(d, first)
         against = self.components.exchanged and d % 2 == 0
         return {image: -1 if against and (image - first) % 2 else 1 for image in sorted(images)}
 
