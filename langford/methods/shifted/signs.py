@@ -25,7 +25,7 @@ from hashlib import shake_256
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.methods.shifted.forms import Form
+from langford.methods.shifted.forms import Form, sign_of_term
 
 ROUNDS = 300
 """How often each factor has its turn."""
@@ -46,7 +46,7 @@ class Draft:
     """A factor whose signs are not all chosen yet.
 
     Attributes:
-        difference, pairs, opposed: as of a Form.
+        difference, pairs: as of a Form.
         orbits: the places that share a sign, each with its sign relative to the first.
         forced: signs that cannot be chosen, by place.
     """
@@ -55,7 +55,11 @@ class Draft:
     pairs: tuple[tuple[int, int], ...]
     orbits: tuple[dict[int, int], ...]
     forced: dict[int, int]
-    opposed: bool
+
+    @property
+    def opposed(self) -> bool:
+        """As of a Form."""
+        return self.difference % 2 == 0
 
     def form(self, signs: Sequence[int]) -> Form:
         """The factor with a sign for each orbit."""
@@ -75,7 +79,7 @@ class Square:
 
     def __init__(self, draft: Draft, keys_of: Mapping[int, int]) -> None:
         """``keys_of``: a random number for each place; those of a bond, combined by exclusive or, name it."""
-        bonds = [(i, j, 0, -1 if draft.opposed and i % 2 == 0 else 1) for i, j in draft.pairs]
+        bonds = [(i, j, 0, sign_of_term(i, draft.opposed)) for i, j in draft.pairs]
         bonds += [(0, place, 0, sign) for place, sign in draft.forced.items() if keys_of[place]]
         for number, orbit in enumerate(draft.orbits):
             bonds += [(0, place, 1 + number, sign) for place, sign in orbit.items()]
