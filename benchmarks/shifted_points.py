@@ -68,17 +68,24 @@ def shifted_values(form: Form, x: Points) -> NDArray[np.int64]:
     return quadratic_values(form, x) + linear_values(form, x) + form.constant
 
 
-def alive(problem: Problem, seed: int, x: Points) -> dict[str, NDArray[np.bool_]]:
-    """Which points have no vanishing factor, for each kind of factors."""
+def alive(sums: Forms, unchosen: Forms, chosen: Forms, x: Points) -> dict[str, NDArray[np.bool_]]:
+    """Which points have no vanishing factor, for each kind of factors.
+
+    Args:
+        sums: the factors of the first version.
+        unchosen: those of the second version with random signs.
+        chosen: those of the second version with the signs that it has.
+        x: the points.
+    """
     kept = {kind: np.ones(len(x), np.bool_) for kind in KINDS}
-    for form in Sums(problem, seed).all:
+    for form in sums.all:
         plain = quadratic_values(form, x)
         kept["plain"] &= plain != 0
         kept["c"] &= plain + len(form.pairs) % 2 != 0
         kept["ℓ and c"] &= shifted_values(form, x) != 0
-    for form in Differences(problem, seed, chosen=False).all:
+    for form in unchosen.all:
         kept["differences"] &= shifted_values(form, x) != 0
-    for form in Differences(problem, seed).all:
+    for form in chosen.all:
         shifted = shifted_values(form, x) != 0
         kept["chosen"] &= shifted
         kept["odd d" if form.difference % 2 else "even d"] &= shifted
@@ -97,9 +104,10 @@ def shares(report: Report, sizes: Sequence[int], chunks: int, seed: int) -> None
     table = report.table("n", "points", *KINDS)
     for n in sizes:
         problem, points = Problem.langford(n), chunks * CHUNK
+        versions = Sums(problem, seed), Differences(problem, seed, chosen=False), Differences(problem, seed)
         kept = dict.fromkeys(KINDS, 0)
         for x in chunks_of_points(n, chunks):
-            for kind, surviving in alive(problem, seed, x).items():
+            for kind, surviving in alive(*versions, x).items():
                 kept[kind] += int(np.count_nonzero(surviving))
         living = [kept[kind] / points for kind in KINDS]
         cells = (f"{share:.5f} ± {sqrt(share * (1 - share) / points):.5f}" for share in living)

@@ -139,9 +139,7 @@ def sums(method: str, report: Report, quick: bool) -> None:
 
 
 PARTS: dict[str, Callable[[Report, bool], None]] = {
-    "polyphase": partial(sums, "polyphase"),
-    "shifted": partial(sums, "shifted"),
-    "shifted2": partial(sums, "shifted2"),
+    **{method: partial(sums, method) for method in WHOLE},
     "points": compare,
 }
 

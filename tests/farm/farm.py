@@ -17,7 +17,6 @@ from sqlalchemy import select
 from db import Ledger
 from db.states import Role
 from db.store.models import Worker
-from jobs.farm.worker import tasks
 from jobs.run.backoff import Backoff
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
@@ -76,8 +75,7 @@ def prepare(seconds: float | None = None) -> None:
 
     ``seconds``: it evaluates its tasks itself, each of which takes longer; None: it starts processes for them.
     """
-    adapt(QUICK, in_process=seconds is not None)
-    tasks.IDLE_SECONDS = 0.5
+    adapt({**QUICK, "jobs.farm.worker.tasks:IDLE_SECONDS": 0.5}, in_process=seconds is not None)
     Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
         slow(seconds)

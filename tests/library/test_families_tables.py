@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import langford
 from jobs.tables.entries import Entry, Family, entries, representative
 from jobs.tables.rows import Row, Table
-from langford.cli.options.types import span
+from langford.cli.campaigns.table import table as command
 from langford.reference import published
 from langford.variants import PARAMETERS, VARIANTS
 
@@ -22,19 +21,17 @@ COUNTED_UP_TO = 12
 def family_of(header: list[str]) -> Family:
     """What a b-file shows, by the command in its header that makes it again."""
     words = header[-1].removeprefix("# Again: langford table ").split()
-    parser = argparse.ArgumentParser()
-    parser.add_argument("family")
-    parser.add_argument("--from", type=int, dest="first")
-    parser.add_argument("--to", type=int, dest="last")
-    parser.add_argument("--copies", type=int, default=2)
-    parser.add_argument("--sum", action="store_true")
-    parser.add_argument("--confirm", action="store_true")
-    parser.add_argument("--format")
-    for parameter in PARAMETERS.values():
-        parser.add_argument(f"--{parameter.name}", type=span)
-    read = vars(parser.parse_args(words))
+    read = command.make_context("table", words).params
     spans = {each.keyword: read[each.keyword] for each in PARAMETERS.values() if read[each.keyword] is not None}
-    return Family(read["family"], read["copies"], read["first"], read["last"], spans, read["sum"])
+    return Family(read["family"], read["copies"], read["first"], read["last"], spans, read["summed"])
+
+
+def read_table(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
+    """The header of a b-file, and the index and the number of each line."""
+    lines = file.read_text().splitlines()
+    header = [line for line in lines if line.startswith("# ")]
+    numbers = [(int(index), int(number)) for index, number in map(str.split, lines[len(header) :])]
+    return header, numbers
 
 
 def counted(entry: Entry, known: dict[object, int]) -> Row:
@@ -57,9 +54,7 @@ def test_there_is_a_table_of_every_family() -> None:
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_the_lines_of_a_table_are_right(file: Path) -> None:
-    lines = file.read_text().splitlines()
-    header = [line for line in lines if line.startswith("# ")]
-    numbers = [tuple(map(int, line.split())) for line in lines[len(header) :]]
+    header, numbers = read_table(file)
     family = family_of(header)
     wanted = entries(family)
     assert [index for index, _ in numbers] == (
@@ -84,12 +79,9 @@ def test_the_lines_of_a_table_are_right(file: Path) -> None:
 
 def table_of(name: str) -> dict[tuple[int, ...], int]:
     """The numbers of a table by n and the values of its parameters."""
-    lines = (TABLES / f"{name}.txt").read_text().splitlines()
-    header = [line for line in lines if line.startswith("# ")]
-    numbers = [int(line.split()[1]) for line in lines[len(header) :]]
-    return {
-        (entry.n, *entry.values): number for entry, number in zip(entries(family_of(header)), numbers, strict=True)
-    }
+    header, numbers = read_table(TABLES / f"{name}.txt")
+    wanted = entries(family_of(header))
+    return {(entry.n, *entry.values): number for entry, (_, number) in zip(wanted, numbers, strict=True)}
 
 
 def test_tables_agree_where_one_family_is_a_part_of_another() -> None:

@@ -13,26 +13,13 @@ from langford.problem import Problem
 from langford.reference import PUBLISHED, published
 from tests.support.brute_force import arrangements
 
+HOOKED = {"polyphase": 14, "shifted": 14, "shifted2": 14, "godfrey": 11, "miller": 10, "regular": 8}
 LARGEST = {
     # (variant, copies): the largest n that each method counts in about a tenth of a second
     ("langford", 2): {"polyphase": 15, "shifted": 15, "shifted2": 15, "godfrey": 12, "miller": 12, "regular": 9},
     ("skolem", 2): {"polyphase": 13, "shifted": 13, "shifted2": 13, "godfrey": 12, "miller": 12, "regular": 9},
-    ("hooked-skolem", 2): {
-        "polyphase": 14,
-        "shifted": 14,
-        "shifted2": 14,
-        "godfrey": 11,
-        "miller": 10,
-        "regular": 8,
-    },
-    ("hooked-langford", 2): {
-        "polyphase": 14,
-        "shifted": 14,
-        "shifted2": 14,
-        "godfrey": 11,
-        "miller": 10,
-        "regular": 8,
-    },
+    ("hooked-skolem", 2): HOOKED,
+    ("hooked-langford", 2): HOOKED,
     ("langford", 3): {"miller": 10, "regular": 8},
     ("skolem", 3): {"miller": 10, "regular": 8},
     ("langford", 4): {"miller": 10, "regular": 8},

@@ -41,6 +41,16 @@ def shifted_plan(problem: Problem, depth: int = 0, seed: int = 0, version: str =
     return plan
 
 
+def fixed_signs(forms: Forms) -> dict[int, int]:
+    """The sign of the place that has +1 throughout, by place; empty where there is none."""
+    return {} if forms.fixed is None else {forms.fixed: 1}
+
+
+def random_point(forms: Forms, random: Random) -> dict[int, int]:
+    """Signs by place, a place that is fixed with its own."""
+    return {place: random.choice((1, -1)) for place in forms.problem.filled} | fixed_signs(forms)
+
+
 def all_forms(problem: Problem, seed: int) -> list[Forms]:
     """Those of both versions; the signs of the second one as they are before they are chosen, too."""
     versions: list[Forms] = [Sums(problem, seed), Differences(problem, seed, chosen=False)]
@@ -72,7 +82,7 @@ def definition(plan: ShiftedPlan, index: int) -> PartialResult:
     u_prefixes, v_prefixes = plan.prefixes(index)
     total = survivors = 0
     for u_prefix, v_prefix in product(u_prefixes, v_prefixes):
-        fixed = {} if plan.forms.fixed is None else {plan.forms.fixed: 1}
+        fixed = fixed_signs(plan.forms)
         for prefix, order, parity in (
             (u_prefix, split.u_order(bits, INNER), 1),
             (v_prefix, split.v_order(bits, INNER), 2),
@@ -94,7 +104,7 @@ def definition(plan: ShiftedPlan, index: int) -> PartialResult:
 @given(st.one_of(SMALL_SETS, st.sampled_from(WIDE)), SEEDS, st.randoms(use_true_random=False))
 def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Random) -> None:
     for forms in all_forms(problem, seed):
-        x = {place: random.choice((1, -1)) if place != forms.fixed else 1 for place in problem.filled}
+        x = random_point(forms, random)
         for form in forms.all:
             assert abs(form.constant) <= 2
             assert form.value(x) % 4 == 0
@@ -104,7 +114,7 @@ def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Ra
 @given(st.sampled_from(WIDE), SEEDS, st.randoms(use_true_random=False))
 def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, random: Random) -> None:
     for forms in all_forms(problem, seed):
-        x = {place: random.choice((1, -1)) if place != forms.fixed else 1 for place in problem.filled}
+        x = random_point(forms, random)
         u, v = (sum(1 << (k - 1) // 2 for k in x if k % 2 == parity and x[k] < 0) for parity in (1, 0))
         for form in forms.even:
             of_u, of_v = half_forms(form)
@@ -224,6 +234,14 @@ def test_the_seed_is_part_of_the_plans_identity() -> None:
     assert plan_of(default) is not plan_of(key)
 
 
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_factors_are_found_once_for_all_depths(version: str) -> None:
+    problem = Problem.langford(8)
+    forms = shifted_plan(problem, 0, 7, version).forms
+    assert shifted_plan(problem, 4, 7, version).forms is forms
+    assert shifted_plan(problem, 4, 8, version).forms.all != forms.all
+
+
 def test_seeds_that_do_not_exist_are_refused() -> None:
     with pytest.raises(BadSeed, match="polyphase has no seed"):
         plan_of(PlanKey(Problem.langford(8), "polyphase", 4, 7))
@@ -289,7 +307,7 @@ def test_blocks_of_wide_rows(problem: Problem, seed: int, version: str) -> None:
         us = [0, *(random.getrandbits(len(u_places)) for _ in range(3))]
         first = tile << 10
         total, rest, survivors = processor.sum_over([processor.u_block(np.array(us))], [first])
-        beside = {} if plan.forms.fixed is None else {plan.forms.fixed: 1}
+        beside = fixed_signs(plan.forms)
         points = [
             signs_of(u, u_places) | signs_of(v, v_places) | beside for u in us for v in range(first, first + 1024)
         ]

@@ -6,6 +6,7 @@ that are not 0.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations
 from random import Random
@@ -27,6 +28,7 @@ from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from langford.reference import published
 from tests.library.programs import ARCHITECTURES, COMPILED, WIDE, compile_only, gpu_program, host_program
+from tests.library.test_shifted import VERSIONS, shifted_plan
 from tests.support.brute_force import arrangements
 
 SMALL = Settings(threads=64, min_blocks=1)
@@ -41,16 +43,9 @@ MANY_ODD = Problem.from_differences(range(1, 64, 2))
 MANY_EVEN = Problem.from_differences(range(2, 42, 2))
 
 
-def plan_of(problem: Problem, depth: int, seed: int = 0, version: str = "shifted") -> ShiftedPlan:
-    plan = METHODS[version].plan(problem, depth, seed)
-    assert isinstance(plan, ShiftedPlan)
-    return plan
-
-
-def applying(problems: list[Problem]) -> list[tuple[Problem, str]]:
-    """Each problem with each version of the method that counts it."""
-    versions = ("shifted", "shifted2")
-    return [(each, version) for each in problems for version in versions if METHODS[version].refusal(each) is None]
+def by_version(tasks: Sequence[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """Each task, its problem first, with each version of the method that counts the problem."""
+    return [(*task, version) for version in VERSIONS for task in tasks if METHODS[version].refusal(task[0]) is None]
 
 
 def deepest(problem: Problem, depth: int, version: str = "shifted") -> int:
@@ -125,9 +120,6 @@ def forms_without_a_test(plan: ShiftedPlan, shape: GpuShape, u: int, pair: tuple
     return untested
 
 
-VERSIONS = ("shifted", "shifted2")
-
-
 def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
     """An element, or its image when its component is read backwards."""
     return elements[0] + elements[-1] - element if turn else element
@@ -139,7 +131,7 @@ def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
     ids=str,
 )
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
-    plan = plan_of(problem, 4)
+    plan = shifted_plan(problem, 4)
     settings = settings_for(plan)
     compile_only(source_of("shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
 
@@ -152,13 +144,9 @@ TASKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("problem", "depth", "seed", "version"),
-    [(*task, version) for version in VERSIONS for task in TASKS if METHODS[version].refusal(task[0]) is None],
-    ids=str,
-)
+@pytest.mark.parametrize(("problem", "depth", "seed", "version"), by_version(TASKS), ids=str)
 def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str) -> None:
-    plan = plan_of(problem, deepest(problem, depth, version), seed, version)
+    plan = shifted_plan(problem, deepest(problem, depth, version), seed, version)
     gpu = ShiftedOnGpu(plan, host_program(), SMALL)
     results = [gpu.evaluate(index) for index in plan.tasks]
     assert results == [plan.evaluate(index) for index in plan.tasks]
@@ -167,7 +155,7 @@ def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str
 
 def test_tiles_and_blocks_add_up_on_the_host() -> None:
     # Several tiles of v's, several blocks of u's, and several chunks for each warp.
-    plan = plan_of(Problem.hooked_skolem(15), 0)
+    plan = shifted_plan(Problem.hooked_skolem(15), 0)
     few = replace(SMALL, tile_bits=13, u_block_bits=1, threads=32)
     gpu = ShiftedOnGpu(plan, host_program(), few)
     processor = ShiftedOnCpu(plan, tile_bits=13)
@@ -187,14 +175,14 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
     ids=str,
 )  # fmt: skip
 def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
-    compare_block(plan_of(problem, 0, seed), host_program(), replace(SMALL, threads=32), 1, 1)
+    compare_block(shifted_plan(problem, 0, seed), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
 @pytest.mark.parametrize(
     "problem", [Problem.langford(28), Problem.langford(31), Problem.hooked_skolem(31), MANY_EVEN], ids=str
 )
 def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> None:
-    compare_block(plan_of(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
+    compare_block(shifted_plan(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
 def farthest(half: HalfForm, length: int) -> int:
@@ -214,7 +202,7 @@ def farthest(half: HalfForm, length: int) -> int:
 
 
 def test_values_that_fit_no_half_byte_on_the_host() -> None:
-    plan = plan_of(Problem.langford(28), 0)
+    plan = shifted_plan(Problem.langford(28), 0)
     half = half_forms(plan.forms.even[-2])[1]
     v = farthest(half, 28)
     assert not -8 <= int(half(np.array([v]))[0]) < 8
@@ -232,7 +220,7 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
 def test_row_bits_leave_the_fewest_forms_without_a_test(
     problem: Problem, windows: tuple[int, ...], bits: int, least: int
 ) -> None:
-    plan = plan_of(problem, 0, 1)
+    plan = shifted_plan(problem, 0, 1)
     settings = replace(SMALL, windows=windows, tile_bits=bits)
     gpu, shape = ShiftedOnGpu(plan, host_program(), settings), GpuShape.of(plan, settings)
     random = Random(problem.n)
@@ -254,7 +242,7 @@ def test_row_bits_leave_the_fewest_forms_without_a_test(
 @pytest.mark.parametrize("joined", [1, 2, 3, 4])
 @pytest.mark.parametrize("windows", [(1,), (2, 2, 2, 2), (9, 9)])
 def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
-    plan = plan_of(Problem.langford(7), 4)
+    plan = shifted_plan(Problem.langford(7), 4)
     settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)
     gpu = ShiftedOnGpu(plan, host_program(), settings)
     assert [gpu.evaluate(index) for index in plan.tasks] == [plan.evaluate(index) for index in plan.tasks]
@@ -262,7 +250,7 @@ def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: in
 
 @pytest.mark.parametrize("gibibytes", [2, 6, 16, 80])
 def test_joint_rows_fit_the_memory(gibibytes: int) -> None:
-    plan, memory = plan_of(Problem.langford(31), 16), gibibytes << 30
+    plan, memory = shifted_plan(Problem.langford(31), 16), gibibytes << 30
     settings = settings_for(plan, memory)
     shape = GpuShape.of(plan, settings)
     assert shape.joint_bytes(settings) <= memory // 4
@@ -270,25 +258,21 @@ def test_joint_rows_fit_the_memory(gibibytes: int) -> None:
     assert settings.joined == settings_for(plan).joined or shape.joint_bytes(more) > memory // 4
 
 
+LARGER_TASKS = [
+    *((Problem.langford(n), 4, n % 2) for n in range(3, 17)),
+    *((Problem.skolem(n), 4, 0) for n in range(1, 14)),
+    *((problem, depth, 7) for problem in (*HOOKED, *SETS) for depth in (0, 2)),
+    (Problem.hooked_skolem(14), 4, 0), (Problem.hooked_langford(15), 2, 0), (Problem.langford(18), 4, 0),
+    (Problem.langford(19), 4, 0), (Problem.langford(19), 8, 11), (Problem.langford(20), 8, 0),
+    (Problem.skolem(20), 4, 0),
+]  # fmt: skip
+
+
 @pytest.mark.gpu
-@pytest.mark.parametrize(
-    ("problem", "depth", "seed"),
-    [
-        *((Problem.langford(n), 4, n % 2) for n in range(3, 17)),
-        *((Problem.skolem(n), 4, 0) for n in range(1, 14)),
-        *((problem, depth, 7) for problem in (*HOOKED, *SETS) for depth in (0, 2)),
-        (Problem.hooked_skolem(14), 4, 0), (Problem.hooked_langford(15), 2, 0), (Problem.langford(18), 4, 0),
-        (Problem.langford(19), 4, 0), (Problem.langford(19), 8, 11), (Problem.langford(20), 8, 0),
-        (Problem.skolem(20), 4, 0),
-    ],
-    ids=str,
-)  # fmt: skip
-@pytest.mark.parametrize("version", ["shifted", "shifted2"])
+@pytest.mark.parametrize(("problem", "depth", "seed", "version"), by_version(LARGER_TASKS), ids=str)
 def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int, version: str) -> None:
     compiler = gpu_program()
-    if METHODS[version].refusal(problem) is not None:
-        pytest.skip("an odd number of even factors")
-    plan = plan_of(problem, deepest(problem, depth, version), seed, version)
+    plan = shifted_plan(problem, deepest(problem, depth, version), seed, version)
     gpu = ShiftedOnGpu(plan, compiler)
     results = [gpu.evaluate(index) for index in plan.tasks]
     if problem.n < 17:
@@ -301,18 +285,20 @@ def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int, version: str)
 
 @pytest.mark.gpu
 @pytest.mark.parametrize(
-    ("problem", "version"), applying([*WIDE, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN]), ids=str
+    ("problem", "version"),
+    by_version([(each,) for each in (*WIDE, Problem.hooked_langford(32), MANY_ODD, MANY_EVEN)]),
+    ids=str,
 )
 def test_blocks_of_wide_rows_on_the_gpu(problem: Problem, version: str) -> None:
-    plan = plan_of(problem, 0, 5, version)
+    plan = shifted_plan(problem, 0, 5, version)
     compare_block(plan, gpu_program(), settings_for(plan), 3000, 2)
 
 
 @pytest.mark.gpu
-@pytest.mark.parametrize("version", ["shifted", "shifted2"])
+@pytest.mark.parametrize("version", VERSIONS)
 def test_large_tasks_on_the_gpu(version: str) -> None:
     compiler = gpu_program()
-    plan = plan_of(Problem.langford(24), 20, 0, version)
+    plan = shifted_plan(Problem.langford(24), 20, 0, version)
     gpu = ShiftedOnGpu(plan, compiler)
     for index in (0, 1, len(plan.work) - 1):
         assert gpu.evaluate(index) == plan.evaluate(index)

@@ -16,7 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, partial
 
-from langford.methods.shifted.forms import Form, Forms, random_sign, terms_of
+from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_term, terms_of
 from langford.methods.shifted.kept_signs import kept
 from langford.methods.shifted.signs import Draft, chosen_signs
 from langford.problem import Problem
@@ -68,16 +68,14 @@ class Differences(Forms):
     def _draft(self, d: int) -> Draft:
         """The form of a difference, as far as the symmetries decide it."""
         pairs, once = terms_of(self.problem, d)
-        opposed = d % 2 == 0
         if self.fixed is not None:
             return self._draft_beside(self.fixed, d, pairs, once)
-        orbits = {min(self.images(d, place)): self._orbit(d, place) for place in once}
-        return Draft(d, pairs, tuple(orbits.values()), {}, opposed)
+        firsts = [place for place in once if place == min(self.images(d, place))]
+        return Draft(d, pairs, tuple(self._orbit(d, first) for first in firsts), {})
 
-    def _orbit(self, d: int, place: int) -> dict[int, int]:
+    def _orbit(self, d: int, first: int) -> dict[int, int]:
         """The places that share a sign, each with its own sign relative to that of the first."""
-        images = self.images(d, place)
-        first = min(images)
+        images = self.images(d, first)
         against = self.components.exchanged and d % 2 == 0
         return {image: -1 if against and (image - first) % 2 else 1 for image in sorted(images)}
 
@@ -88,17 +86,16 @@ class Differences(Forms):
         part.  The term itself is there.  Where q is in another term, too, the antisymmetric part has the opposite
         sign at q and so takes the second one away, and the mirror image of q gets it.  Otherwise q is in B_d.
         """
-        opposed = d % 2 == 0
         rest = [place for place in self.problem.filled if place != fixed]
         forced = {place: 1 for place in once if place == fixed}
         for i, j in pairs:
             if fixed in (i, j):
                 neighbour = i + j - fixed
-                sign = -1 if opposed and neighbour % 2 == 0 else 1
-                forced[neighbour if neighbour in once else rest[0] + rest[-1] - neighbour] = sign
+                place = neighbour if neighbour in once else rest[0] + rest[-1] - neighbour
+                forced[place] = sign_of_term(neighbour, d % 2 == 0)
         free = [place for place in once if place not in forced and 2 * place < rest[0] + rest[-1]]
         orbits = tuple({place: 1, rest[0] + rest[-1] - place: -1} for place in free)
-        return Draft(d, pairs, orbits, forced, opposed)
+        return Draft(d, pairs, orbits, forced)
 
 
 def _is_mirrored(places: tuple[int, ...]) -> bool:

@@ -46,7 +46,7 @@ class Form:
         cls, difference: int, pairs: tuple[tuple[int, int], ...], signs: dict[int, int], opposed: bool = False
     ) -> Form:
         """The form with these terms, and the constant that makes it a multiple of 4."""
-        terms = sum(-1 if opposed and i % 2 == 0 else 1 for i, _ in pairs)
+        terms = sum(sign_of_term(i, opposed) for i, _ in pairs)
         rest = -(terms + sum(signs.values())) % 4
         return cls(difference, pairs, signs, -1 if rest == 3 else rest, opposed)
 
@@ -57,12 +57,17 @@ class Form:
 
     def sign_of_term(self, place: int) -> int:
         """With which sign the term that begins at a place counts."""
-        return -1 if self.opposed and place % 2 == 0 else 1
+        return sign_of_term(place, self.opposed)
 
     def value(self, x: dict[int, int]) -> int:
         """f_d at a point, given as signs by place."""
         linear = sum(sign * x[place] for place, sign in self.signs.items())
         return sum(self.sign_of_term(i) * x[i] * x[j] for i, j in self.pairs) + linear + self.constant
+
+
+def sign_of_term(place: int, opposed: bool) -> int:
+    """With which sign a term that begins at a place counts: −1 on even places of a form that is opposed."""
+    return -1 if opposed and place % 2 == 0 else 1
 
 
 def terms_of(problem: Problem, difference: int) -> tuple[tuple[tuple[int, int], ...], tuple[int, ...]]:

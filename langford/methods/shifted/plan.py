@@ -13,7 +13,7 @@ summand is symmetric in the two packed integers: one task stands for a pair of c
 
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 from typing import TYPE_CHECKING
 
@@ -70,8 +70,8 @@ class ShiftedPlan(Plan):
 
     @cached_property
     def forms(self) -> Forms:
-        """The factors; finding their signs may take seconds."""
-        return self.method.forms(self.problem, self.seed)
+        """The factors; finding their signs may take seconds, once for all depths."""
+        return _forms(self.method.forms, self.problem, self.seed)
 
     def _prefix_classes(self) -> list[list[int]]:
         """The prefixes of each class, ascending."""
@@ -140,6 +140,12 @@ class ShiftedPlan(Plan):
 
     def terms(self, result: PartialResult) -> int:
         return self.weight(result.index) * result.evaluated
+
+
+@lru_cache(maxsize=4)
+def _forms(family: type[Forms], problem: Problem, seed: int) -> Forms:
+    """The factors of a family, which keep the signs that they have found; the last few are kept."""
+    return family(problem, seed)
 
 
 def _with_image(prefixes: Integers, bits: int) -> list[tuple[int, int]]:

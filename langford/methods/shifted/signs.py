@@ -25,7 +25,7 @@ from hashlib import shake_256
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.methods.shifted.forms import Form
+from langford.methods.shifted.forms import Form, sign_of_term
 
 ROUNDS = 300
 """How often each factor has its turn."""
@@ -46,7 +46,7 @@ class Draft:
     """A factor whose signs are not all chosen yet.
 
     Attributes:
-        difference, pairs, opposed: as of a Form.
+        difference, pairs: as of a Form.
         orbits: the places that share a sign, each with its sign relative to the first.
         forced: signs that cannot be chosen, by place.
     """
@@ -55,7 +55,11 @@ class Draft:
     pairs: tuple[tuple[int, int], ...]
     orbits: tuple[dict[int, int], ...]
     forced: dict[int, int]
-    opposed: bool
+
+    @property
+    def opposed(self) -> bool:
+        """As of a Form."""
+        return self.difference % 2 == 0
 
     def form(self, signs: Sequence[int]) -> Form:
         """The factor with a sign for each orbit."""
@@ -75,7 +79,7 @@ class Square:
 
     def __init__(self, draft: Draft, keys_of: Mapping[int, int]) -> None:
         """``keys_of``: a random number for each place; those of a bond, combined by exclusive or, name it."""
-        bonds = [(i, j, 0, -1 if draft.opposed and i % 2 == 0 else 1) for i, j in draft.pairs]
+        bonds = [(i, j, 0, sign_of_term(i, draft.opposed)) for i, j in draft.pairs]
         bonds += [(0, place, 0, sign) for place, sign in draft.forced.items() if keys_of[place]]
         for number, orbit in enumerate(draft.orbits):
             bonds += [(0, place, 1 + number, sign) for place, sign in orbit.items()]
@@ -122,12 +126,9 @@ def chosen_signs(
     places |= {place for draft in drafts for signs_of in (*draft.orbits, draft.forced) for place in signs_of}
     keys_of = {place: _random_key(place) for place in places} | {0: 0, fixed or 0: 0}
     squares = [Square(draft, keys_of) for draft in drafts]
-    keys, numbered = np.unique(np.concatenate([square.keys.reshape(-1) for square in squares]), return_inverse=True)
-    at = 0
+    keys = np.unique(np.concatenate([square.keys.reshape(-1) for square in squares]))
     for square in squares:
-        monomials = numbered.reshape(-1)[at : at + square.keys.size]
-        square.numbered(monomials.reshape(square.keys.shape))
-        at += square.keys.size
+        square.numbered(np.searchsorted(keys, square.keys))
     totals = np.zeros(len(keys))
     found: list[Numbers] = [np.array([1, *own]).astype(np.float64) for own in signs]
     for square, own in zip(squares, found, strict=True):
@@ -158,14 +159,7 @@ def _heights(seed: str, count: int) -> list[int]:
     """Random numbers of about the exponential distribution with mean 1 / ln 2, in units of 2^−HEAT_BITS."""
     words = np.frombuffer(shake_256(seed.encode()).digest(4 * count), "<u4").astype(np.int64)
     # The binary logarithm, from the place of the leading bit and the ones below it.
-    place = np.bitwise_count(_filled(words)).astype(np.int64) - 1
+    place = np.frexp(words.astype(np.float64))[1].astype(np.int64) - 1
     fraction = (words << HEAT_BITS >> np.maximum(place, 0)) & (1 << HEAT_BITS) - 1
     heights: list[int] = ((31 - place << HEAT_BITS) + (1 << HEAT_BITS) - fraction).tolist()
     return heights
-
-
-def _filled(words: NDArray[np.int64]) -> NDArray[np.int64]:
-    """All bits below the leading one set."""
-    for shift in (1, 2, 4, 8, 16):
-        words = words | words >> shift
-    return words
