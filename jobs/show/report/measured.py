@@ -104,8 +104,9 @@ def _progress(evidence: Evidence) -> Iterator[Block]:
         most = found.most_devices or 0
         yield Picture(
             "occupancy",
-            f"Occupied devices and workers over time: at most {several(most, 'device')} computed at once, "
-            f"{number(found.occupancy or 0.0)} in the mean. The lines are means over 1/240 of the time.",
+            f"Devices that computed, and workers that held tasks, over time: at most {several(most, 'device')} "
+            f"computed at once, {number(found.occupancy or 0.0)} in the mean. The lines are means over 1/240 "
+            "of the time.",
         )
     if "throughput" in shown:
         yield Picture(
