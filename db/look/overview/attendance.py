@@ -27,6 +27,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.look.overview.figures import FEWEST_RESULTS, Arrival
 from db.states import Outcome, TaskState
+from db.store.dialects import among_texts
 from db.store.models import Attempt, Result, Task, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -90,7 +91,6 @@ _WORKERS = (
         Worker.__table__,
         Voter.kind,
         Voter.distrusted,
-        _of_worker(func.count()).label("attempts"),
         _of_worker(func.max(Attempt.ended)).label("last_ended"),
     )
     .outerjoin(Voter, Voter.id == Worker.voter_id)
@@ -99,7 +99,7 @@ _WORKERS = (
 
 
 def workers(transaction: Transaction) -> list[Row[Any]]:
-    """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
+    """All workers of a campaign, with the kind of their voter, and the last end of their attempts."""
     return list(transaction.execute(_WORKERS).all())
 
 
@@ -203,8 +203,56 @@ def paces(transaction: Transaction, since: float) -> dict[str, float]:
     return {row.id: row.pace for row in rows if row.pace is not None}
 
 
-_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
+@dataclass(frozen=True)
+class Brought:
+    """The first results of tasks that a worker brought.
+
+    Attributes:
+        results: how many.
+        began: when the first of their computations began, or was granted if that is unknown.
+        ended: when the last of them arrived.
+    """
+
+    results: int
+    began: float
+    ended: float
+
+
 # The index of workers contains all these columns: no row of an attempt is read.
+_BROUGHT = (
+    select(
+        Attempt.worker_id,
+        func.count().label("results"),
+        func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
+        func.max(Attempt.ended).label("ended"),
+    )
+    .where(Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
+    .group_by(Attempt.worker_id)
+)
+
+
+def brought(connection: Connection, workers: Collection[str]) -> dict[str, Brought]:
+    """The first results of tasks that some workers brought, by worker; those without results are left out."""
+    rows = connection.execute(_BROUGHT).all()
+    return {row.worker_id: Brought(row.results, row.began, row.ended) for row in rows if row.worker_id in workers}
+
+
+_WORK_OF = (
+    select(func.sum(Task.work))
+    .select_from(Attempt)
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .where(
+        among_texts(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.outcome == Outcome.DONE
+    )
+)
+
+
+def work_of(transaction: Transaction, workers: Collection[str]) -> float:
+    """The work of the results that some workers brought first."""
+    return float(transaction.scalar(_WORK_OF, workers=workers) or 0.0) if workers else 0.0
+
+
+_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
     .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 from db.files.messages import Time
 from db.look.overview.records import Eta
+from langford.speed import speed
 
 WINDOWS_SECONDS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
 ENOUGH = 30
@@ -94,7 +95,7 @@ def pace_of(now: float, seconds: float, arrived: Sequence[Arrival]) -> Pace | No
         parts[min(max(part, 0), PARTS - 1)] += arrival.work
     mean = sum(parts) / PARTS
     error = statistics.stdev(parts) / sqrt(PARTS) / mean if mean else 0.0
-    return Pace(seconds, sum(parts) / seconds, len(arrived) / seconds, error)
+    return Pace(seconds, speed(sum(parts), seconds) or 0.0, len(arrived) / seconds, error)
 
 
 def eta_of(now: float, remaining: float, longest: float, pace: Pace | None) -> Eta | None:

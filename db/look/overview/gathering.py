@@ -13,7 +13,7 @@ from sqlalchemy import Row, select
 from db.files.messages import Time
 from db.look import progress
 from db.look.overview import attendance, cautions, checks, figures, timeline, worker_views
-from db.look.overview.attendance import Running
+from db.look.overview.attendance import Brought, Running
 from db.look.overview.counting import MergedCount
 from db.look.overview.records import (
     Eta,
@@ -31,7 +31,9 @@ from db.store.models import Campaign, Event
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work import queries
+from db.work.computations import IMPORTED
 from langford.methods import METHODS, Plan
+from langford.speed import speed
 
 EVENTS = 50
 MOST_WORKERS = 500
@@ -65,7 +67,9 @@ def overview(
     everybody = attendance.workers(transaction)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
     running = attendance.running(transaction)
-    not_done = attendance.not_done(transaction.connection, {row.id for row in everybody})
+    ids = {row.id for row in everybody}
+    not_done = attendance.not_done(transaction.connection, ids)
+    brought = attendance.brought(transaction.connection, ids)
     conflicts = waiting.in_conflict(transaction)
     rechecks = waiting.tasks(transaction) if standing.rechecks else []
     tasks, work = _parts(transaction, campaign, standing, rechecks)
@@ -86,12 +90,10 @@ def overview(
     pace = figures.pace_of(now, seconds, arrived)
     paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
     eta = None if is_finished else _eta(now, campaign, tasks, work, running, workers, pace, paces)
-    shown = worker_views.views(workers, presence, held, not_done, arrived, seconds, paces)
+    shown = worker_views.views(workers, presence, held, brought, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
     until = last if is_finished else now
-    done_work = work.done * campaign.work
-    average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
     checked = checks.checked(transaction, campaign, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
     without_voter = checks.without_voter(
@@ -117,7 +119,7 @@ def overview(
         work=work,
         speed=Speed(
             None if pace is None else pace.work,
-            average,
+            _average(transaction, work.done * campaign.work, everybody, brought),
             None if pace is None else 60 * pace.results,
             METHODS[campaign.key.method].unit,
             None if pace is None else pace.seconds,
@@ -128,7 +130,7 @@ def overview(
         warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=_events(transaction),
-        attempts=_attempts(everybody, not_done, len(running)),
+        attempts=_attempts(brought, not_done, len(running)),
         checked=checked,
         count=None if count is None else Total(count),
         agrees=agrees,
@@ -161,6 +163,21 @@ def _parts(
             again / whole,
         ),
     )
+
+
+def _average(
+    transaction: Transaction, done: float, everybody: Sequence[Row[Any]], brought: Mapping[str, Brought]
+) -> float | None:
+    """The speed since the start: from the first computing that brought a result to the last result.
+
+    Results of imported files that do not say when they were computed are left out.
+    """
+    untimed = {row.id for row in everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
+    timed = [each for worker, each in brought.items() if worker not in untimed]
+    if not timed:
+        return None
+    seconds = max(each.ended for each in timed) - min(each.began for each in timed)
+    return speed(done - attendance.work_of(transaction, untimed & brought.keys()), seconds)
 
 
 def _eta(
@@ -218,11 +235,11 @@ def _events(transaction: Transaction) -> tuple[Happened, ...]:
     )
 
 
-def _attempts(everybody: Sequence[Row[Any]], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
+def _attempts(brought: Mapping[str, Brought], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
     """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts
-    numbers[Outcome.DONE] = sum(row.attempts for row in everybody) - numbers.total()
+    numbers[Outcome.DONE] = sum(each.results for each in brought.values())
     numbers["running"] = running
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.look.history import Attempts, History
+from db.look.history import OUTCOMES, Attempts, History
+from db.states import Outcome
 
 Times = NDArray[np.float64]
 
@@ -37,6 +38,11 @@ class Computing:
     outcome: NDArray[np.int64]
     begun: NDArray[np.bool_]
     has_result: NDArray[np.bool_]
+
+    def first(self) -> float | None:
+        """When the first computing began that brought the first result of its task; None: none did."""
+        brought = self.has_result & (self.outcome != OUTCOMES.index(Outcome.SUPERSEDED))
+        return float(self.start[brought].min()) if brought.any() else None
 
     def most(self) -> int:
         """The largest number of devices that computed at once."""

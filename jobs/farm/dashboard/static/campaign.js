@@ -107,7 +107,7 @@ function tiles({ speed, workers: all }) {
   const unit = `${speed.unit} per s`;
   figure(byId("tiles"), [
     { term: "Speed now", value: quantity(speed.now), note: speed.now === null ? "nothing arrived of late" : unit },
-    { term: "Speed on average", value: quantity(speed.average), note: speed.average === null ? "" : unit },
+    { term: "Speed since the start", value: quantity(speed.average), note: speed.average === null ? "" : unit },
     { term: "Tasks per minute", value: quantity(speed.tasks_per_minute_now), note: speed.tasks_per_minute_now === null ? "" : "now" },
     { term: "Workers at work", value: whole(working), note: here ? `of ${whole(here)}` : "" },
   ]);
