@@ -25,7 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
-from db.look.overview.figures import FEWEST_RESULTS, Arrival
+from db.look.overview.figures import FEWEST_RESULTS, Arrival, Running
 from db.states import Outcome, TaskState
 from db.store.dialects import among_texts
 from db.store.models import Attempt, Result, Task, Voter, Worker
@@ -38,29 +38,6 @@ LAST_RESULTS = 20
 MOST_SEEN, MOST_COMPARED = 100_000, 1_000
 """Maximum numbers of workers whose results, and whose speeds, are queried."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
-
-
-@dataclass(frozen=True)
-class Running:
-    """A running attempt.
-
-    Attributes:
-        task: its task.
-        worker: its worker.
-        work: estimated work of its task.
-        again: whether its task is done, and is being evaluated again.
-        granted: when, in seconds since 1970.
-        has_begun: whether its worker has reported steps.
-        seconds: time from a renewal of its lease to the deadline.
-    """
-
-    task: int
-    worker: str
-    work: float
-    again: bool
-    granted: float
-    has_begun: bool
-    seconds: float
 
 
 def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
@@ -146,10 +123,20 @@ _seen = (
     .subquery()
 )
 _ARRIVALS = (
-    select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work)
+    select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work, Result.seconds)
     .select_from(_seen)
     .join(Attempt, Attempt.worker_id == _seen.c.id)
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .outerjoin(
+        Result,
+        and_(
+            Result.campaign_id == Attempt.campaign_id,
+            Result.task_index == Attempt.task_index,
+            Result.attempt_id == Attempt.id,
+            # Ledgers of earlier versions contain any time that a worker reported.
+            Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
+        ),
+    )
     .where(
         Attempt.ended > SINCE,
         # Of a task and its copy, only the first result is progress; a recheck is work of its own.
@@ -162,7 +149,9 @@ def arrivals(transaction: Transaction, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
     rows = transaction.connection.execute(_ARRIVALS, {"since": since}).all()
     return [
-        Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == transaction.campaign_id
+        Arrival(row.worker_id, row.ended, row.work, row.seconds)
+        for row in rows
+        if row.campaign_id == transaction.campaign_id
     ]
 
 

@@ -12,9 +12,11 @@ from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, checks, figures, timeline, worker_views
-from db.look.overview.attendance import Brought, Running
+from db.look.overview import attendance, cautions, checks, figures, forecast, timeline, worker_views
+from db.look.overview.attendance import Brought
 from db.look.overview.counting import MergedCount
+from db.look.overview.figures import Running
+from db.look.overview.forecast import Bench, Forecast, Left
 from db.look.overview.records import (
     Eta,
     Happened,
@@ -49,6 +51,7 @@ def overview(
     folders: Mapping[str, Path],
     plan: Callable[[], Plan],
     merged: MergedCount,
+    forecasts: Forecast,
     with_timeline: bool = True,
 ) -> Overview:
     """The overview of a campaign now.
@@ -59,6 +62,7 @@ def overview(
         folders: folders whose disks are checked, by their name in warnings.
         plan: returns the plan of the campaign.
         merged: its count, once it is finished.
+        forecasts: the estimates of the time left before this one.
         with_timeline: whether to query the timeline; otherwise it is empty.
     """
     known = transaction.execute(_NOW).one()
@@ -71,8 +75,8 @@ def overview(
     not_done = attendance.not_done(transaction.connection, ids)
     brought = attendance.brought(transaction.connection, ids)
     conflicts = waiting.in_conflict(transaction)
-    rechecks = waiting.tasks(transaction) if standing.rechecks else []
-    tasks, work = _parts(transaction, campaign, standing, rechecks)
+    rechecks = queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {}
+    tasks, work = _parts(campaign, standing, rechecks)
     is_finished = tasks.done == tasks.total and not (rechecks or conflicts)
 
     held = Counter(attempt.worker for attempt in running)
@@ -87,9 +91,11 @@ def overview(
         seconds, arrived = figures.arrivals_of_late(
             now, since, lambda after: attendance.arrivals(transaction, after)
         )
-    pace = figures.pace_of(now, seconds, arrived)
+    pace = figures.pace_of(seconds, arrived)
     paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
-    eta = None if is_finished else _eta(now, campaign, tasks, work, running, workers, pace, paces)
+    eta = None
+    if present and not is_finished:
+        eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, forecasts)
     shown = worker_views.views(workers, presence, held, brought, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
@@ -138,10 +144,9 @@ def overview(
 
 
 def _parts(
-    transaction: Transaction, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
+    campaign: CampaignRecord, standing: Standing, rechecks: Mapping[int, float]
 ) -> tuple[Parts[int], Parts[float]]:
     """(numbers of tasks, shares of the work) by state."""
-    again = sum(queries.work(transaction, rechecks).values()) if rechecks else 0.0
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
     done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
@@ -160,7 +165,7 @@ def _parts(
             work.get(TaskState.LEASED, 0.0) / whole,
             work.get(TaskState.READY, 0.0) / whole,
             work.get(TaskState.SET_ASIDE, 0.0) / whole,
-            again / whole,
+            sum(rechecks.values()) / whole,
         ),
     )
 
@@ -181,45 +186,35 @@ def _average(
 
 
 def _eta(
+    transaction: Transaction,
     now: float,
     campaign: CampaignRecord,
-    tasks: Parts[int],
-    work: Parts[float],
+    standing: Standing,
+    rechecks: Mapping[int, float],
     running: Sequence[Running],
     workers: Sequence[Row[Any]],
-    pace: figures.Pace | None,
-    paces: Mapping[str, float],
+    present: Sequence[Row[Any]],
+    forecasts: Forecast,
 ) -> Eta | None:
-    """When the campaign will be done, see :mod:`db.look.overview.figures`."""
-    if not (tasks.ready + tasks.leased + tasks.recheck):
+    """When the campaign will be done, see :mod:`db.look.overview.forecast`."""
+    ready = standing.tasks.get(TaskState.READY, 0)
+    if not (ready or running or rechecks):
         return None  # the remaining tasks need an operator
-    done_by_task: dict[int, float] = {}
-    left_by_task: dict[int, float] = {}
-    by_worker = {row.id: row for row in workers}
-    for attempt in running:
-        speed, worker = paces.get(attempt.worker), by_worker.get(attempt.worker)
-        if speed is None or worker is None:
-            continue
-        done = _done(now, attempt, worker, speed)
-        done_by_task[attempt.task] = max(done, done_by_task.get(attempt.task, 0.0))
-        seconds_left = (attempt.work - done) / speed
-        left_by_task[attempt.task] = min(seconds_left, left_by_task.get(attempt.task, seconds_left))
-    remaining = (work.ready + work.leased + work.recheck) * campaign.work - sum(done_by_task.values())
-    return figures.eta_of(now, max(0.0, remaining), max(left_by_task.values(), default=0.0), pace)
-
-
-def _done(now: float, attempt: Running, worker: Row[Any], speed: float) -> float:
-    """The work that a running attempt has probably done.
-
-    A worker with one process began it when its last result was ready.  With more, on average half of it is done.
-    """
-    if not attempt.has_begun:
-        return 0.0
-    began = attempt.granted
-    if worker.processes == 1 and worker.last_ended is not None:
-        began = max(began, worker.last_ended)
-    most = attempt.work if worker.processes == 1 else attempt.work / 2
-    return min(most, speed * (now - began))
+    models = {row.id: (row.device_kind, row.device_model) for row in workers}
+    benches = [Bench(row.id, models[row.id], row.processes or 1, row.started, row.last_ended) for row in present]
+    _, arrived = figures.arrivals_of_late(
+        now,
+        0.0,
+        lambda after: attendance.arrivals(transaction, after),
+        forecast.results_wanted(benches),
+    )
+    again = {attempt.task for attempt in running if attempt.again}
+    waiting = [(work, 1) for task, work in rechecks.items() if task not in again]
+    if ready:
+        waiting += progress.waiting_work(transaction, ready, standing.work.get(TaskState.READY, 0.0))
+    done = standing.work.get(TaskState.DONE, 0.0) / campaign.work if campaign.work else 1.0
+    left = Left(done, waiting, running)
+    return forecasts.eta(now, forecast.estimate(now, left, arrived, models, benches))
 
 
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)

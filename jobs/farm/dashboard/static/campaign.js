@@ -65,7 +65,7 @@ function eta(status) {
     write(byId("eta-range"), earliest === latest ? `ends at about ${latest}` : `ends between ${earliest} and ${latest}`);
   } else {
     write(byId("eta"), "No estimate yet");
-    write(byId("eta-range"), "it needs results of the last minutes");
+    write(byId("eta-range"), "it needs 2% of the work");
   }
 }
 
