@@ -10,6 +10,9 @@ from __future__ import annotations
 
 from langford.words import duration, rate
 
+LEAST_SHARE = 0.02
+"""The time that is left can be said from this share of the work on."""
+
 
 def speed(work: float, seconds: float) -> float | None:
     """Work per second; None: no time has passed.
@@ -18,6 +21,20 @@ def speed(work: float, seconds: float) -> float | None:
     (15.0, None)
     """
     return work / seconds if seconds > 0 else None
+
+
+def seconds_left(whole: float, done: float, seconds: float) -> float | None:
+    """How long the rest of some work takes at the speed so far; None while too little is done to say.
+
+    >>> seconds_left(100.0, 1.0, 6.0), seconds_left(100.0, 25.0, 60.0)
+    (None, 180.0)
+
+    Args:
+        whole: all of the work.
+        done: what is done of it.
+        seconds: that this took.
+    """
+    return None if done < max(LEAST_SHARE * whole, 1e-300) else (whole - done) * seconds / done
 
 
 def of_computation(value: float | None, unit: str) -> str:

@@ -17,7 +17,6 @@ from db.look.overview.figures import Arrival, Running, arrivals_of_late
 from db.look.overview.forecast import (
     ENOUGH_RESULTS,
     FEWEST_ALIKE,
-    LEAST_SHARE,
     Bench,
     Forecast,
     Left,
@@ -25,6 +24,7 @@ from db.look.overview.forecast import (
     results_wanted,
 )
 from langford.methods import plan_of
+from langford.speed import LEAST_SHARE
 
 RECORDED = Path(__file__).parents[2] / "jobs" / "campaigns"
 LOOKS = 200

@@ -18,11 +18,12 @@ from dataclasses import dataclass, replace
 from db.files.messages import Time
 from db.look.overview.figures import Arrival, Running
 from db.look.overview.records import Eta
+from langford.speed import LEAST_SHARE
 
 FEWEST_RESULTS = 3
 """Fewer results say nothing, however much of the work they are."""
-LEAST_SHARE, ENOUGH_RESULTS = 0.02, 10
-"""An estimate means something after this share of the work, or after this number of results of each device."""
+ENOUGH_RESULTS = 10
+"""An estimate means something after LEAST_SHARE of the work, or after this number of results of each device."""
 FEWEST_ALIKE = 5
 """Number of results that make the devices of a worker known: the very first are those of its shortest tasks."""
 ALIKE = 10
