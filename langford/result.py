@@ -12,7 +12,7 @@ from langford.arithmetic.residue import residue
 from langford.errors import CheckFailed, LangfordError
 
 LONGEST_NUMBER = 200
-"""Characters of a number: partial sums up to n = 32 take fewer than half as many."""
+"""Characters of a number: the partial sums of all problems that a method takes have fewer than half as many."""
 DECIMAL = re.compile(r"-?[0-9]+")
 
 
