@@ -41,6 +41,7 @@ from jobs.run.loop import Run
 from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
+from langford.cli.campaigns.running import work_off
 from tests.support.command_line import ENVIRONMENT, write_program
 
 ROOT = Path(__file__).parents[2]
@@ -303,7 +304,16 @@ def preloaded() -> Preloaded:
 
 ALONE = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.graph500")
 """Modules that stand for themselves: scripts of Alembic, and what needs MPI."""
-LAZY = "alembic.command", "httpx", "numpy.ma", "prometheus_client", "starlette.applications", "uvicorn"
+LAZY = (
+    "alembic.command",
+    "httpx",
+    "multiprocessing.sharedctypes",
+    "numpy.ma",
+    "prometheus_client",
+    "psycopg",
+    "starlette.applications",
+    "uvicorn",
+)
 """What functions import when they need it."""
 
 
@@ -398,10 +408,12 @@ def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
         in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
     """
     if in_process:
-        assert Run.__init__.__defaults__ is not None
-        Run.__init__.__defaults__ = tuple(
-            InProcessPool if value is WorkerPool else value for value in Run.__init__.__defaults__
-        )
+        for function in (Run.__init__, work_off):
+            defaults = function.__defaults__ or ()
+            assert WorkerPool in defaults, function
+            function.__defaults__ = tuple(  # type: ignore[attr-defined]
+                InProcessPool if value is WorkerPool else value for value in defaults
+            )
     for reference, value in values.items():
         module, _, name = reference.partition(":")
         assert hasattr(import_module(module), name), reference
