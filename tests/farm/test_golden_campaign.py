@@ -7,8 +7,8 @@ processor take 1600 s each.  In seconds from the start, with the grants of the l
     core 1   200 (0) … 1800;  from 1800 (200) on 512 points
     core 2   200 (0) … 1800;  from 1800 (200) on 512 points
 
-At 1850 one task of 512 points waits.  The file ``golden/campaign.jsonl.gz`` has the whole campaign: the GPU computes
-the last two tasks from 1700 to 2100, the cores theirs from 1800 to 2600.
+At 1850 one task of 512 points waits.  The file ``golden/campaign.jsonl.gz`` has the whole campaign: the GPU
+computes the last two tasks from 1700 to 2100, the cores theirs from 1800 to 2600.
 """
 
 from __future__ import annotations
