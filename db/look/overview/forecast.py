@@ -97,7 +97,11 @@ class Estimate:
 
 def results_wanted(present: Sequence[Bench]) -> int:
     """How many recent results an estimate is made from."""
-    return min(MOST_RESULTS, max(MANY_RESULTS, ENOUGH_RESULTS * sum(bench.devices for bench in present)))
+    return max(MANY_RESULTS, _enough(sum(bench.devices for bench in present)))
+
+
+def _enough(devices: int) -> int:
+    return min(MOST_RESULTS, ENOUGH_RESULTS * devices)
 
 
 class TaskTimes:
@@ -178,7 +182,7 @@ def estimate(
     devices = sum(bench.devices for bench in able)
     if len(results) < FEWEST_RESULTS or not able or (len(able) < len(present) and left.done < WAITED_SHARE):
         return None
-    if left.done < LEAST_SHARE and len(results) < min(MOST_RESULTS, ENOUGH_RESULTS * devices):
+    if left.done < LEAST_SHARE and len(results) < _enough(devices):
         return None
     slowness = _slowness(results, times, able)
     tasks = len(left.running) + sum(number for _, number in left.waiting)
@@ -197,7 +201,7 @@ def _slowness(results: Sequence[Arrival], times: TaskTimes, able: Sequence[Bench
     """
     devices, since = sum(bench.devices for bench in able), max(bench.since for bench in able)
     late = [result for result in results if result.at >= since]
-    if len(late) < ENOUGH_RESULTS * devices:
+    if len(late) < _enough(devices):
         return 1.0
     elapsed = max(result.at for result in late) - min(result.at for result in late)
     computed = sum(result.seconds for result in late if result.seconds is not None)
