@@ -235,7 +235,7 @@ class ResultColumns:
     Attributes:
         value: the partial result, as decimal text.
         residue: value mod 2^64 − 1, as decimal text.
-        evaluated: points or nodes, as decimal text.
+        evaluated: products or nodes, as decimal text.
         seconds: computing time.
         provenance: host, device, kernels and versions that computed it, as JSON.
         accepted: when it was delivered.

@@ -14,10 +14,10 @@ def test_nothing_is_left_of_shares_that_add_up_but_for_rounding(
     clock = MovableClock()
     line = ProgressLine("verify", 1.0, 1, clock)
     clock.move(2 * LOG_SECONDS)
-    line.update(0, 0.5, 0.5, 30.0)
+    line.update(0, 0.5, 30.0)
     assert capsys.readouterr().err == "verify: 50.0% of the work, 0/1 tasks, about 30 s left\n"
     clock.move(2 * LOG_SECONDS)
-    line.update(0, sum(10 * [0.1]), 1.0, 60.0)
+    line.update(0, sum(10 * [0.1]), 0.0)
     assert capsys.readouterr().err == "verify: 100.0% of the work, 0/1 tasks\n"
 
 
@@ -26,6 +26,6 @@ def test_a_log_has_a_line_now_and_then(capsys: pytest.CaptureFixture[str]) -> No
     line = ProgressLine("run", 100.0, 100, clock)
     for second in range(1, 100):
         clock.move(1.0)
-        line.update(second, second, second, second)
+        line.update(second, second, None)
     lines = capsys.readouterr().err.splitlines()
     assert [text.split()[1] for text in lines] == ["31.0%", "62.0%", "93.0%"]

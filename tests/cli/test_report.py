@@ -21,7 +21,7 @@ from pypdf import PdfReader
 from sqlalchemy import update
 
 from db import Campaign, Equipment, Export, Ledger, read_export
-from db.look.history import OUTCOMES, Attempts, History, Results
+from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
 from db.records import Computation, Machine
 from db.states import Outcome
 from db.store.models import Attempt, Worker
@@ -60,9 +60,14 @@ HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e$\\frac{1}{2}$ ]]></style>'\"&
 
 
 def history(
-    attempts: list[tuple[int, int, float, float, float, Outcome | None, float]], now: float = 1000.0
+    attempts: list[tuple[int, int, float, float, float, Outcome | None, float]],
+    now: float = 1000.0,
+    devices: tuple[int, ...] = (),
 ) -> History:
-    """A history of attempts (task, worker, granted, began, ended, outcome, seconds); the done ones are accepted."""
+    """A history of attempts (task, worker, granted, began, ended, outcome, seconds); the done ones are accepted.
+
+    ``devices``: how many each worker has; none: unknown.
+    """
     columns = list(zip(*attempts, strict=True))
     done = sorted(attempt for attempt in attempts if attempt[5] is Outcome.DONE)
     times = [np.array(column, dtype=np.float64) for column in (*columns[2:5], columns[6])]
@@ -91,11 +96,15 @@ def history(
             times[3],
             np.zeros(len(attempts), dtype=np.bool_),
         ),
-        workers=None,
+        workers=tuple(past_worker(processes) for processes in devices) or None,
         events=(),
         event_counts={},
         conflicts=(),
     )
+
+
+def past_worker(processes: int) -> PastWorker:
+    return PastWorker("w", "host", "cpu", None, None, processes, None, None, None, None, None, None, None)
 
 
 NAN = math.nan
@@ -136,6 +145,32 @@ def test_a_late_result_of_an_expired_lease_is_no_loss() -> None:
     past = history([(0, 0, 0.0, 0.0, 10.0, Outcome.EXPIRED, 50.0), (0, 1, 20.0, 20.0, 60.0, Outcome.DONE, 40.0)])
     found = numbers(past, computing(past))
     assert (found.aborted, found.repeated, found.repeated_seconds) == (0, 1, 50.0)
+
+
+def test_a_device_is_occupied_by_what_it_computes() -> None:
+    """The leases of tasks that wait for a device, and a few milliseconds between two clocks, occupy none."""
+    past = history(
+        [
+            (0, 0, 0.0, 0.0, 102.0, Outcome.DONE, 100.002),
+            (1, 0, 0.0, 0.0, 100.0, Outcome.DONE, 100.0),
+            (2, 0, 0.0, 100.0, 200.0, Outcome.DONE, 100.0),
+            (3, 0, 0.0, 100.001, 200.0, Outcome.DONE, 99.999),
+            (4, 0, 0.0, 200.0, NAN, None, NAN),  # its worker was killed, and never said when the next one began
+            (5, 0, 0.0, NAN, 150.0, Outcome.DIED, NAN),  # computed since some time after the grant
+            (6, 1, 90.0, NAN, 170.0, Outcome.DIED, NAN),
+        ],
+        now=300.0,
+        devices=(2, 1),
+    )
+    assert past.attempts is not None
+    past.attempts.stepped[-2:] = True
+    spans = computing(past)
+    assert spans is not None
+    assert spans.most() == 3
+    shown = occupancy(spans, 6)
+    assert shown is not None
+    assert shown.devices == pytest.approx([2.0, 2.2, 3.0, 2.4, 1.0, 1.0], abs=1e-3)
+    assert numbers(past, spans).occupancy == pytest.approx(400 / 200, abs=1e-3)
 
 
 @st.composite

@@ -262,7 +262,7 @@ def test_a_plan_promises_no_zero_bits_but_bounds() -> None:
         beyond = expectation.highest + 1
         with pytest.raises(CheckFailed, match="outside"):
             expectation.check(replace(result, value=beyond, residue=residue(beyond)))
-        with pytest.raises(CheckFailed, match="points were evaluated"):
+        with pytest.raises(CheckFailed, match="products were evaluated"):
             expectation.check(replace(result, evaluated=int(plan.work[index]) + 1))
 
 

@@ -155,7 +155,7 @@ _ALL = (
     ),
     _named(
         "devices",
-        "A row for each kind of device: tasks, computing times and speed.",
+        "A row for each kind of device: tasks, computing times, and work per second of computation.",
         _devices(),
         None,
         None,

@@ -34,6 +34,7 @@ from jobs.verify.agreement import Agreement, agreement
 from langford.errors import LangfordError
 from langford.methods import METHODS, Count, plan_of
 from langford.provenance import kernel_hash
+from langford.speed import speed
 from langford.words import instant
 
 PARTS = 240
@@ -115,6 +116,18 @@ class Evidence:
     def numbers(self) -> Numbers:
         """The campaign in numbers."""
         return numbers(self.history, self.spans)
+
+    @property
+    def of_computation(self) -> float | None:
+        """The speed of a device: work of the results, by their computing time; None without results."""
+        return speed(float(self.work[self.history.results.task].sum()), self.numbers.effective)
+
+    @property
+    def since_the_start(self) -> float | None:
+        """The speed of all devices together: work by elapsed time, where times are known; None: they are not."""
+        results, elapsed = self.history.results, self.numbers.elapsed
+        timed = results.task[np.isfinite(results.accepted)]
+        return None if elapsed is None else speed(float(self.work[timed].sum()), elapsed)
 
     @cached_property
     def occupancy(self) -> Occupancy | None:

@@ -64,7 +64,7 @@ def _count(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(
         f"{problem} = {count.published:,} arrangements{reversal}: {problem.n} colours of {problem.copies} cubes on "
         f"{problem.places} places. It is the sum of {several(count.tasks, 'partial result')}, each an exact "
-        f"integer, over {number(count.evaluated)} {evidence.unit}."
+        f"integer, over {number(count.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
     )
     words = " ".join(compared.words.split())
     if compared.agrees is False:

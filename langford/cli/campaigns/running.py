@@ -139,4 +139,5 @@ def campaign_answer(
     if other != key.method:
         find += f", or count with --method {other}"
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **more}
-    return Answer(key.problem, key.method, count, seconds, "of computing time", find, fields, promise=promise)
+    work = float(plan_of(key).work.sum())
+    return Answer(key.problem, key.method, count, seconds, work, "of computation", find, fields, promise=promise)

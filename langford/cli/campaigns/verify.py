@@ -25,6 +25,7 @@ from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
 from langford.devices import CPU, VERIFYING
+from langford.speed import seconds_left
 
 
 def sample(text: str) -> str:
@@ -177,7 +178,8 @@ def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
     def progress(work: float) -> None:
         nonlocal work_done
         work_done += work
-        line.update(len(comparisons), work_done, work_done, time.monotonic() - started)
+        left = seconds_left(verification.work, work_done, time.monotonic() - started)
+        line.update(len(comparisons), work_done, left)
 
     with line.shown():
         for comparison in verification.compare(progress):

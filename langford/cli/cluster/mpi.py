@@ -19,7 +19,7 @@ from langford.cli.output.answer import Answer, nothing_to_count, other_method
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import BadInput, LangfordError
-from langford.methods import PlanKey
+from langford.methods import PlanKey, plan_of
 from langford.steps import COMPILING
 
 if TYPE_CHECKING:
@@ -92,7 +92,8 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
     count, seconds = counted
     again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
     used, more = f"on {communicator.size} ranks", {"ranks": communicator.size}
-    return Answer(key.problem, key.method, count, seconds, used, again, more).print(as_json)
+    work = float(plan_of(key).work.sum())
+    return Answer(key.problem, key.method, count, seconds, work, used, again, more).print(as_json)
 
 
 def _run_campaign(

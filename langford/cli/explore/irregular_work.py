@@ -40,13 +40,14 @@ def tree(
     if as_json:
         document = {
             "problem": problem.name,
+            "count": str(sizes.count),
             "arrangements": str(sizes.arrangements),
             "levels": [asdict(level) for level in sizes.levels],
             "walk": asdict(sizes.walk),
         }
         display.print_json(document)
         return
-    print(f"{problem}: {sizes.arrangements:,} arrangements")
+    print(f"{problem} = {sizes.count:,}")
     table = Table()
     for heading in ("depth", "tasks", "states", "mean below", "sigma", "largest", "error of plan.work"):
         table.add_column(heading, justify="right")
