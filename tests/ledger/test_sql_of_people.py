@@ -275,9 +275,9 @@ def test_the_filters_choose(database: Database) -> None:
     assert [row["worker"] for row in by_host] == ["b"]
     assert by_start == by_host
     assert len(rows_of(database, "worker_overview")) == 2
-    [preempted] = rows_of(database, "lost-attempts", Filters(state="preempted"))
+    [preempted] = rows_of(database, "lost_attempts", Filters(state="preempted"))
     assert (preempted["note"], preempted["host"]) == ("SIGTERM", "host-a")
-    seconds = [row["seconds"] for row in rows_of(database, "slowest-tasks", Filters(limit=3))]
+    seconds = [row["seconds"] for row in rows_of(database, "slowest_tasks", Filters(limit=3))]
     assert seconds == sorted(seconds, key=lambda value: -float(str(value)))
     assert len(seconds) == 3
     assert rows_of(database, "events", Filters(state="created"))[0]["campaign"] == NAME
@@ -292,7 +292,7 @@ def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> No
             connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
         campaign.lease("b", 1, HOUR)
         campaign.deliver(true_deliveries([late]))
-        listed = rows_of(ledger.database, "lost-attempts")
+        listed = rows_of(ledger.database, "lost_attempts")
         hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "hosts")}
     assert [row["attempt"] for row in listed] == [lost.attempt]
     assert hosts["host-a"] == (1, 1)
