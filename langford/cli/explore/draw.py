@@ -12,6 +12,7 @@ from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import integers
 from langford.cli.output import display
+from langford.cli.output.terminal import has_letters
 from langford.errors import BadProblem
 
 
@@ -52,4 +53,8 @@ def draw(
     if as_json or out is not None:
         return
     console = Console()
-    console.print(drawing.text(arrangement), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
+    width = console.width if console.is_terminal else None
+    lines = drawing.LINES if has_letters(drawing.LINES) else drawing.ASCII_LINES
+    console.print(
+        drawing.text(arrangement, width, lines), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True
+    )

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from langford.cli.output.display import say
-from langford.cli.output.terminal import plain
+from langford.cli.output.terminal import has_letters, plain
 
 Row = Sequence[object]
 LARGEST_EXACT = 2**53
@@ -44,7 +44,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     shown = next((place for place in range(len(columns), 1, -1) if sum(widths[:place]) < room), 1)
     wraps = shown < len(columns) and _can_wrap([row[shown] for row in cells], room - sum(widths[:shown]) - 4)
     shown += wraps
-    drawn = Table(header_style="", box=box.HEAVY_HEAD if _can_print(DRAWN) else box.ASCII2)
+    drawn = Table(header_style="", box=box.HEAVY_HEAD if has_letters(DRAWN) else box.ASCII2)
     for place, name in enumerate(columns[:shown]):
         numbers = bool(cells) and all(_is_number(row[place]) for row in cells)
         drawn.add_column(
@@ -110,15 +110,6 @@ def _short(column: Sequence[str]) -> list[str]:
 def _can_wrap(cells: Sequence[str], room: int) -> bool:
     """Whether a column has words, and room enough for them."""
     return room >= NARROWEST_WORDS and any(" " in cell for cell in cells)
-
-
-def _can_print(text: str) -> bool:
-    """Whether standard output has these letters."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _encoded(text: str) -> bytes:
