@@ -70,7 +70,7 @@ def text(arrangement: Arrangement, width: int | None = None, lines: str = LINES)
 
 def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[str, int]]]:
     """The lines of arcs from the top down: for each place a piece of text of one cell, and its label or 0."""
-    left, along, right, down, crossing, _ = lines
+    left, along, right, down, crossing, _ = tuple(lines)
     rows: list[list[tuple[int, int, int]]] = []
     for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):
         for row in rows:

@@ -14,7 +14,8 @@ from rich.table import Table
 from rich.text import Text
 
 from langford.cli.output.display import say
-from langford.cli.output.terminal import has_letters, plain
+from langford.cli.output.letters import READABLE, has_letters
+from langford.cli.output.terminal import plain
 
 Row = Sequence[object]
 LARGEST_EXACT = 2**53
@@ -113,4 +114,4 @@ def _can_wrap(cells: Sequence[str], room: int) -> bool:
 
 
 def _encoded(text: str) -> bytes:
-    return text.encode(sys.stdout.encoding or "utf-8", "backslashreplace")
+    return text.encode(sys.stdout.encoding or "utf-8", READABLE)

@@ -21,15 +21,6 @@ def say(message: str) -> None:
         print(plain(message), file=sys.stderr, flush=True)
 
 
-def has_letters(text: str) -> bool:
-    """Whether standard output has these letters; what it lacks is printed as escapes."""
-    try:
-        text.encode(sys.stdout.encoding or "utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def is_terminal(out: Path | None) -> bool:
     """Whether this output is a terminal; None: standard output."""
     if out is None:
