@@ -190,8 +190,9 @@ def main() -> None:
     """Run the command; an error becomes one line on standard error and an exit code."""
     # The BLAS of numpy, which is not used here, would start a thread per core in every worker process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A closed stream is None; what is printed to it is lost, as its owner wanted.
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
+    # A closed stream is None; what is printed to it is lost, as its owner wanted, and there is nothing to read.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115 -- until the process ends
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
