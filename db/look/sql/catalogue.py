@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import case, column, func, select, table
+from sqlalchemy import Float, case, cast, column, func, select, table
 
 from db.files.messages import SHORTEST_SECONDS
 from db.look.sql.named import Query, Question
 from db.store import views
-from db.store.models import Attempt, Campaign, Event, Worker
+from db.store.models import Attempt, Campaign, Event, Result, Worker
 from db.store.view_queries import Iso, is_lost
 
 # -- views ------------------------------------------------------------------------------------
@@ -89,7 +89,10 @@ def _devices() -> Query:
             func.min(_TASKS.c.seconds).label("shortest"),
             func.max(_TASKS.c.seconds).label("longest"),
             case((seconds >= SHORTEST_SECONDS, func.sum(_TASKS.c.work) / seconds)).label("work_per_second"),
+            func.avg(cast(Result.evaluated, Float)).label("mean_evaluated"),
         )
+        .join(Campaign, Campaign.name == _TASKS.c.campaign)
+        .join(Result, (Result.campaign_id == Campaign.id) & (Result.task_index == _TASKS.c.task))
         .where(_TASKS.c.seconds.is_not(None))
         .group_by(*keys)
     )
@@ -162,13 +165,13 @@ _ALL = (
     ),
     _named(
         "devices",
-        "A row for each kind of device: tasks, computing times and speed.",
+        "A row for each kind of device: tasks, times and speed, which compares where mean_evaluated is alike.",
         _devices(),
         None,
         None,
         "seconds",
         False,
-        telling="campaign device_model tasks seconds work_per_second mean_seconds",
+        telling="campaign device_model tasks work_per_second mean_evaluated mean_seconds",
     ),
     _named(
         "hosts",
