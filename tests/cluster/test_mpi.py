@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 import sqlite3
 import subprocess
+import threading
 import time
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import psutil
 import pytest
@@ -19,10 +22,15 @@ from hypothesis import strategies as st
 
 from db import Ledger
 from jobs.mpi.static import share
+from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.farm.farm import HURRY, slowed
+from tests.support.clock import MovableClock
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, planted
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
 
 CAMPAIGN = "langford-12-godfrey-10"
 LONG = ("langford", "12", "--method", "godfrey", "--depth", "10")
@@ -150,6 +158,36 @@ else:
 
 def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks: Mpirun) -> None:
     assert output_of(python_on_ranks(2, "-c", LOSING + LATE)) == "[('Died', (0, 1), 0)]\n"
+
+
+class SlowLauncher(MovableClock):
+    """Reads the output of a rank after it was given some time, and notes what it has not read at the abort."""
+
+    def __init__(self, output: int, after_seconds: float) -> None:
+        super().__init__()
+        self.output, self.reads_at = output, self.monotonic() + after_seconds
+        self.unread: list[bool] = []
+
+    def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
+        self.move(seconds)
+        if self.monotonic() >= self.reads_at:
+            os.read(self.output, 100)
+        return False
+
+    def Abort(self, code: int) -> None:  # noqa: N802
+        self.unread.append(bool(select.select([self.output], [], [], 0)[0]))
+
+
+@pytest.mark.parametrize(("after_seconds", "unread"), [(READ_SECONDS / 2, False), (2 * READ_SECONDS, True)])
+def test_a_rank_aborts_when_its_output_was_read_or_will_not_be(after_seconds: float, unread: bool) -> None:
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "w") as errors:
+        print("langford: rank 0: the last words", file=errors, flush=True)
+        launcher = SlowLauncher(reading, after_seconds)
+        with pytest.raises(SystemExit) as ended:
+            abort(cast("Intracomm", launcher), 3, [writing], launcher)
+    assert ended.value.code == 3
+    assert launcher.unread == [unread]
 
 
 def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(

@@ -11,7 +11,7 @@ from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
 from langford.cli.campaigns.running import conclude, create_campaign, work_off
-from langford.cli.cluster.ranks import failing_together
+from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
@@ -114,5 +114,5 @@ def _run_campaign(
         pool.stop()
         code = conclude(campaign, report, stop, as_json)
     if stop.received:
-        communicator.Abort(code)  # otherwise the ranks would finish their tasks first
+        abort(communicator, code)  # otherwise the ranks would finish their tasks first
     return code

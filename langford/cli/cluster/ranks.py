@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+import fcntl
+import os
 import signal
+import stat
 import sys
+import termios
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
+from jobs.run.clock import SYSTEM, Clock
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.output.terminal import say
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
+
+READ_SECONDS, LOOK_SECONDS = 5.0, 0.01
+"""How long a launcher may take to read the output of a rank that aborts, and how often the rank looks."""
 
 
 @contextmanager
@@ -39,6 +47,31 @@ def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ..
             with suppress(OSError):
                 traceback.print_exc()
                 sys.stderr.flush()
-        communicator.Abort(code)
-        # Some libraries come back from that before this process ends.
-        raise SystemExit(code) from error
+        abort(communicator, code)
+
+
+def abort(communicator: Intracomm, code: int, outputs: Sequence[int] = (1, 2), clock: Clock = SYSTEM) -> NoReturn:
+    """End all ranks with an exit code, once the launcher has read the output of this one.
+
+    The launcher may see the abort before output of the same moment, and ends then without having read it.
+
+    Args:
+        communicator: all ranks.
+        code: the exit code.
+        outputs: descriptors of what this rank has written to.
+        clock: by which the launcher has its time.
+    """
+    deadline = clock.monotonic() + READ_SECONDS
+    while any(map(_is_unread, outputs)) and clock.monotonic() < deadline:
+        clock.wait(LOOK_SECONDS)
+    communicator.Abort(code)
+    # Some libraries come back from that before this process ends.
+    raise SystemExit(code)
+
+
+def _is_unread(descriptor: int) -> bool:
+    """Whether a pipe holds bytes that its reader has not taken yet; False for anything but a pipe."""
+    with suppress(OSError):
+        if stat.S_ISFIFO(os.fstat(descriptor).st_mode):
+            return any(fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4)))
+    return False
