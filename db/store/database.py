@@ -261,7 +261,8 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         )
     if state in UNDONE:
         return TransactionUndone(
-            f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
+            f"a transaction on {where} conflicted with another ({reason}) and was undone: nothing is lost, "
+            "try again"
         )
     if state in TOO_SLOW:
         return LedgerBusy(f"{where} takes longer than it may ({reason}): try again when others use it less")
