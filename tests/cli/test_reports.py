@@ -131,6 +131,29 @@ def test_without_a_question_the_questions_are_listed(folder: Path) -> None:
     assert all(row["what its rows are"].endswith(".") for row in listed)
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_table_begins_with_the_columns_that_tell_most(folder: Path, question: str) -> None:
+    asked = QUESTIONS[question]
+    assert set(asked.telling) <= set(asked.columns)
+    heads = call("query", question.replace("_", "-"), "--format", "table").stdout.splitlines()[1].split("┃")[1:-1]
+    rest = [name for name in asked.columns if name not in asked.telling]
+    assert [head.strip() for head in heads] == [*asked.telling, *rest]
+
+
+def test_unknown_questions_and_tables_get_the_list(folder: Path, langford: Run) -> None:
+    for arguments in (["nosuch"], ["--sql", "SELECT * FROM nosuch"]):
+        done = langford("query", *arguments)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        assert "nosuch" in done.stderr
+        assert all(view in done.stderr for view in ("task_overview", "disagreements"))
+
+
+def test_one_field_per_line(folder: Path) -> None:
+    shown = call("query", "task_overview", "--limit", "1", "-x").stdout.splitlines()
+    assert [line.split()[0] for line in shown] == list(QUESTIONS["task_overview"].columns)
+    assert shown == call("query", "task_overview", "--limit", "1", "--format", "expanded").stdout.splitlines()
+
+
 def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     tasks = ("query", "task_overview", "--state", "done", "--campaign", NAME)
     rows = json.loads(call(*tasks, "--json").stdout)
@@ -141,7 +164,7 @@ def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     done = langford(*tasks, "--format", "parquet", "--out", "tasks.parquet")
     assert (done.returncode, done.stdout) == (0, "")
     assert (folder / "tasks.parquet").read_bytes().startswith(b"PAR1")
-    shown = langford("query", "slowest-tasks", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
+    shown = langford("query", "slowest_tasks", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
     assert shown.count("host-a") == 3
 
 

@@ -679,6 +679,19 @@ P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' ||
   )
   RETURNING task_index;
 
+-- reach._home
+P SELECT current_schema(), current_setting('search_path'), current_user;
+
+-- reach._tables
+P SELECT nspname, relname
+P FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+P WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) AND NOT starts_with(nspname, 'pg_')
+P AND nspname <> 'information_schema';
+
+-- reach.require_room
+P SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'),
+P   current_setting('server_encoding');
+
 -- rechecks._rechecks
   SELECT voter.id
   FROM voter

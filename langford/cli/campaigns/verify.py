@@ -51,7 +51,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 @click.argument("name", required=False)
 @click.argument("indices", nargs=-1, type=int)
 @ledger_option
-@click.option("--tasks", type=integers, metavar="K,K,…", help="Recompute these tasks; the same as INDICES.")
+@click.option("--tasks", type=integers, metavar="K,K,...", help="Recompute these tasks; the same as INDICES.")
 @click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision.")
 @click.option(
     "--sample",

@@ -78,7 +78,9 @@ job_options = gathered(
     click.option("--account"),
     click.option("--qos"),
     click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
-    click.option("--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."),
+    click.option(
+        "--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load ...'."
+    ),
     click.option(
         "--logs",
         type=click.Path(path_type=Path),

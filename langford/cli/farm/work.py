@@ -42,7 +42,7 @@ from langford.words import several
 @click.command(
     epilog="""\b
 Examples:
-  LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
+  LANGFORD_TOKEN=... langford work http://127.0.0.1:8765/langford-27-polyphase-16
   langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
 
 SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of `langford run`."""
