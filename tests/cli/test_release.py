@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,19 +19,32 @@ def text_of(name: str) -> str:
     return (ROOT / name).read_text()
 
 
-def test_the_citation_names_this_version() -> None:
-    assert re.findall(r"^version: (.*)$", text_of("CITATION.cff"), re.MULTILINE) == [__version__]
+def released() -> list[tuple[str, str]]:
+    """(version, day) of every heading of the changelog; no day: unreleased."""
+    headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text_of("CHANGELOG.md"), re.MULTILINE)
+    assert len(headings) == text_of("CHANGELOG.md").count("\n## ")
+    return headings
+
+
+def test_the_citation_names_this_version_and_its_day() -> None:
+    said = dict(re.findall(r"^(version|date-released): \"?(.*?)\"?$", text_of("CITATION.cff"), re.MULTILINE))
+    assert said == {"version": __version__, "date-released": dict(released())[__version__]}
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "langford.version.__version__"}
+    sources = [file for folder in ("langford", "db", "jobs", "slurm") for file in (ROOT / folder).rglob("*.py")]
+    assert [file.name for file in sources if f'"{__version__}"' in file.read_text()] == ["version.py"]
 
 
 def test_the_changelog_has_every_version_once_and_the_newest_first() -> None:
-    headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text_of("CHANGELOG.md"), re.MULTILINE)
-    named = [version for version, _ in headings if version != "Unreleased"]
-    assert len(headings) == text_of("CHANGELOG.md").count("\n## ")
-    assert all(day for version, day in headings if version != "Unreleased")
-    numbers = [tuple(map(int, version.split("."))) for version in named]
+    versions = [name for name, day in released() if name != "Unreleased" and day]
+    numbers = [tuple(map(int, name.split("."))) for name in versions]
     assert numbers == sorted(set(numbers), reverse=True)
-    assert headings[0][0] in ("Unreleased", __version__)
-    assert __version__ in named or __version__ == "0.1.0", "0.1.0 was never released"
+    assert versions[0] == __version__
+    assert [name for name, _ in released()] in (versions, ["Unreleased", *versions])
 
 
 def test_sections_are_those_of_keep_a_changelog() -> None:
