@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -31,6 +32,7 @@ from jobs.show.report.timeline import (
 )
 from jobs.verify import exchange
 from jobs.verify.agreement import Agreement, agreement
+from jobs.verify.confirmation import Confirmation, confirmations
 from langford.errors import LangfordError
 from langford.methods import METHODS, Count, plan_of
 from langford.provenance import kernel_hash
@@ -87,6 +89,9 @@ class Evidence:
         warnings: what an operator of an unfinished campaign should look at, in words.
         promise: which share of the results was to be replicated, and which are; None: none is recorded.
         unreplicated: whether there is no count because the promise is not kept.
+        exports: files with the results that are counted, each with its SHA-256 in hexadecimal digits; those of a
+            campaign are what `langford export` writes now.
+        confirmations: other campaigns that counted the same problem by another sum.
     """
 
     history: History
@@ -100,6 +105,8 @@ class Evidence:
     warnings: tuple[str, ...] = ()
     promise: Promise | None = None
     unreplicated: bool = False
+    exports: tuple[tuple[str, str], ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()
 
     @property
     def unit(self) -> str:
@@ -186,15 +193,23 @@ class Evidence:
         return np.unique(np.array(named, dtype=np.str_))
 
 
-def of_campaign(campaign: Campaign, unconfirmed: bool = False) -> Evidence:
+def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[Campaign] = ()) -> Evidence:
     """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed.
 
-    ``unconfirmed``: whether to count although the promised share is not replicated.
+    Args:
+        campaign: it may be unfinished.
+        unconfirmed: whether to count although the promised share is not replicated.
+        others: campaigns among which some may have counted the same problem.
     """
     history = campaign.history()
     found = _evidence(
         history, campaign.plan.work, lambda: result(campaign, unconfirmed), _lacks(history), campaign.promise()
     )
+    if found.count is not None:
+        content = campaign.trusted_export()[0].to_bytes()
+        digests = ((f"{campaign.name}.jsonl.gz", hashlib.sha256(content).hexdigest()),)
+        again = tuple(confirmations(campaign, found.count, others))
+        return replace(found, exports=digests, confirmations=again)
     if len(history.results.task) == history.tasks:
         return found
     now = campaign.overview()
@@ -218,14 +233,15 @@ def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
 
     Raises BadExport, CampaignMismatch or ConflictingResults.
     """
-    export, history = exported.read(files)
-    return _evidence(
+    export, history, digests = exported.read(files)
+    found = _evidence(
         history,
         plan_of(history.key).work,
         lambda: exchange.merged(export, files, unconfirmed),
         exported.lacks(history),
         export.promise,
     )
+    return replace(found, exports=tuple(zip((file.name for file in files), digests, strict=True)))
 
 
 def _forecast(eta: Eta | None) -> str:
