@@ -311,6 +311,9 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
     ):
         assert words in cited
     assert cited in html_unescaped(text_of(found))
+    with patch.object(evidence, "MOST_HASHED", TASKS - 1):
+        unhashed = citation.paragraph(evidence.of_campaign(campaign))
+    assert str(unhashed).endswith(f"The partial results are kept in the export of {NAME}.")
     from_file = citation.paragraph(evidence.of_files([file]))
     assert from_file == cited.replace(f", UUID {campaign.uuid}", "")
 

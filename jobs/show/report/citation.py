@@ -45,7 +45,7 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
     yield f"Checks passed: {'; '.join(count.checks)}."
     yield from _confirmed(evidence)
     files = ", ".join(f"{name} (SHA-256 {digest})" for name, digest in evidence.exports)
-    yield f"The partial results are kept in {files}."
+    yield f"The partial results are kept in {files or f'the export of {history.name}'}."
 
 
 def _versions(evidence: Evidence) -> str:
