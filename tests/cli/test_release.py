@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from langford.reference import PUBLISHED
 from langford.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -73,3 +74,22 @@ def test_contributors_run_the_checks_of_ci(command: str) -> None:
 def test_the_workflow_runs_the_scripts_of_ci(script: str) -> None:
     assert re.search(rf"run: .*{re.escape(script)}\b", text_of(".github/workflows/ci.yml"))
     assert os.access(ROOT / script, os.X_OK)
+
+
+def test_the_readme_fits_two_screens_and_begins_with_the_question() -> None:
+    readme = text_of("README.md")
+    assert len(readme.splitlines()) <= 128
+    question = readme.split("\n\n")[1]
+    assert question in text_of("docs/index.md")
+    assert not re.search("[`[*]|Langford|OEIS", question), "no word that has to be known before"
+    assert PUBLISHED["langford", 2][3] == 1
+    assert f"n = 16 there are {PUBLISHED['langford', 2][16]:,};" in " ".join(question.split())
+    assert 32 not in PUBLISHED["langford", 2]
+
+
+def test_the_module_of_clusters_names_this_version() -> None:
+    short = ".".join(__version__.split(".")[:2])
+    module = text_of("docs/examples/langford.lua")
+    assert f'whatis("Version: {short}")' in module
+    assert f'local root = "/software/langford/{short}"' in module
+    assert f"modulefiles/langford/{short}.lua" in text_of("docs/cluster.md")
