@@ -65,6 +65,7 @@ from jobs.farm.guard import bodies
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.lease_allowances import LeaseAllowances, TooManyLeases
 from jobs.farm.guard.refusals import Refusal, refusing
 from langford.errors import LangfordError
 
@@ -98,6 +99,7 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     NoSuchCampaign: Refusal(410),
     BodyTooLarge: Refusal(413),
     TooManyRequests: Refusal(429),
+    TooManyLeases: Refusal(429, {"Retry-After": "60"}),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
     NoMoreStreams: Refusal(503, {"Retry-After": "10"}),
     LedgerBusy: Refusal(
@@ -173,9 +175,13 @@ class Endpoints:
         """
         self._ledger, self._access, self._overviews = ledger, access, overviews
         self._streams, self._metrics, self._version = streams, metrics, version
+        self._allowances = {each.uuid: LeaseAllowances(each.tasks) for each in access.campaigns.values()}
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; those to which programs write with the role that they need."""
+        lease, deliver = (
+            partial(operation, self._allowances) for operation in (operations.lease, operations.deliver)
+        )
         return [
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
@@ -184,12 +190,12 @@ class Endpoints:
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
             self._operation("/workers", Role.WORKER, operations.enrol, wire.Enrolment),
             self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
-            self._operation("/leases", Role.WORKER, operations.lease, wire.LeaseRequest, bodies.HELD),
+            self._operation("/leases", Role.WORKER, lease, wire.LeaseRequest, bodies.HELD),
             self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
             self._operation("/releases", Role.WORKER, operations.release, wire.Release, bodies.ATTEMPTS),
             self._operation("/failures", Role.WORKER, operations.fail, wire.End),
             self._operation("/deaths", Role.WORKER, operations.die, wire.End),
-            self._operation("/results", Role.WORKER, operations.deliver, wire.Results, bodies.RESULTS),
+            self._operation("/results", Role.WORKER, deliver, wire.Results, bodies.RESULTS),
             self._operation("/retries", Role.ADMIN, operations.retry, dict[str, Any]),
         ]
 
@@ -248,7 +254,11 @@ class Endpoints:
             def answer() -> bytes:
                 return encoded(operation(self._ledger, campaign, right.token, bounds.parse(body, request_type)))
 
-            return _private(await self._access.work(request, answer))
+            try:
+                return _private(await self._access.work(request, answer))
+            except TooManyLeases as error:
+                self._access.log.say(self._access.address(request), f"{campaign.name}: {error}")
+                raise
 
         return Route("/campaigns/{name}" + path, operate, methods=["POST"])
 
