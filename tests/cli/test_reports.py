@@ -45,7 +45,9 @@ def call(*arguments: str) -> Any:
 def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langford: Run) -> None:
     done = langford("report", NAME)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{NAME}.html: ")
+    written, cited = done.stdout.split("\n\n")
+    assert written.startswith(f"{NAME}.html: ")
+    assert cited.startswith(f"L(2,7) = {COUNT} up to reversal was computed with langford ")
     assert f"<title>L(2,7): {COUNT}</title>" in (folder / f"{NAME}.html").read_text()
 
 
@@ -54,6 +56,7 @@ def test_a_report_can_be_several_files(folder: Path) -> None:
     document = json.loads(done.stdout)
     assert {name: document[name] for name in HEAD} == HEAD
     assert (document["tasks"], document["done"], document["aborted"]) == (TASKS, TASKS, 0)
+    assert f"(campaign {NAME}, UUID " in document["citation"]
     assert document["effective_seconds"] == pytest.approx(0.5 * TASKS)
     names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times", "workers")]
     assert document["files"] == ["r.html", "r.pdf", *names]
@@ -83,6 +86,7 @@ def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> Non
         campaign.deliver([delivery(lease, wrong if lease.index == 0 else TRUE[lease.index]) for lease in leases])
     done = langford("report", NAME)
     assert done.returncode == 4
+    assert "L(2,7)" not in done.stdout
     assert "The count is wrong" in (tmp_path / f"{NAME}.html").read_text()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.show.report import losses, measured, participants, proof
+from jobs.show.report import citation, losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
 from langford.speed import of_computation, since_the_start
@@ -32,6 +32,7 @@ def _sections(evidence: Evidence) -> Iterator[Section]:
     yield from losses.sections(evidence)
     yield proof.origin_section(evidence)
     yield proof.repeat_section(evidence)
+    yield citation.section(evidence)
     if evidence.missing:
         missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
         yield Section("What this report does not know", [Points(missing)])
