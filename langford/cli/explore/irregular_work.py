@@ -16,10 +16,11 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.explore.graph500 import print_searches, searched_on_ranks
 from langford.cli.output import display
 from langford.cli.output.styled import styled
+from langford.errors import BadInput
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
 from langford.irregular.cycles import cycle_mean, cycle_ratio, in_words
-from langford.irregular.errors import BadFile, ZeroTime
+from langford.irregular.errors import ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.search_tree import search_sizes
 from langford.problem import Problem
@@ -128,7 +129,7 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
             optimal = cycle_ratio(graph, weights, edges.times[graph.order], maximum)
         except ZeroTime as error:
             named = in_words(edges.names[error.vertices].tolist())
-            raise BadFile(f"{file}: the cycle {named} takes no time: give one of its edges a time") from error
+            raise BadInput(f"{file}: the cycle {named} takes no time: give one of its edges a time") from error
     optimal.check()
     vertices = edges.names[optimal.vertices].tolist()
     if as_json:
