@@ -86,9 +86,15 @@ def test_while_two_workers_run(long_farm: Farm, langford: Run) -> None:
     for number in range(2):
         long_farm.work(outbox=f"outbox-{number}")
     long_farm.wait_until(lambda: long_farm.done() > 4 and len(long_farm.workers()) == 2)
-    # What the server says may be some seconds old.
-    long_farm.wait_until(lambda: status().tasks.done > 4)
     overview = status()
+
+    def says_until_when() -> bool:
+        """What the server says may be some seconds old, and the time left means something after some results."""
+        nonlocal overview
+        overview = status()
+        return overview.eta is not None and all(worker.state == "working" for worker in overview.workers)
+
+    long_farm.wait_until(says_until_when)
     assert overview.speed.now is not None
     assert overview.eta is not None
     assert overview.now < overview.eta.earliest <= overview.eta.latest
