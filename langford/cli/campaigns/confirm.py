@@ -86,9 +86,9 @@ def confirm(
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")
         report = work_off(ledger, confirming, chosen_devices, stop, time_limit)
-        code = unfinished(confirming, report, stop)
-        if code is not None:
-            context.exit(code)
+        ended = unfinished(confirming, report, stop)
+        if ended is not None:
+            context.exit(ended.print(as_json))
         outcome = Confirmation(
             campaign.problem, (name, campaign.key), (confirming.name, key), (counted, require_complete(confirming))
         )
