@@ -56,8 +56,8 @@ def mpi(
     """Count on the ranks of an MPI program, started with mpirun or srun."""
     chosen.require()
     communicator = world()
-    if communicator.rank:
-        COMPILING.tell(lambda compiles: None)  # rank 0 says it for all
+    if communicator.rank != (0 if static else 1):
+        COMPILING.tell(lambda what: None)  # the first rank that computes says it for all
     if not static and communicator.size < 2:
         raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
