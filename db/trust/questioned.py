@@ -12,6 +12,7 @@ from db.store.models import Attempt, Result, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import witnesses
 from db.work import transitions, turns
+from langford.words import several
 
 
 def question(
@@ -48,6 +49,6 @@ def question(
     questioned = sorted(set(transaction.scalars(marked, **values)))
     witnesses.settle(transaction, questioned)
     if questioned:
-        detail = f"{len(questioned)} tasks (first: {questioned[0]})"
+        detail = f"{several(len(questioned), 'task')} (first: {questioned[0]})"
         transitions.record(transaction, EventKind.QUESTIONED, None, None, detail)
     return questioned

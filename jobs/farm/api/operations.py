@@ -15,6 +15,7 @@ from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, LeaseFields, ReceiptFields
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
+from langford.words import several
 
 LONGEST_LEASE_SECONDS = 24 * 3600
 
@@ -79,7 +80,7 @@ def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Result
     ahead = request.now - time.time()
     deliveries = [fields.delivery(ahead) for fields in request.deliveries]
     if any(delivery.index >= campaign.tasks for delivery in deliveries):
-        raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
+        raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
     receipts = campaign.deliver(deliveries)
     return wire.Receipts(receipts=[ReceiptFields.of_receipt(receipt) for receipt in receipts])
 

@@ -35,7 +35,7 @@ def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign])
 
 def _done(campaign: Campaign) -> str:
     done = campaign.standing().tasks.get(TaskState.DONE, 0)
-    return f"{done:,} of {campaign.tasks:,} tasks done"
+    return f"{done:,} of {several(campaign.tasks, 'task')} done"
 
 
 def stopped() -> None:
@@ -137,7 +137,7 @@ def progress(overview: Overview) -> str:
     present = occupied(overview)
     words = [
         f"{percent(overview.work.done)} of the work",
-        f"{tasks.done:,}/{tasks.total:,} tasks",
+        f"{tasks.done:,}/{several(tasks.total, 'task')}",
         several(present, "worker"),
     ]
     if tasks.set_aside:
@@ -179,8 +179,14 @@ def occupied(overview: Overview) -> int:
 
 def done(overview: Overview) -> None:
     """The campaign needs no more workers."""
-    checks = f"; {overview.checked.replicated:,} results are replicated" if overview.checked.drawn else ""
-    message = f"done: {overview.tasks.done:,} tasks{checks}; `langford result {overview.campaign}` merges them"
+    checks = (
+        f"; {several(overview.checked.replicated, 'result is', 'results are')} replicated"
+        if overview.checked.drawn
+        else ""
+    )
+    message = (
+        f"done: {several(overview.tasks.done, 'task')}{checks}; `langford result {overview.campaign}` merges them"
+    )
     line.line("done", message, overview.campaign, tasks=overview.tasks.done)
 
 

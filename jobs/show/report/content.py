@@ -8,7 +8,7 @@ from jobs.show.report import losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
 from langford.version import __version__
-from langford.words import duration, instant, number, share
+from langford.words import duration, instant, number, several, share
 
 
 def document(evidence: Evidence) -> Document:
@@ -68,4 +68,6 @@ def _until(evidence: Evidence) -> str:
     span = f"From {instant(found.began)} to {instant(found.ended)} UTC"
     if found.done == found.tasks:
         return f"{span}; all tasks are done."
-    return f"{span}; {found.tasks - found.done:,} tasks are not done. {evidence.forecast}".strip()
+    return (
+        f"{span}; {several(found.tasks - found.done, 'task is', 'tasks are')} not done. {evidence.forecast}".strip()
+    )

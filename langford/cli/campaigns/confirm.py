@@ -21,6 +21,7 @@ from langford.cli.options.common import (
 from langford.cli.output import display
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
+from langford.words import several
 
 
 @click.command(
@@ -106,5 +107,7 @@ def _print(outcome: Confirmation) -> None:
     plans = (outcome.first, outcome.second)
     for (name, key), count in zip(plans, outcome.counts, strict=True):
         seed = f", seed {key.seed}" if key.seed else ""
-        print(f"{outcome.problem} = {count.published:,}  {name}: {key.method}, {count.tasks:,} tasks{seed}")
+        print(
+            f"{outcome.problem} = {count.published:,}  {name}: {key.method}, {several(count.tasks, 'task')}{seed}"
+        )
     print(f"  {outcome.words}")

@@ -10,6 +10,7 @@ from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
 from langford.cli.output import display
 from langford.methods import Method, PlanKey, find_method
+from langford.words import several
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
@@ -30,7 +31,7 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
             done = standing.tasks.get(TaskState.DONE, 0)
             if done and standing.unfinished:
                 share = standing.work.get(TaskState.DONE, 0.0) / other.work
-                so_far = f"{done:,} of {other.tasks:,} tasks, {share:.0%} of the work"
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {share:.0%} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "
                     f"`langford run {other.name}` resumes it"

@@ -21,6 +21,7 @@ from langford.devices import Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import PlanKey
 from langford.steps import COMPILING
+from langford.words import several
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -91,7 +92,7 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
         return ExitCode.DONE
     count, seconds = counted
     again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
-    used, more = f"on {communicator.size} ranks", {"ranks": communicator.size}
+    used, more = f"on {several(communicator.size, 'rank')}", {"ranks": communicator.size}
     return Answer(key.problem, key.method, count, seconds, used, again, more).print(as_json)
 
 

@@ -41,7 +41,7 @@ def line_of(overview: Overview) -> str:
     """One line about a campaign, as a log takes it."""
     parts = [
         f"{percent(overview.work.done)} of the work",
-        f"{overview.tasks.done:,.0f}/{overview.tasks.total:,.0f} tasks",
+        f"{overview.tasks.done:,.0f}/{several(overview.tasks.total, 'task')}",
         _rate(overview.speed.now, overview.speed.unit),
         "done" if overview.finished else "" if overview.eta is None else f"{_left(overview)} left",
         several(len(_present(overview)), "worker"),

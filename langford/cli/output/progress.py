@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jobs.run.clock import SYSTEM, Clock
 from langford.cli.output.display import say
 from langford.loading import load
-from langford.words import duration, percent
+from langford.words import duration, percent, several
 
 if TYPE_CHECKING:
     from langford.cli.output.bar import Bar
@@ -55,7 +55,7 @@ class ProgressLine:
         """
         seconds_left = (self._work - work) * seconds_here / work_here if work_here else None
         remaining = "starting" if seconds_left is None else f"about {duration(seconds_left)} left"
-        self._show(work, "" if tasks is None else f"{tasks:,}/{self._tasks:,} tasks", remaining)
+        self._show(work, "" if tasks is None else f"{tasks:,}/{several(self._tasks, 'task')}", remaining)
 
     def update_among_others(
         self, tasks: int, work: float, tasks_here: int, work_here: float, seconds_left: float | None
@@ -71,7 +71,7 @@ class ProgressLine:
         """
         here = f"{tasks_here:,} of them here ({percent(work_here / self._work if self._work else 0.0)})"
         remaining = "" if seconds_left is None else f"about {duration(seconds_left)} left"
-        self._show(work, f"{tasks:,}/{self._tasks:,} tasks, {here}", remaining)
+        self._show(work, f"{tasks:,}/{several(self._tasks, 'task')}, {here}", remaining)
 
     def _show(self, work: float, done: str, remaining: str) -> None:
         """Move the bar; without one, print a line if the last one is older than LOG_SECONDS."""
