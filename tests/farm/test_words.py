@@ -68,7 +68,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path, number: sign
     token, tasks = campaign.new_token(Role.WORKER), campaign.tasks
     with Server(tmp_path, "farmed") as server:
         said = Worker(tmp_path, server, token).end()
-        server.wait_until(lambda: "left: finished" in server.log)
+        server.wait_until(lambda: "left: nothing was left" in server.log)
         log = server.stop(number)
     lines = TIME.sub("", log).splitlines()
     assert lines[0] == f"listening on {server.url} for farmed (0 of {tasks} tasks done)"

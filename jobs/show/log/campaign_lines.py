@@ -10,7 +10,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from db import Campaign
-from db.look.overview import Overview, Presence, WorkerView, iso
+from db.look.overview import ENDINGS, Overview, Presence, WorkerView, iso
 from db.records import EventRecord
 from db.states import EventKind, TaskState
 from jobs.show.log import line
@@ -72,7 +72,10 @@ def left(campaign: str, workers: Sequence[WorkerView]) -> None:
     """Workers that have ended, and how."""
     endings = Counter(worker.ending or "unknown" for worker in workers)
     how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
-    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'for an unknown reason'}"
+    ending, unfinished = workers[0].ending or "", workers[0].preempted.count
+    how_one = ENDINGS.get(ending, ending or "for an unknown reason")
+    lost = f"; it did not finish {several(unfinished, 'task')}" if unfinished else ""
+    described = f"worker {_name(workers[0])} left: {how_one}{lost}"
     _workers_line("worker_left", campaign, workers, described, f"{len(workers):,} workers left ({how}): ")
 
 
