@@ -13,8 +13,10 @@ import click
 from db.errors import LedgerError
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
+from db.look.overview import ID_LENGTH
 from db.states import TaskState
 from jobs.run.calls import GivenUp
+from jobs.run.console import Step
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.pool import Pool
@@ -36,6 +38,8 @@ if TYPE_CHECKING:
     from db import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
+SECONDS_WORTH_A_NAME = 5.0
+"""A run that lasts longer may be looked for in the tables of workers."""
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
@@ -69,14 +73,30 @@ def work_off(
     """Run a campaign of a ledger and show its progress; the other arguments are those of
     :class:`jobs.run.loop.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
-    console = Terminal(line, stop)
+    identity = Identity.fresh(devices)
+    console = RunTerminal(line, stop, identity)
     with line.shown():
         try:
-            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), console)
+            source = LedgerTasks(ledger, campaign, identity, console)
         except GivenUp as error:
             console.say(str(error))
             return RunReport(0, 0.0, stop.reason(), 0)
         return Run(source, devices, console, time_limit, pool_of, patience).run()
+
+
+class RunTerminal(Terminal):
+    """The console of a run, which says once which worker it is, if it lasts."""
+
+    def __init__(self, line: ProgressLine, stop: StopSignals | None, identity: Identity) -> None:
+        super().__init__(line, stop)
+        self._name: str | None = f"{identity.worker_id[:ID_LENGTH]} on {identity.host}"
+
+    def show(self, step: Step) -> None:
+        """Show the progress."""
+        if self._name is not None and step.seconds_here >= SECONDS_WORTH_A_NAME:
+            self.say(f"this is worker {self._name}")
+            self._name = None
+        super().show(step)
 
 
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
