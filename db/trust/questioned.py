@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from sqlalchemy import or_, select, update
@@ -13,6 +14,9 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import witnesses
 from db.work import transitions, turns
 from langford.words import several
+
+SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
+"""The start of a worker's UUID, as tables show it."""
 
 
 def question(
@@ -30,9 +34,10 @@ def question(
         chosen.append(among(Attempt.task_index, "tasks"))
         values["tasks"] = sorted(tasks)
     if worker is not None:
-        chosen.append(
-            Attempt.worker_id.in_(select(Worker.id).where(or_(Worker.id == worker, Worker.host == worker)))
-        )
+        named = [Worker.id == worker, Worker.host == worker]
+        if SHORT_NAME.fullmatch(worker):
+            named.append(Worker.id.startswith(worker, autoescape=True))
+        chosen.append(Attempt.worker_id.in_(select(Worker.id).where(or_(*named))))
     if kernels is not None:
         said = [
             Attempt.id.in_(
