@@ -16,8 +16,9 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
+from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
-from langford.devices import Device
+from langford.devices import CPU, KINDS, Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import PlanKey
 from langford.steps import COMPILING
@@ -67,7 +68,8 @@ def mpi(
             # Every rank knows it; one of them prints it.
             answer = nothing_to_count(settled.problem, settled.method.name)
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
-        key = chosen.plan(Device.parse(device), shared=True).key
+        new = chosen.plan(Device.parse(device), shared=True)
+        key = new.key
     except LangfordError:
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
@@ -76,6 +78,10 @@ def mpi(
     code: int = ExitCode.DONE
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
+        if not communicator.rank and KINDS[device].on_cores:
+            cores = [CPU] * (communicator.size - (not static))
+            expected = seconds_on(new.problem, new.method, cores)
+            say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, cores)
         if static:
             code = _count_static(communicator, key, rank_device, as_json)
         elif communicator.rank:
