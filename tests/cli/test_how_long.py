@@ -15,10 +15,10 @@ from click.testing import CliRunner, Result
 from db import Ledger
 from jobs.tuning import forecast
 from langford.cli.main import cli
-from langford.cli.output.outlook import long_duration
+from langford.cli.output.outlook import advice, long_duration, seconds_on
 from langford.cores import cores
-from langford.devices import CPU
-from langford.methods import PlanKey, plan_of
+from langford.devices import CPU, Cuda
+from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
 from langford.words import YEAR_SECONDS, duration, several
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, finish, new_campaign, true_deliveries
@@ -78,6 +78,16 @@ def test_a_time_of_some_core_years_names_other_machines(monkeypatch: pytest.Monk
     refused = str(call("count", "32", "--cores", "2").exception)
     assert "about 50 years on 2 cores (100 core years)" in refused
     assert SHARED in refused
+
+
+def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        forecast, "expected_seconds", lambda choices, devices: {choices[0][0]: 100.0 / len(devices)}
+    )
+    gpus, method = [Cuda(0), Cuda(1)], METHODS["polyphase"]
+    assert [seconds_on(Problem.langford(n), method, gpus) for n in (20, 23, 27, 31)] == [0.0, 0.0, 50.0, 50.0]
+    words = advice(Problem.langford(31), 3 * MINUTES, gpus)
+    assert words == "more GPUs (`langford create`, then `langford serve`) make it shorter"
 
 
 def test_a_campaign_for_others_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:

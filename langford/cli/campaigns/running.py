@@ -27,12 +27,13 @@ from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.console import Terminal
+from langford.cli.output.dry_run import TASK_DISK_BYTES
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import Count, PlanKey, plan_of
-from langford.words import several
+from langford.words import quantity, several
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
@@ -55,7 +56,8 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     """
     work = plan_of(key).work
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
-        many = f"{key} has {len(work):,} tasks, which takes minutes and gigabytes"
+        size = f"{quantity(TASK_DISK_BYTES * len(work))}B"
+        many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
         if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
             raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
     return ledger.create_campaign(name or key.name, key, work.tolist())
