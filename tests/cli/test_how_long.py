@@ -8,7 +8,6 @@ import re
 from pathlib import Path
 from unittest.mock import Mock
 
-import numpy as np
 import pytest
 from click.testing import CliRunner, Result
 
@@ -21,7 +20,7 @@ from langford.devices import CPU, Cuda
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
 from langford.words import YEAR_SECONDS, duration, several
-from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, finish, new_campaign, true_deliveries
+from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, new_campaign, true_deliveries
 from tests.support.databases import fresh_database
 
 MINUTES = 50 * 60.0
@@ -120,13 +119,18 @@ def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
     with Ledger("langford.db", create=True) as ledger:
-        finish(new_campaign(ledger), "a")
-    largest, smallest = (int(chosen(PLAN.work)) for chosen in (np.argmax, np.argmin))
+        campaign = new_campaign(ledger)
+        [undone, *rest] = campaign.lease("a", TASKS, HOUR)
+        campaign.deliver(true_deliveries(rest))
+    largest, smallest = rest[0].index, rest[-1].index
+    assert PLAN.work[largest] == 2 * PLAN.work[smallest]
     of_a_core(monkeypatch, MINUTES * cores() * PLAN.work.sum() / PLAN.work[largest])
-    said = call("verify", NAME, "--tasks", str(largest)).stderr
+    said = call("verify", NAME, "--tasks", f"{largest},{undone.index}").stderr
     assert f"about 50 min on {several(cores(), 'core')}\n" in said
-    quicker = duration(MINUTES * PLAN.work[smallest] / PLAN.work[largest])
-    assert f"the smallest task takes about {quicker}: `langford verify {NAME} --tasks {smallest}`" in said
+    assert re.search(rf"the smallest task alone takes about 25 min: `langford verify {NAME} --tasks \d`", said), (
+        said
+    )
+    assert "about" not in call("verify", NAME, "--tasks", str(undone.index)).stderr
 
 
 @pytest.mark.parametrize(

@@ -186,21 +186,30 @@ def verify(
         raise outcome.error
 
 
+def _work(verification: Verification) -> float:
+    """The work of the tasks that are recomputed: those without a result are not."""
+    return float(verification.campaign.plan.work[sorted({*verification.tasks} & {*verification.done})].sum())
+
+
 def _seconds(verification: Verification, computing: Sequence[Device]) -> float:
     """Expected seconds of a recomputation on devices that compute at the same time; 0: moments, or not known."""
-    plan = verification.campaign.plan
-    if computing[0] == HOST:
+    plan, work = verification.campaign.plan, _work(verification)
+    if computing[0] == HOST or not work:
         return 0.0
-    return seconds_on(plan.problem, plan.method, computing) * verification.work / float(plan.work.sum())
+    return seconds_on(plan.problem, plan.method, computing) * work / float(plan.work.sum())
 
 
 def _quicker(verification: Verification, expected: float) -> str:
-    """What to verify instead of these tasks, in words: the smallest one that is done."""
+    """What to do instead of a long recomputation, in words: the smallest task that is done."""
     work, name = verification.campaign.plan.work, verification.campaign.name
     smallest = min(verification.done, key=lambda index: float(work[index]))
-    time = expected * float(work[smallest]) / verification.work
-    alone = f"the smallest task takes about {duration(time)}: `langford verify {name} --tasks {smallest}`"
-    return f"{alone}; GPUs make it shorter (--device cuda)"
+    time = expected * float(work[smallest]) / _work(verification)
+    gpus = "GPUs make it shorter (--device cuda)"
+    if time > expected / 2:
+        return gpus
+    return (
+        f"{gpus}; the smallest task alone takes about {duration(time)}: `langford verify {name} --tasks {smallest}`"
+    )
 
 
 def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
