@@ -21,6 +21,7 @@ from jobs.run.loop import RunReport
 from langford.cli.campaigns.running import conclude
 from langford.cli.main import cli
 from langford.devices import cores
+from langford.errors import MachineFailed
 from langford.provenance import kernel_hash
 from slurm import job_name
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
@@ -204,6 +205,20 @@ def test_a_run_whose_results_disagree_prints_a_document_too(
         conclude(campaign, RunReport(TASKS, 1.0, None, 0), Mock(received=None), as_json=True)
     document = json.loads(capsys.readouterr().out)
     assert (document["count"], document["tasks_done"], document["reason"]) == (None, TASKS, str(error.value))
+
+
+def test_a_run_that_fails_prints_a_document_too(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise MachineFailed("no memory is left")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("langford.cli.campaigns.run.work_off", broken)
+    done = CliRunner().invoke(cli, ["run", NAME, "--json"], standalone_mode=False)
+    assert isinstance(done.exception, MachineFailed)
+    document = json.loads(done.stdout)
+    assert (document["count"], document["tasks_done"], document["reason"]) == (None, 0, "no memory is left")
 
 
 def test_doctor_names_the_processor_its_cores_and_the_kernels() -> None:

@@ -94,3 +94,11 @@ def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pyt
     reported.ledger.leave("a", Ending.PREEMPTED)
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["worker_left"] == 1
     assert "worker a on host-a left: stopped by SIGTERM; it did not finish 2 tasks" in caplog.messages
+
+
+def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
+    [lease] = reported.campaign.lease("a", 1, HOUR)
+    reported.lines(1)
+    reported.campaign.die(lease, "signal 9")
+    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["processes_died"] == 1
+    assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from db import Campaign
 from db.look.overview import ENDINGS, Overview, Presence, WorkerView, iso
 from db.records import EventRecord
-from db.states import EventKind, TaskState
+from db.states import EventKind, Outcome, TaskState
 from jobs.show.log import line
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
 from langford.words import duration, percent, quantity, rate, several
@@ -97,6 +97,14 @@ def expired(campaign: str, number: int) -> None:
         "1 lease has expired: its task goes" if number == 1 else f"{number:,} leases have expired: their tasks go"
     )
     line.line("leases_expired", f"{leases} back to the queue", campaign, alarm=True, number=number)
+
+
+def died(campaign: str, number: int) -> None:
+    """Processes of workers that died while they evaluated tasks, which go to others."""
+    one, many = "process of a worker has died: its task goes", "processes of workers have died: their tasks go"
+    line.line(
+        "processes_died", f"{several(number, one, many)} back to the queue", campaign, alarm=True, number=number
+    )
 
 
 def _workers_line(
@@ -195,3 +203,5 @@ def done(overview: Overview) -> None:
 
 WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
 """The functions that log changes of workers, by the change."""
+LOST_LINES = {Outcome.EXPIRED: expired, Outcome.DIED: died}
+"""The functions that log attempts that were lost, by their outcome."""

@@ -11,6 +11,7 @@ from langford.cli.campaigns.resuming import existing, key_to_resume, name_others
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
+    failed,
     work_off,
 )
 from langford.cli.options.common import (
@@ -31,6 +32,7 @@ from langford.cli.output.dry_run import dry_run_option
 from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
+from langford.errors import LangfordError
 from langford.methods import METHODS, candidates
 
 
@@ -84,7 +86,11 @@ def run(
 
     def worked_off(ledger: Ledger, campaign: Campaign, chosen_devices: Sequence[Device]) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
-            report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+            try:
+                report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+            except LangfordError as error:
+                failed(campaign, error, as_json)
+                raise
         return conclude(campaign, report, stop, as_json)
 
     if chosen.resumed is not None:

@@ -118,6 +118,12 @@ def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: 
     return answer.print(as_json)
 
 
+def failed(campaign: Campaign, error: LangfordError, as_json: bool) -> None:
+    """Print how far a campaign is whose run ends with an error, with ``as_json``."""
+    if as_json:
+        display.print_json(_document(campaign, RunReport(0, 0.0, None, 0), str(error)))
+
+
 @dataclass(frozen=True)
 class Unfinished:
     """Why a campaign is not finished after a run.
