@@ -55,7 +55,7 @@ class Soak:
             key: of the plan of each campaign.
             seed: of what happens.
             liars: workers that lie, in each round.
-            postgres: the server that every second ledger is on; None: all are files.
+            postgres: the server that the first, third, … ledger is on; None: all are files.
         """
         self.faults = Counter[str]()
         self.lost = self.doubled = self.wrong = self.rounds = self.tasks = 0
@@ -84,7 +84,7 @@ class Soak:
 
     def _empty_database(self) -> str:
         name = f"soak_{self.rounds}"
-        if self._postgres is None or self.rounds % 2 == 0:
+        if self._postgres is None or self.rounds % 2:
             return str(self._folder / f"{name}.db")
         return empty_database(self._postgres, name)
 
@@ -132,5 +132,5 @@ if __name__ == "__main__":
     parser.add_argument("--seconds", type=float, default=86_400.0, help="no faults after that")
     parser.add_argument("--seed", type=int, default=14)
     parser.add_argument("--liars", type=int, default=0, help="workers that lie")
-    parser.add_argument("--postgres", action="store_true", help="every second ledger on Postgres")
+    parser.add_argument("--postgres", action="store_true", help="the first, third, … ledger on Postgres")
     run(parser, main)

@@ -22,6 +22,7 @@ from db.look.history import History
 from db.look.history_queries import history
 from db.look.overview import Overview, gathering
 from db.look.overview.counting import MergedCount
+from db.look.overview.forecast import Forecast
 from db.records import (
     Delivery,
     Progress,
@@ -263,6 +264,10 @@ class Campaign(LeasedTasks):
     def _merged_count(self) -> MergedCount:
         return MergedCount()
 
+    @cached_property
+    def _forecast(self) -> Forecast:
+        return Forecast()
+
     def replication(self) -> Replication:
         """How far the promised share is replicated."""
         with self.reading() as transaction:
@@ -309,7 +314,7 @@ class Campaign(LeasedTasks):
         disks = {**self.database.folders, **folders}
         with self.reading(snapshot=True) as transaction:
             return gathering.overview(
-                transaction, self.record, disks, lambda: self.plan, self._merged_count, timeline
+                transaction, self.record, disks, lambda: self.plan, self._merged_count, self._forecast, timeline
             )
 
     # -- tokens ---------------------------------------------------------------------------

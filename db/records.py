@@ -281,7 +281,7 @@ class Progress(Standing):
 
     Attributes:
         seconds: total computing time of the accepted results.
-        evaluated: total number of points or nodes of the accepted results.
+        evaluated: total number of products or nodes of the accepted results.
         attempts: number of ended attempts by outcome, and of running ones under "running".
         confirmed: number of further results that agree with the accepted ones.
         conflicts: number of tasks whose results disagree and are not settled.
@@ -325,7 +325,7 @@ class TaskRecord:
         failures: how often the task itself failed.
         value: the partial result as decimal text; None, like the following fields, without a result.
         residue: value mod 2^64 − 1 as decimal text.
-        evaluated: points or nodes, as decimal text.
+        evaluated: products or nodes, as decimal text.
         seconds: computing time.
         provenance: host, device, kernels and versions that computed the result, as JSON.
     """

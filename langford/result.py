@@ -12,7 +12,7 @@ from langford.arithmetic.residue import residue
 from langford.errors import CheckFailed, LangfordError
 
 LONGEST_NUMBER = 200
-"""Characters of a number: partial sums up to n = 32 take fewer than half as many."""
+"""Characters of a number: the partial sums of all problems that a method takes have fewer than half as many."""
 DECIMAL = re.compile(r"-?[0-9]+")
 
 
@@ -28,7 +28,7 @@ class PartialResult:
         index: the task's index within its plan.
         value: the exact partial sum (algebraic methods) or count (backtracking).
         residue: value mod 2^64 − 1, accumulated independently by the kernel.
-        evaluated: work done: points that needed a product, or nodes visited.
+        evaluated: products, that is points at which the product of all factors was computed; or nodes visited.
     """
 
     index: int
@@ -49,7 +49,7 @@ class PartialResult:
         """The inverse of :meth:`to_text`; raises BadText."""
         work = _integer(evaluated)
         if work < 0:
-            raise BadText(f"task {index} evaluated {work} points or nodes: the number cannot be negative")
+            raise BadText(f"task {index} evaluated {work} products or nodes: the number cannot be negative")
         return cls(index, _integer(value), _integer(residue), work)
 
 
@@ -102,7 +102,7 @@ class Expectation:
         zero_bits: an algebraic sum over all values of m free variables is a multiple of
             2^m; what remains of that after the factors taken out.
         lowest, highest: inclusive bounds.
-        points: the largest number that can be evaluated; None: unknown, as the nodes of a search are.
+        points: of the task, the largest number of products; None: unknown, as the nodes of a search are.
     """
 
     zero_bits: int
@@ -129,6 +129,6 @@ class Expectation:
             )
         if self.points is not None and result.evaluated > self.points:
             raise CheckFailed(
-                f"{where}: {result.evaluated} points were evaluated, and it has {self.points}; "
+                f"{where}: {result.evaluated} products were evaluated, and it has {self.points} points; "
                 "evaluate the task again"
             )

@@ -9,6 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -46,23 +47,26 @@ LONGEST = [
 ]
 WAITING = ("tests/cluster/", "tests/system/", "tests/farm/", "tests/cli/")
 """Folders whose tests wait for other processes more than they compute."""
+COLLECTING = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--dist", "no"]
 unexpected_skips: list[str] = []
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Have the kernels compiled once, before several processes find an empty cache and each compile them all."""
+    """Have kernels and test modules compiled once, before several processes find none and each compile them all."""
     if hasattr(config, "workerinput") or getattr(config.option, "dist", "no") == "no":
         return
     compiled = cache_folder() / "compiled-for-tests"
     if not compiled.exists():
         calls = [*(["count", "8", "--method", method] for method in METHODS), ["estimate", "8"]]
+        commands = [COLLECTING, *([*COMMAND, *arguments] for arguments in calls)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            list(pool.map(_compile, calls))
+            list(pool.map(partial(_run, folder=config.rootpath), commands))
         compiled.touch()
 
 
-def _compile(arguments: list[str]) -> None:
-    subprocess.run([*COMMAND, *arguments], env=ENVIRONMENT, capture_output=True, check=True)
+def _run(command: list[str], folder: Path) -> None:
+    environment = {**ENVIRONMENT, "PYTEST_ADDOPTS": ""}
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

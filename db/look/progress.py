@@ -49,6 +49,32 @@ def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
     return Standing(tasks, work, *waiting.numbers(transaction))
 
 
+MOST_SIZES = 2_000
+_WAITING = (
+    select(Task.work, func.count().label("tasks"))
+    .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY)
+    .group_by(Task.work)
+    .order_by(Task.work.desc())
+    .limit(MOST_SIZES)
+)
+
+
+def waiting_work(transaction: Transaction, tasks: int, work: float) -> list[tuple[float, int]]:
+    """(work of a task, number of such tasks) of those that are ready, the largest first.
+
+    Of very many sizes the smaller ones are summed up as their mean.
+
+    Args:
+        tasks: number of all that are ready.
+        work: their work.
+    """
+    sizes = [(row.work, row.tasks) for row in transaction.execute(_WAITING)]
+    others = tasks - sum(number for _, number in sizes)
+    if others > 0:
+        sizes.append((max(0.0, work - sum(size * number for size, number in sizes)) / others, others))
+    return sizes
+
+
 def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
     """Numbers of tasks, work, attempts and results."""
     by_state = standing(transaction, campaign)

@@ -12,17 +12,15 @@ class Step:
     Attributes:
         tasks_done: number of tasks of the campaign that are done.
         work_done: their work.
-        tasks_here: number of tasks that this run has finished.
+        tasks_here: how many of them this run has brought.
         work_here: their work.
-        seconds_here: since the start of this run.
-        seconds_left: until the campaign is done, where the source knows; None: unknown.
+        seconds_left: until the campaign is done; None: unknown.
     """
 
     tasks_done: int
     work_done: float
     tasks_here: int
     work_here: float
-    seconds_here: float
     seconds_left: float | None
 
 

@@ -22,7 +22,6 @@ class Effort:
 
     Attributes:
         tasks: number of tasks that it has finished.
-        work: their work, in the method's unit.
     """
 
     def __init__(self, time_limit: float | None, clock: Clock = SYSTEM) -> None:
@@ -39,12 +38,11 @@ class Effort:
         """Seconds since the start."""
         return self._clock.monotonic() - self._started
 
-    def finished(self, work: float, seconds: float) -> None:
-        """Note that a task of this work was finished, after ``seconds`` of computing time."""
+    def finished(self, seconds: float) -> None:
+        """Note that a task was finished, after ``seconds`` of computing time."""
         self._deaths = 0
         self._slowest = max(self._slowest, seconds)
         self.tasks += 1
-        self.work += work
 
     def died(self, reason: str) -> None:
         """Note that a worker process died; raises WorkersKeepDying after too many deaths in a row."""

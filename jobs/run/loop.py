@@ -230,7 +230,7 @@ class Run:
         ]
         self._source.deliver(delivered)
         for lease, delivery in delivered:
-            self._effort.finished(lease.work, delivery.evaluation.seconds)
+            self._effort.finished(delivery.evaluation.seconds)
             self._watch.saw(lease.work, delivery.evaluation.seconds)
 
     def _release(self, message: Died) -> None:
@@ -248,10 +248,8 @@ class Run:
             self._source.release(self._leases.values(), outcome, note)
 
     def _step(self) -> Step:
-        source, effort = self._source, self._effort
-        return Step(
-            source.tasks_done, source.work_done, effort.tasks, effort.work, effort.seconds, source.seconds_left
-        )
+        tally = self._source.tally
+        return Step(tally.tasks, tally.work, tally.tasks_here, tally.work_here, self._source.seconds_left)
 
 
 def _ending(stopped: str | None) -> Ending:

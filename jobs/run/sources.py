@@ -14,12 +14,16 @@ from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity, is_dead
+from jobs.run.outlook import Outlook
+from jobs.run.tally import Tally
 from langford.methods import PlanKey
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
 
 RESULT_SECONDS = 0.2
+OUTLOOK_SECONDS = 10.0
+"""Longest time between two looks at the whole campaign."""
 
 
 class TaskSource(Protocol):
@@ -32,20 +36,12 @@ class TaskSource(Protocol):
             a result ends the wait.
         pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
             enrolled; None: none was seen, or it has not enrolled.
+        tally: how far the campaign is, as far as the source knows.
     """
 
     wait_seconds: float
     pace: float | None
-
-    @property
-    def tasks_done(self) -> int:
-        """Number of tasks of the campaign that are done, as far as the source knows."""
-        ...
-
-    @property
-    def work_done(self) -> float:
-        """Work of these tasks."""
-        ...
+    tally: Tally
 
     @property
     def seconds_left(self) -> float | None:
@@ -130,8 +126,7 @@ class LedgerTasks:
 
     Attributes:
         wait_seconds: see :class:`TaskSource`.
-        tasks_done: number of tasks that were done at the start, and of those that this worker added.
-        work_done: work of these tasks.
+        tally: see :class:`TaskSource`.
         exhausted: whether the last attempt to lease tasks gave none.
         pace: see :class:`TaskSource`.
     """
@@ -161,8 +156,9 @@ class LedgerTasks:
         self._clock, self._renewed = clock, clock.monotonic()
         self._calls.make(self._release_the_dead)
         progress = self._calls.make(campaign.progress)
-        self.tasks_done = progress.tasks.get(TaskState.DONE, 0)
-        self.work_done = progress.work.get(TaskState.DONE, 0.0)
+        self.tally = Tally()
+        self.tally.told(progress.tasks.get(TaskState.DONE, 0), progress.work.get(TaskState.DONE, 0.0))
+        self._outlook = Outlook(lambda: campaign.overview(timeline=False), self.tally, OUTLOOK_SECONDS, clock)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
         self._to_do = progress.to_do
         self.exhausted = False
@@ -182,8 +178,9 @@ class LedgerTasks:
         return True
 
     @property
-    def seconds_left(self) -> None:
-        """Unknown: it follows from the speed of this run."""
+    def seconds_left(self) -> float | None:
+        """Seconds until the campaign is done; None: unknown."""
+        return self._outlook.seconds_left
 
     @property
     def set_aside(self) -> int:
@@ -217,8 +214,7 @@ class LedgerTasks:
         receipts = self._calls.make(lambda: self._campaign.deliver(deliveries))
         for (lease, _), receipt in zip(finished, receipts, strict=True):
             if receipt.event is None:
-                self.tasks_done += 1
-                self.work_done += lease.work
+                self.tally.brought(lease.work)
             else:
                 self._console.say(remark(lease.index, receipt))
 
@@ -241,11 +237,12 @@ class LedgerTasks:
         self._calls.make(lambda: self._campaign.release(given_back, outcome, note))
 
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
-        """Renew the leases when a quarter of their time has passed."""
+        """Renew the leases when a quarter of their time has passed, and look how far the campaign is."""
         if self._clock.monotonic() - self._renewed > LEASE_SECONDS / 4:
             self._renewed = self._clock.monotonic()
             renewed = list(leases)
             self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
+        self._outlook.refresh(self._campaign.work)
 
     def close(self, ending: Ending) -> None:
         """Note how the work ended, unless the ledger is away; every result is in it."""

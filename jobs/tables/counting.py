@@ -25,6 +25,7 @@ from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
+from langford.speed import seconds_left
 from langford.words import several
 
 SHORTEST_SECONDS = 0.05
@@ -150,7 +151,8 @@ class TableCounting:
 
     def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
         """Run a campaign until it is done; raises Interrupted or Incomplete."""
-        console = _Part(self._console, campaign, number, before, share, self._clock, self._began)
+        whole = sum(self.expected.values())
+        console = _Part(self._console, campaign, number, before, share, whole, self._clock, self._began)
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
@@ -240,6 +242,7 @@ class _Part(Console):
         number: int,
         before: float,
         share: float,
+        whole: float,
         clock: Clock,
         began: float,
     ) -> None:
@@ -250,10 +253,12 @@ class _Part(Console):
             number: of parts that are done.
             before: their expected seconds.
             share: expected seconds of this one.
+            whole: expected seconds of all.
             clock: measures how long the whole has worked.
             began: when it did begin.
         """
         self._console, self._number, self._before, self._share = console, number, before, share
+        self._whole = whole
         self._work, self._clock, self._began = campaign.work, clock, began
 
     def say(self, message: str) -> None:
@@ -262,7 +267,7 @@ class _Part(Console):
     def show(self, step: Step) -> None:
         done = self._before + self._share * (step.work_done / self._work if self._work else 1.0)
         seconds = self._clock.monotonic() - self._began
-        self._console.show(Step(self._number, done, self._number, done, seconds, None))
+        self._console.show(Step(self._number, done, self._number, done, seconds_left(self._whole, done, seconds)))
 
     def stop_reason(self) -> str | None:
         return self._console.stop_reason()

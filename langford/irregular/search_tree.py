@@ -59,12 +59,14 @@ class SearchSizes:
     """The measures of a whole search.
 
     Attributes:
-        arrangements: the published count: mirror images once.
+        arrangements: all arrangements, mirror images apart.
+        count: the number as the literature counts it (see Problem.published).
         levels: down to the depth asked for.
         walk: the spread of the estimate.
     """
 
     arrangements: int
+    count: int
     levels: list[LevelSizes]
     walk: WalkSpread
 
@@ -82,8 +84,9 @@ def search_sizes(problem: Problem, depth: int | None = None, device: str = "cpu"
     states = search_states(problem, device=device)
     shown = states.levels if depth is None else [level for level in states.levels if level.depth <= depth]
     reached = states.arrangements
-    published = (reached + problem.self_mirrored) // 2 if problem.mirrored else reached
-    return SearchSizes(published, [_sizes(problem, level) for level in shown], walk_spread(states))
+    return SearchSizes(
+        reached, problem.published(reached), [_sizes(problem, level) for level in shown], walk_spread(states)
+    )
 
 
 def _sizes(problem: Problem, level: StateLevel) -> LevelSizes:

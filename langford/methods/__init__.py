@@ -51,7 +51,9 @@ def find_method(name: str, problem: Problem) -> Method:
         raise MethodDoesNotApply(f"there is no method {name!r}; choose one of {', '.join(METHODS)}")
     reason = METHODS[name].refusal(problem)
     if reason:
-        raise MethodDoesNotApply(f"{name} cannot count {problem.name}: {reason}")
+        able = [other for other, method in METHODS.items() if method.refusal(problem) is None]
+        instead = f"; use {' or '.join(able)}" if able else "; no method can"
+        raise MethodDoesNotApply(f"{name} cannot count {problem.name}: {reason}{instead}")
     return METHODS[name]
 
 

@@ -20,7 +20,7 @@ class Count:
         arrangements: all arrangements, mirror images counted separately.
         published: the number as the literature counts it (see Problem.published).
         tasks: partial results merged.
-        evaluated: points or nodes over all tasks.
+        evaluated: products or nodes over all tasks.
         checks: the checks passed, in words.
     """
 

@@ -154,7 +154,7 @@ class Method(ABC):
 
     Attributes:
         name: as the command line and the ledger write it.
-        unit: what ``Plan.work`` and ``PartialResult.evaluated`` count, "points" or "nodes".
+        unit: what ``Plan.work`` counts, "points" or "nodes".
         plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
         evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
         seeded: whether a seed chooses among many sums with the same total.
@@ -167,6 +167,11 @@ class Method(ABC):
     evaluators: ClassVar[Mapping[str, str]]
     seeded: ClassVar[bool] = False
     superseded_by: ClassVar[str | None] = None
+
+    @property
+    def evaluated(self) -> str:
+        """What ``PartialResult.evaluated`` counts: "products", to which some of the points come, or "nodes"."""
+        return "products" if self.unit == "points" else self.unit
 
     @property
     def speeds(self) -> Speeds:

@@ -90,7 +90,7 @@ def test_everything_about_a_campaign_in_words() -> None:
         "seven: langford-7 by polyphase at depth 8",
         "40.0% done, 20.0% leased, 30.0% ready, 10.0% set aside, 10.0% to recheck",
         "4 of 10 done, 2 leased, 3 ready, 1 set aside, 1 to recheck",
-        "5 points/s in the last 60 s, 60.5 tasks a minute, 4 points/s on average",
+        "5 points/s in the last 60 s, 60.5 tasks a minute, 4 points/s since the start",
         "1 min 40 s; nine times out of ten done between",
         "1 working, 4 ended",
         "WARNING  1 task is set aside",
@@ -104,10 +104,10 @@ def test_everything_about_a_campaign_in_words() -> None:
 def test_only_the_whole_is_a_hundred_percent() -> None:
     nearly = replace(OVERVIEW, work=replace(OVERVIEW.work, done=0.99999))
     assert line_of(nearly).startswith(
-        "seven: 99.9% of the work, 4/10 tasks, 5 points/s, 1 min 40 s left, 1 worker, "
+        "seven: 99.9% of the work, 4/10 tasks, 5 points/s now, 1 min 40 s left, 1 worker, "
     )
     done = replace(OVERVIEW, work=replace(OVERVIEW.work, done=1.0), finished=1.0, eta=None)
-    assert line_of(done).startswith("seven: 100.0% of the work, 4/10 tasks, 5 points/s, done, ")
+    assert line_of(done).startswith("seven: 100.0% of the work, 4/10 tasks, 5 points/s now, done, ")
 
 
 def test_no_campaign() -> None:

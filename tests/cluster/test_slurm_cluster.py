@@ -18,14 +18,17 @@ from db import Ledger
 from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
+from tests.farm.farm import CAMPAIGN, COUNT, HURRY
 from tests.support.command_line import COMMAND, Run
 from tests.support.databases import fresh_database
 from tests.support.ports import free_port
+from tests.support.preloaded import Preparation, preloaded
 from tests.support.receivers import Receiver
 
-NAME = "langford-15-miller-4"
-COUNT = 39_809_640
+LONG = ("langford", "12", "--method", "godfrey", "--depth", "8")
 PREEMPTIONS = 9
+TASK_SECONDS = 0.6
+"""Of a task while nodes are preempted."""
 
 # A busy machine is slow to start and to end processes, and the clusters' limits add up.
 pytestmark = pytest.mark.timeout(600)
@@ -33,27 +36,16 @@ pytestmark = pytest.mark.timeout(600)
 
 def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
     chance = random.Random(7)
-    assert langford("create", "langford", "15", "--method", "miller", "--depth", "4").returncode == 0
+    assert langford("create", *LONG).returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
-    campaign = book.campaign(NAME)
-    command = [
-        *COMMAND,
-        "run",
-        "langford",
-        "15",
-        "--method",
-        "miller",
-        "--depth",
-        "4",
-        "--ledger",
-        str(tmp_path / "langford.db"),
-        "--workers",
-        "1",
-    ]
+    campaign = book.campaign(CAMPAIGN.name)
+    resting: Preparation = ("tests.farm.farm:prepare", {"seconds": TASK_SECONDS})
+    program = preloaded().program_for(tmp_path / "programs", resting)
+    command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
     resources = Resources(3600, partition="best-effort")
 
     def script(elements: int) -> str:
-        return array_script(NAME, elements, resources, tmp_path, command)
+        return array_script(CAMPAIGN.name, elements, resources, tmp_path, command)
 
     present: list[int] = []
 
@@ -64,7 +56,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2)
+    keeper = QueueKeeper(Watched(), CAMPAIGN.name, script, campaign.standing, most=6, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
@@ -78,20 +70,21 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             time.sleep(chance.uniform(0.5, 2.5))
             late = turn > PREEMPTIONS / 3 or campaign.standing().tasks.get("done", 0) > campaign.tasks / 3
             if lost is None and late:
-                for lost in cluster.nodes_of(NAME)[:1]:
+                for lost in cluster.nodes_of(CAMPAIGN.name)[:1]:
                     cluster.kill_node(lost)
+        (tmp_path / HURRY).touch()
     finally:
         thread.join(timeout=200)
     assert kept == [None]
     assert max(present) <= 6
     assert result(campaign).published == COUNT
     progress = campaign.progress()
-    print(progress.attempts, "restarts", cluster.restarts(NAME))
+    print(progress.attempts, "restarts", cluster.restarts(CAMPAIGN.name))
     assert progress.tasks == {"done": campaign.tasks}
     assert progress.conflicts == 0
     assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
     assert progress.attempts["preempted"] > 0
-    assert cluster.restarts(NAME) > 0
+    assert cluster.restarts(CAMPAIGN.name) > 0
     # SLURM notices some seconds after the node's end; the campaign may have been done by then.
     assert lost is not None
     deadline = time.monotonic() + 60
@@ -104,7 +97,7 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tm
     name, port = "langford-16-polyphase-8", free_port()
     assert langford("create", "langford", "16", "--depth", "8").returncode == 0
     assert langford("token", name, "--out", "token").returncode == 0
-    server = subprocess.Popen([*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path)
+    server = subprocess.Popen([preloaded().program, "serve", name, "--port", str(port)], cwd=tmp_path)
     try:
         options = [
             "--partition",
@@ -121,7 +114,7 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, tm
         ]
         first, second = (
             subprocess.Popen(
-                [*COMMAND, "slurm", "keep", name, *options],
+                [preloaded().program, "slurm", "keep", name, *options],
                 cwd=tmp_path,
                 text=True,
                 stdout=subprocess.PIPE,
@@ -147,7 +140,7 @@ def test_a_keeper_of_a_ledger_tells_that_the_campaign_is_done(
     options = ["--partition", "best-effort", "--max-queued", "1", "--time", "10:00", "--sbatch=--export=ALL"]
     with Receiver([500]) as receiver:
         kept = subprocess.run(  # with the environment that the cluster has set
-            [*COMMAND, "slurm", "keep", name, *ledger, *options, "--notify-url", receiver.url],
+            [preloaded().program, "slurm", "keep", name, *ledger, *options, "--notify-url", receiver.url],
             cwd=tmp_path,
             capture_output=True,
             text=True,
@@ -195,7 +188,7 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, tmp_path: Pa
     environment = {**os.environ, **INHERITED}
     keepers = [
         subprocess.Popen(
-            [*COMMAND, "slurm", "keep", name, *options, "--ledger", ledger],
+            [preloaded().program, "slurm", "keep", name, *options, "--ledger", ledger],
             cwd=tmp_path,
             env=environment,
             text=True,

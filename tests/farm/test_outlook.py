@@ -12,11 +12,13 @@ from msgspec.structs import replace
 from db import Ledger
 from db.files.messages import Time
 from db.look.overview import Eta, Overview
-from jobs.farm.worker import outlook
-from jobs.farm.worker.outlook import Outlook
 from jobs.farm.worker.requests import ServerAway
-from tests.support.campaigns import HOUR, new_campaign, true_deliveries
+from jobs.run.outlook import Outlook
+from jobs.run.tally import Tally
+from tests.support.campaigns import HOUR, PLAN, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+
+WORK = float(sum(PLAN.work))
 
 
 @pytest.fixture
@@ -25,35 +27,66 @@ def overview(tmp_path: Path) -> Iterator[Overview]:
         campaign = new_campaign(ledger)
         campaign.deliver(true_deliveries(campaign.lease("a", 4, HOUR)))
         made = campaign.overview()
-        yield replace(made, eta=Eta(100.0, Time(made.now + 90), Time(made.now + 110)))
+        yield replace(made, eta=Eta(1000.0, Time(made.now + 900), Time(made.now + 1100)))
 
 
-def test_it_is_asked_once_a_minute_by_each_worker(overview: Overview) -> None:
-    clock, asked = MovableClock(), list[float]()
+def test_it_is_asked_soon_and_then_once_a_minute_by_each_worker(overview: Overview) -> None:
+    clock, asked, tally = MovableClock(), list[float](), Tally()
 
     def ask() -> Overview:
         asked.append(clock.monotonic())
         return overview
 
-    seen = Outlook(ask, clock)
-    assert (seen.tasks_done, seen.share_done, seen.seconds_left) == (0, 0.0, None)
+    seen = Outlook(ask, tally, 60.0, clock)
+    start = clock.monotonic()
+    assert (tally.tasks, tally.work, seen.seconds_left) == (0, 0.0, None)
     for _ in range(600):
-        seen.refresh()
+        seen.refresh(WORK)
         clock.move(1)
-    assert 10 <= len(asked) <= 20
-    assert all(30 <= later - earlier <= 61 for earlier, later in itertools.pairwise(asked))
-    assert seen.tasks_done == 4
-    assert 0 < seen.share_done < 1
-    assert seen.seconds_left == pytest.approx(100.0 - (clock.monotonic() - asked[-1]))
+    assert 1 <= asked[0] - start <= 5
+    assert 12 <= len(asked) <= 24
+    assert all(30 <= later - earlier <= 61 for earlier, later in itertools.pairwise(asked[5:]))
+    assert (tally.tasks, tally.work) == (4, pytest.approx(overview.work.done * WORK))
+    assert seen.seconds_left == pytest.approx(1000.0 - (clock.monotonic() - asked[-1]))
 
 
-def test_a_server_without_an_answer_is_no_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(outlook, "OUTLOOK_SECONDS", 0.0)
+def test_a_slow_answer_is_asked_for_seldom(overview: Overview) -> None:
+    clock, asked = MovableClock(), list[float]()
+
+    def ask() -> Overview:
+        asked.append(clock.monotonic())
+        clock.move(5.0)
+        return overview
+
+    seen = Outlook(ask, Tally(), 10.0, clock)
+    for _ in range(1000):
+        seen.refresh(WORK)
+        clock.move(1)
+    assert all(later - earlier >= 5 + 125 for earlier, later in itertools.pairwise(asked))
+
+
+def test_a_server_without_an_answer_is_no_error() -> None:
+    clock, tally = MovableClock(), Tally()
 
     def ask() -> Overview:
         raise ServerAway("an earlier version has no status")
 
-    seen = Outlook(ask)
-    for _ in range(3):
-        seen.refresh()
-    assert (seen.tasks_done, seen.share_done, seen.seconds_left) == (0, 0.0, None)
+    seen = Outlook(ask, tally, 1.0, clock)
+    for _ in range(30):
+        seen.refresh(WORK)
+        clock.move(1.0)
+    assert (tally.tasks, tally.work, seen.seconds_left) == (0, 0.0, None)
+
+
+def test_the_numbers_of_a_line_belong_together() -> None:
+    """What this run has brought is part of what is done, whether or not the server has said so yet."""
+    tally = Tally()
+    tally.told(3, 30.0)
+    tally.brought(10.0)
+    tally.brought(7.0)
+    assert (tally.tasks, tally.work, tally.tasks_here, tally.work_here) == (5, 47.0, 2, 17.0)
+    tally.told(4, 40.0)  # of some seconds ago
+    assert (tally.tasks, tally.work) == (5, 47.0)
+    tally.told(9, 90.0)  # with four of others
+    tally.brought(5.0, here=False)  # an earlier run had computed it
+    assert (tally.tasks, tally.work, tally.tasks_here, tally.work_here) == (10, 95.0, 2, 17.0)

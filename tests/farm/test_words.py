@@ -230,7 +230,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     enough = slowed(slower, 0.1)
     monkeypatch.setenv("PYTHONPATH", enough["PYTHONPATH"])
     monkeypatch.setattr("langford.cli.output.progress.LOG_SECONDS", 0.2)
-    monkeypatch.setattr("jobs.farm.worker.outlook.OUTLOOK_SECONDS", 0.3)
+    monkeypatch.setattr("jobs.run.outlook.FIRST_PAUSE_SECONDS", 0.3)
     token = tmp_path / "token"
     token.write_text(campaign.new_token(Role.WORKER))
     token.chmod(0o600)
@@ -260,6 +260,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     assert all(found), lines
     tasks = [(int(match[1]), int(match[2])) for match in found if match]
     assert tasks == sorted(tasks)
+    assert all(done_by_all >= done_here for done_by_all, done_here in tasks)
     # The other one works too, and this one hears of it.
     assert any(done_by_all > done_here for done_by_all, done_here in tasks)
 

@@ -14,6 +14,14 @@ P ) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7, sen_counter)
 P ORDER BY sen_counter
 P RETURNING id, id AS id__1;
 
+-- attendance.brought
+  SELECT attempt.worker_id, count(*) AS results, min(
+    coalesce(attempt.began, attempt.granted)
+  ) AS began, max(attempt.ended) AS ended
+  FROM attempt
+  WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome
+  GROUP BY attempt.worker_id;
+
 -- attendance.not_done
   SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
     attempt.ended - coalesce(attempt.began, attempt.granted)
@@ -52,8 +60,7 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
 -- attendance.workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
-    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (SELECT count(*) AS
-    count_1 FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL) AS attempts, (
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (
     SELECT max(attempt.ended) AS max_1
     FROM attempt
     WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
@@ -679,6 +686,19 @@ P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' ||
     )
   )
   RETURNING task_index;
+
+-- reach._home
+P SELECT current_schema(), current_setting('search_path'), current_user;
+
+-- reach._tables
+P SELECT nspname, relname
+P FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+P WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) AND NOT starts_with(nspname, 'pg_')
+P AND nspname <> 'information_schema';
+
+-- reach.require_room
+P SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'),
+P   current_setting('server_encoding');
 
 -- rechecks._rechecks
   SELECT voter.id

@@ -138,6 +138,8 @@ def test_depths_are_checked(method: str, depth: int) -> None:
 def test_methods_say_what_they_cannot_do() -> None:
     with pytest.raises(MethodDoesNotApply, match="use miller"):
         find_method("polyphase", Problem.langford(9, 3))
+    with pytest.raises(MethodDoesNotApply, match=r"32 colours.*; use polyphase or miller or regular$"):
+        find_method("shifted", Problem.langford(33))  # godfrey refuses it too
     with pytest.raises(MethodDoesNotApply, match="no method 'magic'"):
         find_method("magic", PROBLEM)
     with pytest.raises(MethodDoesNotApply, match="no method can count"):

@@ -41,6 +41,7 @@ from jobs.run.loop import Run
 from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
+from langford.cli.campaigns.running import work_off
 from tests.support.command_line import ENVIRONMENT, write_program
 
 ROOT = Path(__file__).parents[2]
@@ -65,14 +66,10 @@ class Preloaded:
         """``environment``: in which it imports the modules."""
         folder = tempfile.mkdtemp(prefix="langford-preloaded-")
         atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        self._folder, self._inherited = Path(folder), environment
         self._address = os.path.join(folder, "socket")
-        self.program = Path(folder) / "langford"
-        installed = Path(folder) / "installed"
-        write_program(installed)
-        self.program.write_text(
-            PROGRAM.format(python=sys.executable, installed=str(installed / "langford"), address=self._address)
-        )
-        self.program.chmod(0o755)
+        write_program(self._folder / "installed")
+        self.program = self.program_for(self._folder / "programs", None)
         with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
             listener.bind(self._address)
             listener.listen(64)
@@ -86,6 +83,23 @@ class Preloaded:
             os.close(lifeline)
         self._held = held  # closes with this process, and then the other one ends
         atexit.register(self._end)
+
+    def program_for(self, folder: Path, prepare: Preparation | None) -> Path:
+        """Write ``langford`` for shells into a new folder; ``prepare``: see :meth:`start`."""
+        folder.mkdir()
+        program = folder / "langford"
+        installed, inherited = str(self._folder / "installed" / "langford"), self._inherited
+        program.write_text(
+            PROGRAM.format(
+                python=sys.executable,
+                installed=installed,
+                inherited=inherited,
+                address=self._address,
+                prepare=prepare,
+            )
+        )
+        program.chmod(0o755)
+        return program
 
     def _end(self) -> None:
         self._process.kill()
@@ -243,14 +257,20 @@ try:
     folder = os.getcwd()
 except OSError:  # a stream is closed, or the folder is gone
     start_as_usual()
-if has_terminal or any(name.startswith(("PYTHON", "LC_", "PMI_", "HYDRA_")) for name in os.environ):
+changed = {{name for name, value in os.environ.items() if {inherited!r}.get(name) != value}}
+if has_terminal or any(name.startswith(("PYTHON", "LC_", "PMI_", "HYDRA_")) for name in changed):
     start_as_usual()
 passed_on = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1, signal.SIGUSR2]
 ignored = [int(number) for number in passed_on if signal.getsignal(number) is signal.SIG_IGN]
 connection = socket(AF_UNIX, SOCK_SEQPACKET)
 connection.connect({address!r})
 options = dict(
-    arguments=sys.argv[1:], cwd=folder, environment=dict(os.environ), ignored=ignored, program={installed!r}
+    arguments=sys.argv[1:],
+    cwd=folder,
+    environment=dict(os.environ),
+    ignored=ignored,
+    program={installed!r},
+    prepare={prepare!r},
 )
 connection.sendmsg([ascii(options).encode()], [(SOL_SOCKET, SCM_RIGHTS, array.array("i", range(3)))])
 child = int(connection.recv(100))
@@ -266,7 +286,7 @@ if os.WIFSIGNALED(status):
 os._exit(os.WEXITSTATUS(status))
 """
 """For shells.  Where a usual start matters, it is one: at a terminal, with closed streams, in a folder that is
-gone, under MPI, and with variables of Python or of a locale."""
+gone, under MPI, and with other variables of Python or of a locale than the tests have."""
 
 
 def _text(stream: IO[bytes]) -> str:
@@ -284,7 +304,16 @@ def preloaded() -> Preloaded:
 
 ALONE = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.graph500")
 """Modules that stand for themselves: scripts of Alembic, and what needs MPI."""
-LAZY = "alembic.command", "httpx", "numpy.ma", "prometheus_client", "starlette.applications", "uvicorn"
+LAZY = (
+    "alembic.command",
+    "httpx",
+    "multiprocessing.sharedctypes",
+    "numpy.ma",
+    "prometheus_client",
+    "psycopg",
+    "starlette.applications",
+    "uvicorn",
+)
 """What functions import when they need it."""
 
 
@@ -379,10 +408,12 @@ def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
         in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
     """
     if in_process:
-        assert Run.__init__.__defaults__ is not None
-        Run.__init__.__defaults__ = tuple(
-            InProcessPool if value is WorkerPool else value for value in Run.__init__.__defaults__
-        )
+        for function in (Run.__init__, work_off):
+            defaults = function.__defaults__ or ()
+            assert WorkerPool in defaults, function
+            function.__defaults__ = tuple(  # type: ignore[attr-defined]
+                InProcessPool if value is WorkerPool else value for value in defaults
+            )
     for reference, value in values.items():
         module, _, name = reference.partition(":")
         assert hasattr(import_module(module), name), reference

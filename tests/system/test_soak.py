@@ -1,4 +1,4 @@
-"""A minute of the soak: thousands of faults in the benchmark, some hundred here."""
+"""A short soak: thousands of faults in the benchmark, some dozens here."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from tests.support.command_line import ENVIRONMENT
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
-def test_a_minute_of_faults_loses_nothing(tmp_path: Path) -> None:
+def test_faults_lose_nothing(tmp_path: Path) -> None:
     """The seed chooses what happens; when it happens depends on the machine."""
     soak = subprocess.run(
-        [sys.executable, BENCHMARKS / "soak.py", "--seconds", "60", "--seed", "14", "--postgres"],
+        [sys.executable, BENCHMARKS / "soak.py", "--quick", "--faults", "60", "--seed", "14", "--postgres"],
         env={**ENVIRONMENT, "TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=280, check=False,
     )  # fmt: skip
     assert soak.returncode == 0, soak.stdout + soak.stderr
     assert "0 lost, 0 doubled, 0 wrong accepted, 0 workers ended" in soak.stdout
     faults = re.search(r"^([0-9,]+) faults in", soak.stdout, re.MULTILINE)
     assert faults is not None
-    assert int(faults.group(1).replace(",", "")) > 50
+    assert int(faults.group(1).replace(",", "")) >= 60
     kinds = re.findall(r"^\| ([a-z].*?) \| [0-9]", soak.stdout, re.MULTILINE)
-    assert len(kinds) > 12, kinds
+    assert len(kinds) > 8, kinds

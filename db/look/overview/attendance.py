@@ -25,8 +25,9 @@ from sqlalchemy import (
 from sqlalchemy.orm import InstrumentedAttribute
 
 from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
-from db.look.overview.figures import FEWEST_RESULTS, Arrival
+from db.look.overview.figures import FEWEST_RESULTS, Arrival, Running
 from db.states import Outcome, TaskState
+from db.store.dialects import among_texts
 from db.store.models import Attempt, Result, Task, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -37,29 +38,6 @@ LAST_RESULTS = 20
 MOST_SEEN, MOST_COMPARED = 100_000, 1_000
 """Maximum numbers of workers whose results, and whose speeds, are queried."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
-
-
-@dataclass(frozen=True)
-class Running:
-    """A running attempt.
-
-    Attributes:
-        task: its task.
-        worker: its worker.
-        work: estimated work of its task.
-        again: whether its task is done, and is being evaluated again.
-        granted: when, in seconds since 1970.
-        has_begun: whether its worker has reported steps.
-        seconds: time from a renewal of its lease to the deadline.
-    """
-
-    task: int
-    worker: str
-    work: float
-    again: bool
-    granted: float
-    has_begun: bool
-    seconds: float
 
 
 def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
@@ -90,7 +68,6 @@ _WORKERS = (
         Worker.__table__,
         Voter.kind,
         Voter.distrusted,
-        _of_worker(func.count()).label("attempts"),
         _of_worker(func.max(Attempt.ended)).label("last_ended"),
     )
     .outerjoin(Voter, Voter.id == Worker.voter_id)
@@ -99,7 +76,7 @@ _WORKERS = (
 
 
 def workers(transaction: Transaction) -> list[Row[Any]]:
-    """All workers of a campaign, with the kind of their voter, and number and last end of their ended attempts."""
+    """All workers of a campaign, with the kind of their voter, and the last end of their attempts."""
     return list(transaction.execute(_WORKERS).all())
 
 
@@ -146,10 +123,20 @@ _seen = (
     .subquery()
 )
 _ARRIVALS = (
-    select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work)
+    select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work, Result.seconds)
     .select_from(_seen)
     .join(Attempt, Attempt.worker_id == _seen.c.id)
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .outerjoin(
+        Result,
+        and_(
+            Result.campaign_id == Attempt.campaign_id,
+            Result.task_index == Attempt.task_index,
+            Result.attempt_id == Attempt.id,
+            # Ledgers of earlier versions contain any time that a worker reported.
+            Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
+        ),
+    )
     .where(
         Attempt.ended > SINCE,
         # Of a task and its copy, only the first result is progress; a recheck is work of its own.
@@ -162,7 +149,9 @@ def arrivals(transaction: Transaction, since: float) -> list[Arrival]:
     """The results of a campaign that arrived after a time."""
     rows = transaction.connection.execute(_ARRIVALS, {"since": since}).all()
     return [
-        Arrival(row.worker_id, row.ended, row.work) for row in rows if row.campaign_id == transaction.campaign_id
+        Arrival(row.worker_id, row.ended, row.work, row.seconds)
+        for row in rows
+        if row.campaign_id == transaction.campaign_id
     ]
 
 
@@ -203,8 +192,56 @@ def paces(transaction: Transaction, since: float) -> dict[str, float]:
     return {row.id: row.pace for row in rows if row.pace is not None}
 
 
-_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
+@dataclass(frozen=True)
+class Brought:
+    """The first results of tasks that a worker brought.
+
+    Attributes:
+        results: how many.
+        began: when the first of their computations began, or was granted if that is unknown.
+        ended: when the last of them arrived.
+    """
+
+    results: int
+    began: float
+    ended: float
+
+
 # The index of workers contains all these columns: no row of an attempt is read.
+_BROUGHT = (
+    select(
+        Attempt.worker_id,
+        func.count().label("results"),
+        func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
+        func.max(Attempt.ended).label("ended"),
+    )
+    .where(Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
+    .group_by(Attempt.worker_id)
+)
+
+
+def brought(connection: Connection, workers: Collection[str]) -> dict[str, Brought]:
+    """The first results of tasks that some workers brought, by worker; those without results are left out."""
+    rows = connection.execute(_BROUGHT).all()
+    return {row.worker_id: Brought(row.results, row.began, row.ended) for row in rows if row.worker_id in workers}
+
+
+_WORK_OF = (
+    select(func.sum(Task.work))
+    .select_from(Attempt)
+    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .where(
+        among_texts(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.outcome == Outcome.DONE
+    )
+)
+
+
+def work_of(transaction: Transaction, workers: Collection[str]) -> float:
+    """The work of the results that some workers brought first."""
+    return float(transaction.scalar(_WORK_OF, workers=workers) or 0.0) if workers else 0.0
+
+
+_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
     .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)

@@ -12,9 +12,11 @@ from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, checks, figures, happenings, timeline, worker_views
-from db.look.overview.attendance import Running
+from db.look.overview import attendance, cautions, checks, figures, forecast, happenings, timeline, worker_views
+from db.look.overview.attendance import Brought
 from db.look.overview.counting import MergedCount
+from db.look.overview.figures import Running
+from db.look.overview.forecast import Bench, Forecast, Left
 from db.look.overview.records import (
     Eta,
     Happened,
@@ -31,7 +33,9 @@ from db.store.models import Campaign, Event
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work import queries
+from db.work.computations import IMPORTED
 from langford.methods import METHODS, Plan
+from langford.speed import speed
 
 EVENTS = 50
 """The maximum number of recorded events in an overview, besides what happened to workers."""
@@ -48,6 +52,7 @@ def overview(
     folders: Mapping[str, Path],
     plan: Callable[[], Plan],
     merged: MergedCount,
+    forecasts: Forecast,
     with_timeline: bool = True,
 ) -> Overview:
     """The overview of a campaign now.
@@ -58,6 +63,7 @@ def overview(
         folders: folders whose disks are checked, by their name in warnings.
         plan: returns the plan of the campaign.
         merged: its count, once it is finished.
+        forecasts: the estimates of the time left before this one.
         with_timeline: whether to query the timeline; otherwise it is empty.
     """
     known = transaction.execute(_NOW).one()
@@ -66,10 +72,12 @@ def overview(
     everybody = attendance.workers(transaction)
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
     running = attendance.running(transaction)
-    not_done = attendance.not_done(transaction.connection, {row.id for row in everybody})
+    ids = {row.id for row in everybody}
+    not_done = attendance.not_done(transaction.connection, ids)
+    brought = attendance.brought(transaction.connection, ids)
     conflicts = waiting.in_conflict(transaction)
-    rechecks = waiting.tasks(transaction) if standing.rechecks else []
-    tasks, work = _parts(transaction, campaign, standing, rechecks)
+    rechecks = queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {}
+    tasks, work = _parts(campaign, standing, rechecks)
     is_finished = tasks.done == tasks.total and not (rechecks or conflicts)
 
     held = Counter(attempt.worker for attempt in running)
@@ -84,15 +92,15 @@ def overview(
         seconds, arrived = figures.arrivals_of_late(
             now, since, lambda after: attendance.arrivals(transaction, after)
         )
-    pace = figures.pace_of(now, seconds, arrived)
+    pace = figures.pace_of(seconds, arrived)
     paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
-    eta = None if is_finished else _eta(now, campaign, tasks, work, running, workers, pace, paces)
-    shown = worker_views.views(workers, presence, held, not_done, arrived, seconds, paces)
+    eta = None
+    if present and not is_finished:
+        eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, forecasts)
+    shown = worker_views.views(workers, presence, held, brought, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
     until = last if is_finished else now
-    done_work = work.done * campaign.work
-    average = done_work / (until - begun) if begun is not None and done_work and until > begun else None
     checked = checks.checked(transaction, campaign, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
     without_voter = checks.without_voter(
@@ -120,7 +128,7 @@ def overview(
         work=work,
         speed=Speed(
             None if pace is None else pace.work,
-            average,
+            _average(transaction, work.done * campaign.work, everybody, brought),
             None if pace is None else 60 * pace.results,
             METHODS[campaign.key.method].unit,
             None if pace is None else pace.seconds,
@@ -131,7 +139,7 @@ def overview(
         warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=tuple(sorted([*happened, *_events(transaction)], key=lambda event: -event.at)),
-        attempts=_attempts(everybody, not_done, len(running)),
+        attempts=_attempts(brought, not_done, len(running)),
         checked=checked,
         count=None if count is None else Total(count),
         agrees=agrees,
@@ -139,10 +147,9 @@ def overview(
 
 
 def _parts(
-    transaction: Transaction, campaign: CampaignRecord, standing: Standing, rechecks: Sequence[int]
+    campaign: CampaignRecord, standing: Standing, rechecks: Mapping[int, float]
 ) -> tuple[Parts[int], Parts[float]]:
     """(numbers of tasks, shares of the work) by state."""
-    again = sum(queries.work(transaction, rechecks).values()) if rechecks else 0.0
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
     done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
@@ -161,51 +168,56 @@ def _parts(
             work.get(TaskState.LEASED, 0.0) / whole,
             work.get(TaskState.READY, 0.0) / whole,
             work.get(TaskState.SET_ASIDE, 0.0) / whole,
-            again / whole,
+            sum(rechecks.values()) / whole,
         ),
     )
 
 
+def _average(
+    transaction: Transaction, done: float, everybody: Sequence[Row[Any]], brought: Mapping[str, Brought]
+) -> float | None:
+    """The speed since the start: from the first computing that brought a result to the last result.
+
+    Results of imported files that do not say when they were computed are left out.
+    """
+    untimed = {row.id for row in everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
+    timed = [each for worker, each in brought.items() if worker not in untimed]
+    if not timed:
+        return None
+    seconds = max(each.ended for each in timed) - min(each.began for each in timed)
+    return speed(done - attendance.work_of(transaction, untimed & brought.keys()), seconds)
+
+
 def _eta(
+    transaction: Transaction,
     now: float,
     campaign: CampaignRecord,
-    tasks: Parts[int],
-    work: Parts[float],
+    standing: Standing,
+    rechecks: Mapping[int, float],
     running: Sequence[Running],
     workers: Sequence[Row[Any]],
-    pace: figures.Pace | None,
-    paces: Mapping[str, float],
+    present: Sequence[Row[Any]],
+    forecasts: Forecast,
 ) -> Eta | None:
-    """When the campaign will be done, see :mod:`db.look.overview.figures`."""
-    if not (tasks.ready + tasks.leased + tasks.recheck):
+    """When the campaign will be done, see :mod:`db.look.overview.forecast`."""
+    ready = standing.tasks.get(TaskState.READY, 0)
+    if not (ready or running or rechecks):
         return None  # the remaining tasks need an operator
-    done_by_task: dict[int, float] = {}
-    left_by_task: dict[int, float] = {}
-    by_worker = {row.id: row for row in workers}
-    for attempt in running:
-        speed, worker = paces.get(attempt.worker), by_worker.get(attempt.worker)
-        if speed is None or worker is None:
-            continue
-        done = _done(now, attempt, worker, speed)
-        done_by_task[attempt.task] = max(done, done_by_task.get(attempt.task, 0.0))
-        seconds_left = (attempt.work - done) / speed
-        left_by_task[attempt.task] = min(seconds_left, left_by_task.get(attempt.task, seconds_left))
-    remaining = (work.ready + work.leased + work.recheck) * campaign.work - sum(done_by_task.values())
-    return figures.eta_of(now, max(0.0, remaining), max(left_by_task.values(), default=0.0), pace)
-
-
-def _done(now: float, attempt: Running, worker: Row[Any], speed: float) -> float:
-    """The work that a running attempt has probably done.
-
-    A worker with one process began it when its last result was ready.  With more, on average half of it is done.
-    """
-    if not attempt.has_begun:
-        return 0.0
-    began = attempt.granted
-    if worker.processes == 1 and worker.last_ended is not None:
-        began = max(began, worker.last_ended)
-    most = attempt.work if worker.processes == 1 else attempt.work / 2
-    return min(most, speed * (now - began))
+    models = {row.id: (row.device_kind, row.device_model) for row in workers}
+    benches = [Bench(row.id, models[row.id], row.processes or 1, row.started, row.last_ended) for row in present]
+    _, arrived = figures.arrivals_of_late(
+        now,
+        0.0,
+        lambda after: attendance.arrivals(transaction, after),
+        forecast.results_wanted(benches),
+    )
+    again = {attempt.task for attempt in running if attempt.again}
+    waiting = [(work, 1) for task, work in rechecks.items() if task not in again]
+    if ready:
+        waiting += progress.waiting_work(transaction, ready, standing.work.get(TaskState.READY, 0.0))
+    done = standing.work.get(TaskState.DONE, 0.0) / campaign.work if campaign.work else 1.0
+    left = Left(done, waiting, running)
+    return forecasts.eta(now, forecast.estimate(now, left, arrived, models, benches))
 
 
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
@@ -222,11 +234,11 @@ def _events(transaction: Transaction) -> list[Happened]:
     ]
 
 
-def _attempts(everybody: Sequence[Row[Any]], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
+def _attempts(brought: Mapping[str, Brought], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
     """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts
-    numbers[Outcome.DONE] = sum(row.attempts for row in everybody) - numbers.total()
+    numbers[Outcome.DONE] = sum(each.results for each in brought.values())
     numbers["running"] = running
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}

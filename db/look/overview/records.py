@@ -92,8 +92,10 @@ class Speed(Message, frozen=True):
     """The speed of a campaign.
 
     Attributes:
-        now: work per second of the recent results; None: no worker is active, or no result has arrived.
-        average: work per second since the first worker started; None: nothing is done.
+        now: work per second of the recent results, of all workers together; None: no worker is active, or no result
+            has arrived.
+        average: work per second from the first computing that brought a result to the last result, of all workers
+            together; None: nothing is done.
         tasks_per_minute_now: recent results per minute; None like ``now``.
         unit: unit of the work, "points" or "nodes".
         seconds: length of the time in which the recent results arrived; None like ``now``.

@@ -10,15 +10,16 @@ from sqlalchemy import Row
 
 from db.files.messages import Time
 from db.look.overview import figures
+from db.look.overview.attendance import Brought
 from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
 from db.records import Equipment
 from db.states import Outcome
+from langford.speed import speed
 
 SILENT_SECONDS = 150.0
 """A worker makes a request at least every minute, or when half of its lease is over."""
 GONE_SECONDS = 3600.0
 """Time after which a silent worker without leases counts as ended."""
-DELIVERED = {Outcome.DONE, Outcome.SUPERSEDED}
 LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 
 
@@ -43,6 +44,7 @@ def views(
     workers: Sequence[Row[Any]],
     states: Mapping[str, Presence],
     held: Mapping[str, int],
+    brought: Mapping[str, Brought],
     not_done: Sequence[Row[Any]],
     arrived: Sequence[figures.Arrival],
     seconds: float,
@@ -54,6 +56,7 @@ def views(
         workers: see :func:`db.look.overview.attendance.workers`.
         states: their states.
         held: numbers of tasks that they hold.
+        brought: see :func:`db.look.overview.attendance.brought`.
         not_done: see :func:`db.look.overview.attendance.not_done`.
         arrived: recent results.
         seconds: the time in which they arrived.
@@ -61,10 +64,10 @@ def views(
     """
     lost: dict[str, int] = defaultdict(int)
     lost_seconds: dict[str, float] = defaultdict(float)
-    without_result: dict[str, int] = defaultdict(int)
+    further: dict[str, int] = defaultdict(int)
     for row in not_done:
-        if row.outcome not in DELIVERED:
-            without_result[row.worker_id] += row.attempts
+        if row.outcome == Outcome.SUPERSEDED:
+            further[row.worker_id] += row.attempts
         if row.outcome in LOST:
             lost[row.worker_id] += row.attempts
             lost_seconds[row.worker_id] += row.seconds
@@ -88,8 +91,8 @@ def views(
             state=states[row.id],
             ending=row.ending,
             leased=held.get(row.id, 0),
-            done=row.attempts - without_result[row.id],
-            speed=work[row.id] / seconds if row.id in work else None,
+            done=(brought[row.id].results if row.id in brought else 0) + further[row.id],
+            speed=speed(work[row.id], seconds) if row.id in work else None,
             against_peers=ratios.get(row.id),
             preempted=Preempted(lost[row.id], lost_seconds[row.id]),
         )

@@ -25,16 +25,19 @@ from jobs.farm.worker.client import (
 )
 from jobs.farm.worker.deaths import Deaths
 from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.outlook import Outlook
 from jobs.run.backoff import Backoff
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
+from jobs.run.outlook import Outlook
 from jobs.run.sources import deadly, remark
+from jobs.run.tally import Tally
 from langford.methods import PlanKey
 from langford.words import several
 
+OUTLOOK_SECONDS = 60.0
+"""Longest time between two looks of a worker at the whole campaign: hundreds of workers may look."""
 WAIT_SECONDS = 0.5
 """How long a run waits for a result before it checks for signals and whether the server is back."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
@@ -50,7 +53,8 @@ class ServerTasks:
     Attributes:
         wait_seconds: see :class:`jobs.run.sources.TaskSource`.
         pace: seconds per unit of work, see :class:`jobs.run.sources.TaskSource`; None before the worker is
-        enrolled.
+            enrolled.
+        tally: see :class:`jobs.run.sources.TaskSource`.
     """
 
     wait_seconds = WAIT_SECONDS
@@ -76,7 +80,9 @@ class ServerTasks:
         self._server, self._outbox, self._identity = server, outbox, identity
         self._console, self._lease_seconds, self._clock = console, lease_seconds, clock
         self._asking, self._sending = Backoff(clock=clock), Backoff(clock=clock)
-        self._outlook = Outlook(server.overview, clock)
+        self.tally = Tally()
+        self._outlook = Outlook(server.overview, self.tally, OUTLOOK_SECONDS, clock)
+        self._work: dict[int, float] = {}
         self._idling = IDLE_SECONDS
         self._renewed = self._clock.monotonic()
         self._info: CampaignInfo | None = None
@@ -107,17 +113,6 @@ class ServerTasks:
     def total(self) -> tuple[int, float]:
         """Number of tasks of the campaign, and their work."""
         return self._known.tasks, self._known.work
-
-    @property
-    def tasks_done(self) -> int:
-        """Number of tasks that are done."""
-        return max(self._outlook.tasks_done, self._known.standing.tasks.get(TaskState.DONE, 0))
-
-    @property
-    def work_done(self) -> float:
-        """Work of these tasks."""
-        known = self._known
-        return max(self._outlook.share_done * known.work, known.standing.work.get(TaskState.DONE, 0.0))
 
     @property
     def seconds_left(self) -> float | None:
@@ -163,7 +158,8 @@ class ServerTasks:
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
         """Keep results in the outbox; :meth:`attend` sends them."""
-        for _, delivery in finished:
+        for lease, delivery in finished:
+            self._work[lease.attempt] = lease.work
             self._outbox.put(delivery)
 
     def fail(self, lease: Lease, reason: str) -> None:
@@ -190,7 +186,7 @@ class ServerTasks:
             self._renewed = self._clock.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
         if not self._away:
-            self._outlook.refresh()
+            self._outlook.refresh(self._known.work)
 
     def close(self, ending: Ending) -> None:
         """Send waiting results once more, report how the work ended, and close the outbox and the connection."""
@@ -247,12 +243,16 @@ class ServerTasks:
                 f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"
             )
         self._outbox.open(info)
-        self._info = info
+        self._take(info)
         self._asking.succeeded()
 
     def _look(self) -> None:
-        self._info = self._server.info()
+        self._take(self._server.info())
         self._asking.succeeded()
+
+    def _take(self, info: CampaignInfo) -> None:
+        self._info, done = info, TaskState.DONE
+        self.tally.told(info.standing.tasks.get(done, 0), info.standing.work.get(done, 0.0))
 
     def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
         if not self._enrolled:
@@ -302,6 +302,10 @@ class ServerTasks:
                     self._outbox.refuse(delivery, f"the server refuses it: {receipt.detail}")
                     continue
                 self._outbox.remove(delivery)
+                work = self._work.pop(delivery.attempt, None)
+                if receipt.event is None:
+                    mean = self._known.work / self._known.tasks
+                    self.tally.brought(mean if work is None else work, here=work is not None)
                 if receipt.event is EventKind.CONFLICT:
                     self._console.say(remark(delivery.index, receipt))
         if waiting and not self._holding:

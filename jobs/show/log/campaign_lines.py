@@ -15,7 +15,8 @@ from db.records import EventRecord
 from db.states import EventKind, Outcome, TaskState
 from jobs.show.log import line
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
-from langford.words import duration, percent, quantity, rate, several
+from langford.speed import now
+from langford.words import duration, percent, quantity, several
 
 LOGGERS = (line.NAME, "uvicorn.error")
 """What the log of a server is made of."""
@@ -156,7 +157,7 @@ def progress(overview: Overview) -> str:
     if tasks.recheck:
         words.append(f"{tasks.recheck:,} to evaluate again")
     if speed.now is not None:
-        words.append(rate(speed.now, speed.unit))
+        words.append(now(speed.now, speed.unit))
     if speed.tasks_per_minute_now is not None:
         words.append(f"{quantity(speed.tasks_per_minute_now)} tasks/min")
     if eta is not None:

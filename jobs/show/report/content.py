@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.show.report import losses, measured, participants, proof
+from jobs.show.report import citation, losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
+from langford.speed import of_computation, since_the_start
 from langford.version import __version__
 from langford.words import duration, instant, number, several, share
 
@@ -31,6 +32,7 @@ def _sections(evidence: Evidence) -> Iterator[Section]:
     yield from losses.sections(evidence)
     yield proof.origin_section(evidence)
     yield proof.repeat_section(evidence)
+    yield citation.section(evidence)
     if evidence.missing:
         missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
         yield Section("What this report does not know", [Points(missing)])
@@ -45,10 +47,12 @@ def _glance(evidence: Evidence) -> Iterator[tuple[str, str]]:
 
 
 def _speed(evidence: Evidence) -> str:
-    found = evidence.numbers
+    found, unit = evidence.numbers, evidence.unit
     if found.times is None:
         return "No task is done yet."
-    each = f"{duration(found.times.mean)} per task, ± {share(found.times.relative)}"
+    speeds = of_computation(evidence.of_computation, unit), since_the_start(evidence.since_the_start, unit)
+    mean = f"{duration(found.times.mean)} per task, ± {share(found.times.relative)}"
+    each = "; ".join([mean, *filter(None, [", ".join(filter(None, speeds))])])
     together = f"{duration(found.effective)} of computing time"
     if found.elapsed is None or not found.occupancy or not found.hourly:
         return f"{each}; {together}."

@@ -8,7 +8,7 @@ from jobs.show.report import thesis
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN
-from langford.words import duration, instant, number, several, share
+from langford.words import duration, instant, number, rate, several, share
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
@@ -25,8 +25,9 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
         "A device is one core of a processor or one GPU: it computes one task at a time. The effective time is the "
         "computing time of the accepted results; the mean occupancy is the effective time divided by the elapsed "
         "time, which is the mean number of devices that computed accepted results at once."
-        f"{_of_timed(evidence)} An attempt is aborted when it had begun and ends without a result: the machine was "
-        "needed by another user, it died, or the evaluation failed."
+        f"{_of_timed(evidence)} The speed of computation is that of one device, work by computing time; the speed "
+        "since the start is that of all devices together, work by elapsed time. An attempt is aborted when it had "
+        "begun and ends without a result: another user needed the machine, it died, or the evaluation failed."
     )
     rows = list(_rows(evidence))
     theirs = thesis.CAMPAIGNS.get(problem.name)
@@ -55,6 +56,8 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
     yield "effective time", _seconds(found.effective), "effective"
     elapsed = found.elapsed
     yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed), "elapsed"
+    yield "speed of computation", _rate(evidence.of_computation, evidence.unit), ""
+    yield "speed since the start", _rate(evidence.since_the_start, evidence.unit), ""
     yield "mean occupancy", _occupancy(evidence), "occupancy"
     if found.aborted is None:
         yield "aborted attempts", UNKNOWN, "aborted"
@@ -76,6 +79,10 @@ def _of_timed(evidence: Evidence) -> str:
     if not found.timed or found.timed == found.done:
         return ""
     return f" Elapsed time and occupancy are those of the {found.timed:,} tasks whose times are known."
+
+
+def _rate(speed: float | None, unit: str) -> str:
+    return UNKNOWN if speed is None else rate(speed, unit)
 
 
 def _seconds(seconds: float) -> str:
@@ -104,8 +111,9 @@ def _progress(evidence: Evidence) -> Iterator[Block]:
         most = found.most_devices or 0
         yield Picture(
             "occupancy",
-            f"Occupied devices and workers over time: at most {several(most, 'device')} computed at once, "
-            f"{number(found.occupancy or 0.0)} in the mean. The lines are means over 1/240 of the time.",
+            f"Devices that computed, and workers that held tasks, over time: at most {several(most, 'device')} "
+            f"computed at once, {number(found.occupancy or 0.0)} in the mean. The lines are means over 1/240 "
+            "of the time.",
         )
     if "throughput" in shown:
         yield Picture(

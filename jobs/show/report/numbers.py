@@ -81,7 +81,8 @@ class Numbers:
         effective: computing time of the accepted results.
         timed: how many of them are known to have come at a time; files may not say so of theirs.
         timed_seconds: their computing time.
-        began, ended: when the first attempt began and the last result came, since 1970; None: not known.
+        began, ended: when the first computing that brought an accepted result began, and when the last of these
+            results came, in seconds since 1970; None: not known.
         lost: attempts without a result, by how they ended; None: not known.
         repeated: further results, which confirm or contradict the accepted ones; None: not known.
         repeated_seconds: their computing time.
@@ -103,7 +104,7 @@ class Numbers:
 
     @property
     def elapsed(self) -> float | None:
-        """From the first attempt to the last result; None: not known."""
+        """From the first computing to the last result; None: not known."""
         return None if self.began is None or self.ended is None else self.ended - self.began
 
     @property
@@ -152,7 +153,7 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
         effective=float(results.seconds.sum()),
         timed=len(accepted),
         timed_seconds=float(results.seconds[is_timed].sum()),
-        began=float(spans.start.min()) if spans is not None and len(spans.start) else None,
+        began=None if spans is None else spans.first(),
         ended=float(accepted.max()) if len(accepted) else None,
         lost=lost,
         repeated=repeated,

@@ -41,11 +41,6 @@ class Origin:
     seconds: float
     work: float
 
-    @property
-    def speed(self) -> float:
-        """Work per second of computing time."""
-        return self.work / self.seconds if self.seconds else 0.0
-
 
 def origins(history: History, work: Times) -> tuple[Origin, ...]:
     """The origins of the results, those with the longest computing time first.

@@ -9,7 +9,8 @@ from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.origins import UNKNOWN, Origin
 from langford.devices import CPU
-from langford.words import duration, instant, number, several, share
+from langford.speed import speed
+from langford.words import duration, instant, number, quantity, several, share
 
 MOST_ROWS = 24
 """The maximum number of rows of a table; one more row sums up the rest."""
@@ -77,7 +78,7 @@ def _devices(evidence: Evidence) -> Table:
         )
         mean = seconds / tasks
         deviation = max(squares / tasks - mean**2, 0.0) ** 0.5
-        speed = f"{work / seconds:.3g}" if seconds else ""
+        fast = speed(work, seconds)
         spread = share(deviation / mean) if mean else ""
         rows.append(
             [
@@ -88,13 +89,11 @@ def _devices(evidence: Evidence) -> Table:
                 share(seconds / total),
                 f"{number(mean)} s",
                 spread,
-                speed,
+                "" if fast is None else quantity(fast),
             ]
         )
     head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]
-    caption = (
-        f"Results by device and version of the kernels; {evidence.unit} per second of one device, as estimated"
-    )
+    caption = f"Results by device and version of the kernels; {evidence.unit}/s of computation, of one device"
     return Table(caption, head, capped(rows), numbers=6)
 
 

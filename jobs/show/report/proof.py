@@ -65,7 +65,7 @@ def _count(evidence: Evidence) -> Iterator[Block]:
         f"{problem} = {count.published:,} arrangements{reversal}: {several(problem.n, 'colour')} of "
         f"{problem.copies} cubes on {problem.places} places. It is the sum of "
         f"{several(count.tasks, 'partial result')}, each an exact integer, over "
-        f"{number(count.evaluated)} {evidence.unit}."
+        f"{number(count.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
     )
     words = " ".join(compared.words.split())
     if compared.agrees is False:

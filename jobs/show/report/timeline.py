@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.look.history import Attempts, History
+from db.look.history import OUTCOMES, Attempts, History
+from db.states import Outcome
 
 Times = NDArray[np.float64]
 
@@ -22,6 +23,7 @@ class Computing:
         held: when the lease ended, or now, float64.
         granted: when the lease began, float64.
         worker: position of the worker in the history, int64.
+        devices: how many devices its worker has, float64; inf where that is unknown.
         outcome: position in OUTCOMES, int64.
         begun: whether computing began at all, bool.
         has_result: whether a result came of it, accepted or not, bool.
@@ -32,17 +34,36 @@ class Computing:
     held: Times
     granted: Times
     worker: NDArray[np.int64]
+    devices: Times
     outcome: NDArray[np.int64]
     begun: NDArray[np.bool_]
     has_result: NDArray[np.bool_]
 
+    def first(self) -> float | None:
+        """When the first computing began that brought the first result of its task; None: none did."""
+        brought = self.has_result & (self.outcome != OUTCOMES.index(Outcome.SUPERSEDED))
+        return float(self.start[brought].min()) if brought.any() else None
+
     def most(self) -> int:
-        """The largest number of attempts that computed at once."""
-        times = np.concatenate([self.start[self.begun], self.end[self.begun]])
-        steps = np.concatenate([np.ones(self.begun.sum()), -np.ones(self.begun.sum())])
+        """The largest number of devices that computed at once."""
+        times, changes = self.changes()
+        return int(np.cumsum(changes[np.lexsort((changes, times))]).max(initial=0))
+
+    def changes(self) -> tuple[Times, Times]:
+        """(times, changes of the number of devices that compute), by worker.
+
+        A device computes one task at a time.  Attempts of one worker seem to overlap where the time of a task is
+        known only as that of its lease, and by the milliseconds by which clocks differ: its further attempts
+        occupy no device.
+        """
+        begun = self.begun
+        owners = np.tile(self.worker[begun], 2)
+        times = np.concatenate([self.start[begun], self.end[begun]])
+        steps = np.repeat([1.0, -1.0], int(begun.sum()))
         # At equal times ends come first: a device that goes from one task to the next is one device.
-        order = np.lexsort((steps, times))
-        return int(np.cumsum(steps[order]).max(initial=0))
+        order = np.lexsort((steps, times, owners))
+        computed = np.minimum(np.cumsum(steps[order]), np.tile(self.devices[begun], 2)[order])
+        return times[order], np.diff(computed, prepend=0.0)
 
 
 def computing(history: History) -> Computing | None:
@@ -60,7 +81,18 @@ def computing(history: History) -> Computing | None:
     computed = np.minimum(start + np.nan_to_num(attempts.seconds), history.now)
     end = np.where(has_result, computed, held)
     begun = has_result | np.isfinite(attempts.began) | attempts.stepped | ~_tells_beginnings(attempts)
-    return Computing(start, end, held, attempts.granted, attempts.worker, attempts.outcome, begun, has_result)
+    devices = np.array([worker.processes or np.inf for worker in history.workers or ()], dtype=np.float64)
+    return Computing(
+        start,
+        end,
+        held,
+        attempts.granted,
+        attempts.worker,
+        devices[attempts.worker] if len(devices) else np.full(len(start), np.inf),
+        attempts.outcome,
+        begun,
+        has_result,
+    )
 
 
 def _tells_beginnings(attempts: Attempts) -> NDArray[np.bool_]:
@@ -90,23 +122,22 @@ def occupancy(spans: Computing, parts: int) -> Occupancy | None:
     if not end > begin:
         return None
     edges = np.linspace(begin, end, parts + 1)
-    devices = _mean_number(spans.start[spans.begun], spans.end[spans.begun], edges)
     starts, ends, _ = without_overlap(spans.worker, spans.granted, spans.held)
-    return Occupancy(edges, devices, _mean_number(starts, ends, edges))
+    steps = np.repeat([1.0, -1.0], len(starts))
+    workers = _mean_number(np.concatenate([starts, ends]), steps, edges)
+    return Occupancy(edges, _mean_number(*spans.changes(), edges), workers)
 
 
-def _mean_number(start: Times, end: Times, edges: Times) -> Times:
-    """How many of the spans of time lie at once in each part, in the mean."""
-    return np.asarray(np.diff(_time_since(start, edges) - _time_since(end, edges)) / np.diff(edges))
-
-
-def _time_since(times: Times, edges: Times) -> Times:
-    """For each edge the sum of the time that has passed since each earlier one of the times."""
+def _mean_number(times: Times, changes: Times, edges: Times) -> Times:
+    """The mean in each part of a number that is 0 before all times, and changes at these."""
     # From the first edge on: the sums of seconds since 1970 would lose digits.
-    ordered = np.sort(times) - edges[0]
-    sums = np.concatenate([[0.0], np.cumsum(ordered)])
-    earlier = np.searchsorted(ordered, edges - edges[0])
-    return np.asarray(earlier * (edges - edges[0]) - sums[earlier])
+    order = np.argsort(times)
+    passed, since = times[order] - edges[0], edges - edges[0]
+    numbers = np.concatenate([[0.0], np.cumsum(changes[order])])
+    sums = np.concatenate([[0.0], np.cumsum(changes[order] * passed)])
+    earlier = np.searchsorted(passed, since)
+    integral = numbers[earlier] * since - sums[earlier]
+    return np.asarray(np.diff(integral) / np.diff(edges))
 
 
 def without_overlap(owner: NDArray[np.int64], start: Times, end: Times) -> tuple[Times, Times, NDArray[np.int64]]:

@@ -16,6 +16,7 @@ from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
 from db.states import TaskState
 from jobs.run.calls import GivenUp
+from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import Step
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, RunReport, result
@@ -89,13 +90,16 @@ def work_off(
 class RunTerminal(Terminal):
     """The console of a run, which says once which worker it is, if it lasts."""
 
-    def __init__(self, line: ProgressLine, stop: StopSignals | None, identity: Identity) -> None:
+    def __init__(
+        self, line: ProgressLine, stop: StopSignals | None, identity: Identity, clock: Clock = SYSTEM
+    ) -> None:
         super().__init__(line, stop)
+        self._clock, self._due = clock, clock.monotonic() + SECONDS_WORTH_A_NAME
         self._name: str | None = f"{identity.worker_id[:ID_LENGTH]} on {identity.host}"
 
     def show(self, step: Step) -> None:
         """Show the progress."""
-        if self._name is not None and step.seconds_here >= SECONDS_WORTH_A_NAME:
+        if self._name is not None and self._clock.monotonic() >= self._due:
             self.say(f"this is worker {self._name}")
             self._name = None
         super().show(step)
@@ -231,4 +235,5 @@ def campaign_answer(
     if other != key.method:
         find += f", or count with --method {other}"
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **more}
-    return Answer(key.problem, key.method, count, seconds, "of computing time", find, fields, promise=promise)
+    work = float(plan_of(key).work.sum())
+    return Answer(key.problem, key.method, count, seconds, work, "of computation", find, fields, promise=promise)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import click
 
-from db import Ledger
+from db import Campaign, Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.look.overview import Overview, to_document
 from jobs.addresses import has_scheme, lacks_scheme
@@ -106,7 +106,13 @@ def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], l
     if name is not None:
         campaign = ledger.campaign(name)
         return lambda: [campaign.overview(timeline=timeline)]
-    return lambda: [campaign.overview(timeline=timeline) for campaign in ledger.campaigns()]
+    kept: dict[str, Campaign] = {}  # each knows what it said of the time left
+
+    def look() -> list[Overview]:
+        campaigns = [kept.setdefault(campaign.uuid, campaign) for campaign in ledger.campaigns()]
+        return [campaign.overview(timeline=timeline) for campaign in campaigns]
+
+    return look
 
 
 def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:

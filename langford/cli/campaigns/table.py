@@ -40,7 +40,7 @@ from langford.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
 
 BFILE = "bfile"
-FORMATS = ("table", "csv", "json", BFILE)
+FORMATS = ("table", "expanded", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
 LONG_SECONDS = 3600.0
 """A table that takes longer is begun after a question."""

@@ -28,6 +28,7 @@ from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYI
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
 from langford.devices import CPU, HOST, VERIFYING, Device
+from langford.speed import seconds_left
 from langford.words import duration, several, share
 
 
@@ -55,7 +56,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 @click.argument("name", required=False)
 @click.argument("indices", nargs=-1, type=int)
 @ledger_option
-@click.option("--tasks", type=integers, metavar="K,K,…", help="Recompute these tasks; the same as INDICES.")
+@click.option("--tasks", type=integers, metavar="K,K,...", help="Recompute these tasks; the same as INDICES.")
 @click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision.")
 @click.option(
     "--sample",
@@ -221,7 +222,8 @@ def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
     def progress(work: float) -> None:
         nonlocal work_done
         work_done += work
-        line.update(len(comparisons), work_done, work_done, time.monotonic() - started)
+        left = seconds_left(verification.work, work_done, time.monotonic() - started)
+        line.update(len(comparisons), work_done, left)
 
     with line.shown():
         for comparison in verification.compare(progress):

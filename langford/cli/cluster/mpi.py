@@ -20,7 +20,7 @@ from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, KINDS, Device
 from langford.errors import BadInput, LangfordError
-from langford.methods import PlanKey
+from langford.methods import PlanKey, plan_of
 from langford.steps import COMPILING
 from langford.words import several
 
@@ -99,7 +99,8 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
     count, seconds = counted
     again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
     used, more = f"on {several(communicator.size, 'rank')}", {"ranks": communicator.size}
-    return Answer(key.problem, key.method, count, seconds, used, again, more).print(as_json)
+    work = float(plan_of(key).work.sum())
+    return Answer(key.problem, key.method, count, seconds, work, used, again, more).print(as_json)
 
 
 def _run_campaign(

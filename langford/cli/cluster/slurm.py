@@ -18,7 +18,7 @@ from db.states import TaskState
 from db.store.database import without_password
 from jobs.farm.worker.client import RemoteCampaign, ServerAway
 from jobs.show.hooks import Hook
-from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, queue_options
+from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import code_of_signal
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
@@ -146,7 +146,7 @@ def reserve(
     if job.dry_run:
         _print_script(script, as_json)
         return
-    job.logs.mkdir(parents=True, exist_ok=True)
+    make_log_folder(job.logs.absolute())
     number = SlurmScheduler().submit(script)
     if as_json:
         display.print_json({"job": number})
@@ -220,7 +220,7 @@ def _keeper(
                 "serve`, or wait until it answers"
             ) from error
         return None
-    logs.mkdir(parents=True, exist_ok=True)
+    make_log_folder(logs)
     if not queue.server:
         jobs()
     console = Terminal(stop=stop)

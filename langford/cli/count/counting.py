@@ -15,6 +15,7 @@ from langford.devices import Device, devices
 from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import chosen_plan
+from langford.speed import seconds_left
 from langford.words import YEAR_SECONDS, several
 
 LONGEST_COUNT = float(YEAR_SECONDS)
@@ -74,14 +75,15 @@ def count(
         )
     used = f"on {several(len(chosen_devices), place.unit)}"
     plan = choice.plan
-    line = ProgressLine(str(problem), float(plan.work.sum()), len(plan.tasks))
+    whole = float(plan.work.sum())
+    line = ProgressLine(str(problem), whole, len(plan.tasks))
     with line.shown():
         counted, seconds = count_tasks(
-            plan, chosen_devices, lambda work, seconds: line.update(None, work, work, seconds)
+            plan, chosen_devices, lambda done, seconds: line.update(None, done, seconds_left(whole, done, seconds))
         )
     again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
     more = {"seed": plan.seed, "chosen": choice.reason or None}
-    answer = Answer(problem, method.name, counted, seconds, used, again, more, choice.reason)
+    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, choice.reason)
     context.exit(answer.print(as_json))
 
 

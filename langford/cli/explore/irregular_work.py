@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from db import Ledger
@@ -16,6 +15,7 @@ from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_se
 from langford.cli.exit_codes import ExitCode
 from langford.cli.explore.graph500 import print_searches, searched_on_ranks
 from langford.cli.output import display
+from langford.cli.output.styled import styled
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
 from langford.irregular.cycles import cycle_mean, cycle_ratio, in_words
@@ -40,13 +40,14 @@ def tree(
     if as_json:
         document = {
             "problem": problem.name,
+            "count": str(sizes.count),
             "arrangements": str(sizes.arrangements),
             "levels": [asdict(level) for level in sizes.levels],
             "walk": asdict(sizes.walk),
         }
         display.print_json(document)
         return
-    print(f"{problem}: {sizes.arrangements:,} arrangements")
+    print(f"{problem} = {sizes.count:,}")
     table = Table()
     for heading in ("depth", "tasks", "states", "mean below", "sigma", "largest", "error of plan.work"):
         table.add_column(heading, justify="right")
@@ -56,7 +57,7 @@ def tree(
             f"{level.depth}", f"{level.nodes:,}", f"{level.states:,}", f"{level.mean_below:,.4g}",
             f"{level.sigma_below:,.4g}", f"{level.largest_below:,}", error,
         )  # fmt: skip
-    Console().print(table)
+    styled().print(table)
     walk = sizes.walk
     if walk.relative_sigma is None:
         print(f"  a walk places {walk.switch} colours at random; there is no arrangement to estimate")

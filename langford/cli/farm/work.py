@@ -42,7 +42,7 @@ from langford.words import several
 @click.command(
     epilog="""\b
 Examples:
-  LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
+  LANGFORD_TOKEN=... langford work http://127.0.0.1:8765/langford-27-polyphase-16
   langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
 
 SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of `langford run`."""
@@ -138,9 +138,8 @@ class WorkerTerminal(Terminal):
         if not self._line.has_total:
             self._line.of(*self._source.total)
             self.say(self._beginning())
-        self._line.update_among_others(
-            step.tasks_done, step.work_done, step.tasks_here, step.work_here, step.seconds_left
-        )
+        here = step.tasks_here, step.work_here
+        self._line.update(step.tasks_done, step.work_done, step.seconds_left, here)
 
 
 def _outbox_folder(named: Path | None) -> Path:
@@ -167,6 +166,6 @@ def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, 
     """The campaign, and the id of this worker: the first line of a job's log."""
     tasks, _ = source.total
     return (
-        f"{server.name} is {source.key}, {source.tasks_done:,} of {several(tasks, 'task')} done; this is worker "
+        f"{server.name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "
         f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"
     )

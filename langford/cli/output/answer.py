@@ -12,6 +12,7 @@ from langford.cli.output import display
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.speed import speed
 from langford.words import duration, rate, several
 
 
@@ -24,7 +25,8 @@ class Answer:
         method: name of the method.
         count: the outcome.
         seconds: the time that it took.
-        used: text after the time, like "on 2 cores".
+        work: work of all its tasks, in the method's unit.
+        used: text after the time and the speed, like "on 2 cores".
         how_to_find: printed when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
         chosen: why this method; empty when it was given, or was the only one.
@@ -35,6 +37,7 @@ class Answer:
     method: str
     count: Count
     seconds: float
+    work: float
     used: str
     how_to_find: str
     more: Mapping[str, object] = field(default_factory=dict)
@@ -47,9 +50,9 @@ class Answer:
         return agreement(self.problem, self.count.published)
 
     @property
-    def unit(self) -> str:
-        """What the method evaluates: "points" or "nodes"."""
-        return METHODS[self.method].unit
+    def speed(self) -> float | None:
+        """Work per second of ``seconds``; None: nothing was computed."""
+        return speed(self.work, self.seconds) if self.count.tasks else None
 
     def document(self) -> dict[str, object]:
         """The answer as a JSON object; its ``agrees`` is true, false or null."""
@@ -60,8 +63,11 @@ class Answer:
             "count": str(self.count.published),
             "arrangements": str(self.count.arrangements),
             "tasks": self.count.tasks,
-            self.unit: str(self.count.evaluated),
+            METHODS[self.method].evaluated: str(self.count.evaluated),
+            "work": self.work,
+            "unit": METHODS[self.method].unit,
             "seconds": round(self.seconds, 3),
+            "work_per_second": self.speed,
             "checks": list(self.count.checks),
             "kernels": kernel_hash(),
             **self.comparison.document(),
@@ -72,8 +78,10 @@ class Answer:
         problem, count = self.problem, self.count
         wrong = "" if self.comparison.agrees is not False else "WRONG: "
         up_to = " up to reversal" if problem.mirrored else ""
-        speed = f", {rate(count.evaluated / self.seconds, self.unit)}" if self.seconds > 0 else ""
-        found = f"{count.evaluated:,} {self.unit} evaluated in {duration(self.seconds)} {self.used}{speed}"
+        method = METHODS[self.method]
+        found = f"{count.evaluated:,} {method.evaluated} evaluated in {duration(self.seconds)} {self.used}"
+        if self.speed is not None:
+            found += f", {rate(self.speed, method.unit)} {self.used}"
         return [
             f"{wrong}{problem} = {count.published:,}",
             f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
@@ -107,7 +115,7 @@ class Answer:
 def nothing_to_count(problem: Problem, method: str) -> Answer:
     """The answer for a problem with an obstruction, of which nothing is computed."""
     nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
-    return Answer(problem, method, nothing, 0.0, "without counting", "")
+    return Answer(problem, method, nothing, 0.0, 0.0, "without counting", "")
 
 
 def _difference(words: str) -> str:

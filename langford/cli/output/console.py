@@ -26,7 +26,7 @@ class Terminal(Console):
     def show(self, step: Step) -> None:
         """Show the progress of a run that works alone."""
         if self.line is not None:
-            self.line.update(step.tasks_done, step.work_done, step.work_here, step.seconds_here)
+            self.line.update(step.tasks_done, step.work_done, step.seconds_left)
 
     def stop_reason(self) -> str | None:
         """The name of the signal that came; None before."""

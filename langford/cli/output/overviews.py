@@ -12,6 +12,7 @@ from db.look.overview import Overview, Presence, WorkerView
 from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.columns import Column, table
 from langford.plain import plain, shortened
+from langford.speed import now, since_the_start
 from langford.words import clock, coarse_duration, duration, percent, quantity, rate, several
 
 SHOWN_EVENTS = 5
@@ -30,7 +31,7 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
         Column("done", [f"{each.tasks.done:,.0f}" for each in overviews], True, 4),
         Column("leased", [f"{each.tasks.leased:,.0f}" for each in overviews], True, 5),
         Column("work", [percent(each.work.done) for each in overviews], True),
-        Column("speed", [_rate(each.speed.now, each.speed.unit) for each in overviews], True, 6),
+        Column("speed now", [_rate(each.speed.now, each.speed.unit) for each in overviews], True, 6),
         Column("left", [_left(each) for each in overviews], True, 1),
         Column("workers", [str(len(_present(each))) for each in overviews], True, 3),
         Column("notes", [_notes(each) for each in overviews], False, 7),
@@ -44,7 +45,7 @@ def line_of(overview: Overview) -> str:
     parts = [
         f"{percent(overview.work.done)} of the work",
         f"{overview.tasks.done:,.0f}/{several(overview.tasks.total, 'task')}",
-        _rate(overview.speed.now, overview.speed.unit),
+        now(overview.speed.now, overview.speed.unit),
         "done" if overview.finished else "" if overview.eta is None else f"{_left(overview)} left",
         several(len(_present(overview)), "worker"),
         _notes(overview),
@@ -123,7 +124,7 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
             Column("seen", [coarse_duration(overview.now - worker.last_seen) for worker in workers], True, 1),
             Column("leased", [f"{worker.leased:,}" for worker in workers], True, 6),
             Column("done", [f"{worker.done:,}" for worker in workers], True, 2),
-            Column("speed", [_rate(worker.speed, overview.speed.unit) for worker in workers], True, 3),
+            Column("speed now", [_rate(worker.speed, overview.speed.unit) for worker in workers], True, 3),
             Column(
                 "of peers",
                 [_peers(worker.against_peers) for worker in workers],
@@ -152,13 +153,11 @@ def _present(overview: Overview) -> list[WorkerView]:
 
 def _speeds(overview: Overview) -> str:
     speed = overview.speed
-    recent = f" in the last {duration(speed.seconds or 0)}"
-    now = "" if speed.now is None else f"{rate(speed.now, speed.unit)}{recent}"
-    average = "" if speed.average is None else f"{rate(speed.average, speed.unit)} on average"
+    recent, average = now(speed.now, speed.unit, speed.seconds), since_the_start(speed.average, speed.unit)
     a_minute = (
         "" if speed.tasks_per_minute_now is None else f"{quantity(speed.tasks_per_minute_now)} tasks a minute"
     )
-    return ", ".join(text for text in (now, a_minute, average) if text)
+    return ", ".join(text for text in (recent, a_minute, average) if text)
 
 
 def _left(overview: Overview) -> str:

@@ -44,34 +44,22 @@ class ProgressLine:
         """Set how much there is to do."""
         self._work, self._tasks, self.has_total = total_work, total_tasks, True
 
-    def update(self, tasks: int | None, work: float, work_here: float, seconds_here: float) -> None:
+    def update(
+        self, tasks: int | None, work: float, seconds_left: float | None, here: tuple[int, float] | None = None
+    ) -> None:
         """Show how far the count is.
 
         Args:
             tasks: number of tasks that are done; None: not shown.
             work: their work.
-            work_here: work that this run has done, from which the remaining time follows.
-            seconds_here: time that it took.
+            seconds_left: until all is done; None: unknown.
+            here: where there are other workers too, how many of these tasks this run has brought, and their work.
         """
-        seconds_left = (self._work - work) * seconds_here / work_here if work_here else None
-        remaining = "starting" if seconds_left is None else f"about {duration(seconds_left)} left"
-        self._show(work, "" if tasks is None else f"{tasks:,}/{several(self._tasks, 'task')}", remaining)
-
-    def update_among_others(
-        self, tasks: int, work: float, tasks_here: int, work_here: float, seconds_left: float | None
-    ) -> None:
-        """Show how far a campaign is that has other workers too.
-
-        Args:
-            tasks: number of its tasks that are done.
-            work: their work.
-            tasks_here: how many of them this run has done.
-            work_here: their work.
-            seconds_left: until it is done, at the present speed of all workers; None: unknown.
-        """
-        here = f"{tasks_here:,} of them here ({percent(work_here / self._work if self._work else 0.0)})"
-        remaining = "" if seconds_left is None else f"about {duration(seconds_left)} left"
-        self._show(work, f"{tasks:,}/{several(self._tasks, 'task')}, {here}", remaining)
+        done = [] if tasks is None else [f"{tasks:,}/{several(self._tasks, 'task')}"]
+        if here is not None:
+            done.append(f"{here[0]:,} of them here ({percent(here[1] / self._work if self._work else 0.0)})")
+        remaining = f"about {duration(seconds_left)} left" if seconds_left is not None else ""
+        self._show(work, ", ".join(done), remaining or ("" if work else "starting"))
 
     def _show(self, work: float, done: str, remaining: str) -> None:
         """Move the bar; without one, print a line if the last one is older than LOG_SECONDS."""

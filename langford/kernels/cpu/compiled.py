@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import njit
 from numba.core.caching import Cache, IndexDataCacheFile
 
 from langford.folders import objection
@@ -23,6 +24,9 @@ from langford.steps import COMPILING
 
 if sys.platform != "win32":
     import fcntl
+
+kernel: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+"""Compiles a kernel, or a part of one; nobody calls it from C, and the wrapper for that takes time."""
 
 
 @contextmanager

@@ -29,11 +29,11 @@ class Godfrey(Method):
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.copies != 2:
-            return "the algebraic methods count pairs only; use miller for s >= 3"
+            return "the algebraic methods count pairs only"
         if widths.sum_bound(problem) > LARGEST_SUM:
             return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
         if 2 * problem.n > DEEPEST + MOST_FREE:
-            return f"godfrey runs through 2^{2 * problem.n} points, which no machine can; use miller"
+            return f"godfrey runs through 2^{2 * problem.n} points, which no machine can"
         return None
 
     def depths(self, problem: Problem) -> range:

@@ -64,20 +64,19 @@ def components(problem: Problem) -> Components:
     cannot be halved.  That happens where one run is longer than the lag and the other is not.
     """
     if problem.copies != 2:
-        raise MethodDoesNotApply("the algebraic methods count pairs only; use miller for s >= 3")
+        raise MethodDoesNotApply("the algebraic methods count pairs only")
     odd_places = [place // 2 for place in problem.filled if place % 2]
     even_places = [place // 2 - 1 for place in problem.filled if place % 2 == 0]
     for run in (odd_places, even_places):
         if not run or run[-1] - run[0] + 1 != len(run):
             raise MethodDoesNotApply(
-                "polyphase needs the filled odd places, and the filled even places, to form one run "
-                "each; use godfrey or miller"
+                "polyphase needs the filled odd places, and the filled even places, to form one run each"
             )
     for d in problem.differences:
         if d % 2 == 0 and problem.terms[d] % 2:
             raise MethodDoesNotApply(
                 f"polyphase halves the sums of even differences, and that of {d} has an odd number of terms "
-                f"({problem.terms[d]}); use godfrey or miller"
+                f"({problem.terms[d]})"
             )
     even = tuple(d // 2 for d in problem.differences if d % 2 == 0)
     odd = tuple(d // 2 for d in problem.differences if d % 2)

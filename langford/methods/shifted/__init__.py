@@ -78,5 +78,5 @@ class Shifted2(Shifted):
         reason = super().refusal(problem)
         evens = sum(d % 2 == 0 for d in problem.differences)
         if reason is None and evens % 2 and self.forms.outline(problem).components.exchanged:
-            reason = f"the mirror changes the signs of {evens} even factors, an odd number; use shifted"
+            reason = f"the mirror changes the signs of {evens} even factors, an odd number"
         return reason

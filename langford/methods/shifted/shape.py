@@ -41,7 +41,7 @@ class Shape:
         """Raises MethodDoesNotApply when the kernel cannot hold a number of this problem."""
         problem = forms.problem
         if problem.copies != 2:
-            raise MethodDoesNotApply("the algebraic methods count pairs only; use miller for s >= 3")
+            raise MethodDoesNotApply("the algebraic methods count pairs only")
         _require(problem.n <= LARGEST_N, f"at most {LARGEST_N} colours")
         _require(problem.places <= LONGEST_ROW, f"a row of at most {LONGEST_ROW} places")
         # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.
@@ -64,4 +64,4 @@ class Shape:
 
 def _require(condition: bool, what: str) -> None:
     if not condition:
-        raise MethodDoesNotApply(f"shifted needs {what}, which this problem exceeds; use godfrey or miller")
+        raise MethodDoesNotApply(f"shifted needs {what}, which this problem exceeds")

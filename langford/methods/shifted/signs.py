@@ -18,7 +18,7 @@ b / 2 pairs with the same product, so a total over 32 factors stays below 2^24 u
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import shake_256
 
@@ -75,6 +75,7 @@ class Square:
         weight: 1 / σ².
         spins: bonds × (1 + orbits), ±1 or 0: a bond is that times (1, signs of the orbits).
         monomials: bonds × bonds, the number of the product of two bonds.
+        own: the numbers of its monomials, each once.
     """
 
     def __init__(self, draft: Draft, keys_of: Mapping[int, int]) -> None:
@@ -94,19 +95,20 @@ class Square:
     def numbered(self, monomials: NDArray[np.int64]) -> None:
         """Take the numbers of the monomials."""
         self.monomials = monomials
-        self._own, within = np.unique(monomials, return_inverse=True)
+        self.own, within = np.unique(monomials, return_inverse=True)
         self._within = within.reshape(-1)
 
-    def add_to(self, totals: Numbers, signs: Numbers, sign: int) -> None:
-        """Add the coefficients of the square with these signs, 1 the first of them, weighted, to totals."""
+    def coefficients(self, signs: Numbers) -> Numbers:
+        """Those of the square with these signs, 1 the first of them, weighted; their numbers are ``own``."""
         bonds = self.spins @ signs
         products = (bonds[:, None] * bonds).reshape(-1)
-        totals[self._own] += sign * self.weight * np.bincount(self._within, products, len(self._own))
+        sums: Numbers = np.bincount(self._within, products, len(self.own)).astype(np.float64)
+        return sums * self.weight
 
-    def fields(self, totals: Numbers) -> Numbers:
+    def couplings(self, totals: Numbers) -> Numbers:
         """The quadratic form of the signs that the expectation with all other squares is, without its diagonal."""
-        couplings = self.spins.T @ totals[self.monomials] @ self.spins * self.weight
-        np.fill_diagonal(couplings, 0)
+        couplings: Numbers = self.spins.T @ totals[self.monomials] @ self.spins * self.weight
+        couplings.flat[:: len(couplings) + 1] = 0
         return couplings
 
 
@@ -130,25 +132,37 @@ def chosen_signs(
     for square in squares:
         square.numbered(np.searchsorted(keys, square.keys))
     totals = np.zeros(len(keys))
-    found: list[Numbers] = [np.array([1, *own]).astype(np.float64) for own in signs]
-    for square, own in zip(squares, found, strict=True):
-        square.add_to(totals, own, 1)
-    tries = SWEEPS * sum(len(own[2:]) for own in found)
+    found = [[1, *own] for own in signs]
+    parts = [square.coefficients(np.array(own, np.float64)) for square, own in zip(squares, found, strict=True)]
+    for square, part in zip(squares, parts, strict=True):
+        totals[square.own] += part
+    free = [number for number, own in enumerate(found) if len(own) > 2]
+    tries = SWEEPS * sum(len(found[number]) - 2 for number in free)
     for turn in range(ROUNDS + 1):
         # Falls as a parabola, to 0 in the last round.
         heat = int(HOTTEST * 2 ** (2 * WEIGHT_BITS - HEAT_BITS)) * (ROUNDS - turn) ** 2 // ROUNDS**2
         heights = iter(_heights(f"{seed} {turn}", tries))
-        for square, own in zip(squares, found, strict=True):
-            square.add_to(totals, own, -1)
-            couplings = square.fields(totals)
-            fields = couplings @ own
-            for _ in range(SWEEPS):
-                for k in range(2, len(own)):
-                    if -2 * own[k] * fields[k] <= heat * next(heights):
-                        own[k] = -own[k]
-                        fields += 2 * own[k] * couplings[k]
-            square.add_to(totals, own, 1)
-    return [[int(sign) for sign in own[1:]] for own in found]
+        for number in free:
+            square, own = squares[number], found[number]
+            totals[square.own] -= parts[number]
+            if _tried(square.couplings(totals), own, heat, heights):
+                parts[number] = square.coefficients(np.array(own, np.float64))
+            totals[square.own] += parts[number]
+    return [own[1:] for own in found]
+
+
+def _tried(couplings: Numbers, signs: list[int], heat: int, heights: Iterator[int]) -> bool:
+    """Try each sign of a factor but the first one SWEEPS times; returns whether one was changed."""
+    fields: list[float] = (couplings @ np.array(signs, np.float64)).tolist()
+    rows: list[list[float]] = couplings.tolist()
+    changed = False
+    for _ in range(SWEEPS):
+        for k in range(2, len(signs)):
+            if -2 * signs[k] * fields[k] <= heat * next(heights):
+                changed, signs[k] = True, -signs[k]
+                step = 2 * signs[k]
+                fields = [field + step * coupling for field, coupling in zip(fields, rows[k], strict=True)]
+    return changed
 
 
 def _random_key(place: int) -> int:

@@ -68,7 +68,7 @@ function eta(status) {
     write(byId("eta-range"), "no worker is here: langford work starts one");
   } else {
     write(byId("eta"), "No estimate yet");
-    write(byId("eta-range"), "it needs results of the last minutes");
+    write(byId("eta-range"), "it needs 2% of the work");
   }
 }
 
@@ -116,7 +116,7 @@ function tiles({ speed, workers: all }) {
   const unit = `${speed.unit} per s`;
   figure(byId("tiles"), [
     { term: "Speed now", value: quantity(speed.now), note: speed.now === null ? "nothing arrived of late" : unit },
-    { term: "Speed on average", value: quantity(speed.average), note: speed.average === null ? "" : unit },
+    { term: "Speed since the start", value: quantity(speed.average), note: speed.average === null ? "" : unit },
     { term: "Tasks per minute", value: quantity(speed.tasks_per_minute_now), note: speed.tasks_per_minute_now === null ? "" : "now" },
     { term: "Workers at work", value: whole(working), note: here ? `of ${whole(here)}` : "" },
   ]);

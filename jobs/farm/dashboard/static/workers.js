@@ -103,7 +103,7 @@ export class Workers {
     write(byId("workers-count"), `${whole(here)}${gone ? ` and ${whole(gone)} ended` : ""}${others}`);
     for (const head of byId("workers-head").children) {
       if (head.dataset.column === "speed") {
-        write(head.firstElementChild, `Speed, ${status.speed.unit}/s`);
+        write(head.firstElementChild, `Speed now, ${status.speed.unit}/s`);
       }
       if (head.dataset.column === this.#column) {
         head.ariaSort = this.#reversed ? "descending" : "ascending";

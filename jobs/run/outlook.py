@@ -1,0 +1,60 @@
+"""What the ledger or its server said of the whole campaign last: how far it is, and how much time is left."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from db.look.overview import Overview
+from jobs.run.backoff import Backoff
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.tally import Tally
+from langford.errors import LangfordError
+
+FIRST_PAUSE_SECONDS = 4.0
+LARGEST_SHARE = 0.02
+"""Maximum share of the time that the answers take."""
+
+
+class Outlook:
+    """The last overview of the campaign, if any; it is asked for rarely, and less often as time goes on."""
+
+    def __init__(
+        self, ask: Callable[[], Overview], tally: Tally, longest_pause: float, clock: Clock = SYSTEM
+    ) -> None:
+        """
+        Args:
+            ask: gets an overview.
+            tally: is told how far the campaign is.
+            longest_pause: seconds between two questions.
+            clock: says when it is time to ask.
+        """
+        self._ask, self._tally, self._longest_pause = ask, tally, longest_pause
+        self._asking, self._clock = Backoff(clock=clock), clock
+        self._pause = FIRST_PAUSE_SECONDS
+        self._asking.pause(self._pause)
+        self._overview: Overview | None = None
+        self._got = 0.0
+
+    def refresh(self, whole: float) -> None:
+        """Ask when it is time to.  The work does not depend on the answer, so a failure is not reported.
+
+        ``whole``: work of all tasks of the campaign.
+        """
+        if not self._asking.due:
+            return
+        began = self._clock.monotonic()
+        try:
+            self._overview = self._ask()
+        except LangfordError:
+            self._overview = None
+        self._got = self._clock.monotonic()
+        self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / LARGEST_SHARE))
+        self._pause *= 2
+        if self._overview is not None:
+            self._tally.told(self._overview.tasks.done, self._overview.work.done * whole)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the campaign is done; None: unknown."""
+        eta = self._overview.eta if self._overview else None
+        return None if eta is None else max(0.0, eta.seconds - (self._clock.monotonic() - self._got))
