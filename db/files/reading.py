@@ -23,6 +23,7 @@ from db.records import Computation, Machine
 from langford.errors import LangfordError
 from langford.methods import Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
+from langford.words import several
 
 STANDARD_INPUT = Path("-")
 BLOCK = 64 * 1024
@@ -39,9 +40,9 @@ def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
     fewest = method.fewest_tasks(key.problem, key.depth) if key.depth in method.depths(key.problem) else 0
     plan = plan_of(key) if fewest <= tasks else None
     if plan is None or len(plan.work) != tasks:
-        split = f"{fewest} tasks or more" if plan is None else f"{len(plan.work)}"
+        split = f"{several(fewest, 'task')} or more" if plan is None else several(len(plan.work), "task")
         raise CampaignMismatch(
-            f"{name} was split into {tasks} tasks, this version splits it into {split}: "
+            f"{name} was split into {several(tasks, 'task')}, this version splits it into {split}: "
             "use the version that created it"
         )
     return plan

@@ -15,6 +15,7 @@ from langford.errors import BadInput, Incomplete, LangfordError
 from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, chosen_plan, find_method
 from langford.methods.plan import Method
 from langford.problem import Problem
+from langford.words import several
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,9 @@ def require_complete(campaign: Campaign) -> Count:
     """The count of a campaign that is complete; raises as :func:`jobs.run.loop.result`."""
     left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
     if left:
-        raise Incomplete(f"{left} of {campaign.tasks} tasks of {campaign.name} have no result yet; run them first")
+        raise Incomplete(
+            f"{left} of {several(campaign.tasks, 'task')} of {campaign.name} have no result yet; run them first"
+        )
     return result(campaign)
 
 

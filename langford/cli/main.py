@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from contextlib import suppress
+from functools import cache
 from io import TextIOWrapper
 
 import click
@@ -21,7 +22,7 @@ from langford.cli.output.terminal import say
 from langford.cli.packages import require_own_packages
 from langford.errors import LangfordError
 from langford.loading import load
-from langford.steps import COMPILING, COMPILING_WORDS
+from langford.steps import COMPILING, compiling_words
 
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
@@ -257,11 +258,11 @@ def _code_of_command() -> int:
         return code_of_refusal(error)
 
 
-def _say_that_it_compiles(compiles: bool) -> None:
-    """Say once that this process compiles kernels: the first count by a method takes longer than the next."""
-    if compiles:
-        COMPILING.tell(lambda compiles: None)
-        say(COMPILING_WORDS)
+@cache
+def _say_that_it_compiles(what: str | None) -> None:
+    """Say, once for each, which kernels this process compiles: the first count takes longer than the next."""
+    if what is not None:
+        say(compiling_words(what))
 
 
 def _is_text(argument: str) -> bool:

@@ -395,6 +395,14 @@ P LIMIT :param FOR KEY SHARE;
 -- gathering.overview
   SELECT campaign.name, campaign.recheck_share, NOW AS now FROM campaign WHERE campaign.id = :campaign;
 
+-- happenings.happenings
+  SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
+  FROM attempt
+  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
+  AND attempt.outcome IN (:outcome)
+  ORDER BY attempt.ended DESC
+  LIMIT :param;
+
 -- history_queries._events
   SELECT event.at, event.kind, event.task_index, event.detail
   FROM event

@@ -8,13 +8,19 @@ import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import langford
+from langford.explicit import sample
 from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
+from langford.methods import METHODS
+from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.steps import COMPILING
 from tests.support.command_line import ENVIRONMENT
 
 STRANGER = 12345
@@ -187,3 +193,25 @@ def test_a_new_folder_serves_the_processes_below_and_ends_with_the_first(home: P
     assert there == "True"
     assert done.stderr.count("\n") == 1
     assert os.listdir(temporary) == [usual(temporary).name]
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: langford.estimate(8, walks=2), "of random walks"),
+        (lambda: next(sample(Problem.langford(7), 1, seed=1)), "of random draws"),
+        (lambda: METHODS["miller"].plan(Problem.langford(8), 2).evaluator(), "of miller"),
+        (lambda: METHODS["polyphase"].plan(Problem.langford(8), 4).evaluator(), "of polyphase"),
+    ],
+)
+def test_who_compiles_says_what(
+    home: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[], object], what: str
+) -> None:
+    """The folder is new, but numba finds what it has compiled before."""
+    said: list[str | None] = []
+    monkeypatch.setattr(COMPILING, "_listener", said.append)
+    call()
+    first = list(filter(None, said))
+    call()
+    assert {*first} == {what}
+    assert list(filter(None, said)) == first

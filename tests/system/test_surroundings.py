@@ -224,7 +224,7 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
     _, errors = process.communicate(timeout=60)
     os.close(ours)
     os.close(terminal)
-    assert "tasks, which takes minutes and gigabytes. Create it?" in errors
+    assert "B on disk when they are done. Create it?" in errors
     assert process.returncode == code, errors
     with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
         assert len(ledger.campaigns()) == (code == 0)

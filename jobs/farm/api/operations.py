@@ -17,6 +17,7 @@ from jobs.farm.api.parts import CampaignInfo, CredentialFields, LeaseFields, Rec
 from jobs.farm.guard.lease_allowances import LeaseAllowances
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
+from langford.words import several
 
 LONGEST_LEASE_SECONDS = 24 * 3600
 
@@ -101,7 +102,7 @@ def deliver(
     ahead = request.now - time.time()
     deliveries = [fields.delivery(ahead) for fields in request.deliveries]
     if any(delivery.index >= campaign.tasks for delivery in deliveries):
-        raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
+        raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
     receipts = campaign.deliver(deliveries)
     good = [
         delivery.index

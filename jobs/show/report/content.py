@@ -9,7 +9,7 @@ from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
 from langford.speed import of_computation, since_the_start
 from langford.version import __version__
-from langford.words import duration, instant, number, share
+from langford.words import duration, instant, number, several, share
 
 
 def document(evidence: Evidence) -> Document:
@@ -72,4 +72,6 @@ def _until(evidence: Evidence) -> str:
     span = f"From {instant(found.began)} to {instant(found.ended)} UTC"
     if found.done == found.tasks:
         return f"{span}; all tasks are done."
-    return f"{span}; {found.tasks - found.done:,} tasks are not done. {evidence.forecast}".strip()
+    return (
+        f"{span}; {several(found.tasks - found.done, 'task is', 'tasks are')} not done. {evidence.forecast}".strip()
+    )

@@ -166,6 +166,6 @@ def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, 
     """The campaign, and the id of this worker: the first line of a job's log."""
     tasks, _ = source.total
     return (
-        f"{server.name} is {source.key}, {source.tally.tasks:,} of {tasks:,} tasks are done; this is worker "
+        f"{server.name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "
         f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"
     )

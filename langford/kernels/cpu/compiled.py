@@ -44,20 +44,21 @@ def locked(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
+def compiled_once(kernel: str, *shape: object, of: str | None = None) -> Iterator[None]:
     """A context for a kernel's first call in this process: one process compiles, the others wait and then load.
 
     There is one lock for all kernels, because they share functions.  A shape that was compiled before needs none.
 
     Args:
         kernel, shape: the name of the kernel, and the parameters that it is compiled for.
+        of: what it belongs to, for the user; None: a method of the same name.
     """
     folder = cache_folder()
     compiled = folder / f"{'-'.join([kernel, *map(str, shape)])}.numba-{numba.__version__}"
     if compiled.exists():
         yield
         return
-    with COMPILING.noted(), locked(folder / "compiling.lock"):
+    with COMPILING.noted(f"of {of or kernel}"), locked(folder / "compiling.lock"):
         yield
         with suppress(OSError):
             compiled.touch()
