@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 
+from langford.cli import start
 from langford.reference import PUBLISHED
 from langford.version import __version__
 
@@ -93,3 +95,15 @@ def test_the_module_of_clusters_names_this_version() -> None:
     assert f'whatis("Version: {short}")' in module
     assert f'local root = "/software/langford/{short}"' in module
     assert f"modulefiles/langford/{short}.lua" in text_of("docs/cluster.md")
+
+
+def test_on_windows_one_line_says_what_to_use(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "WSL" in said.err
+    assert "WSL" in text_of("README.md")

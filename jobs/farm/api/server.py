@@ -58,7 +58,7 @@ from jobs.farm.api.operations import AnotherCampaign
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.api.traffic import Counted, Traffic, paths_of
-from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion, disagreement
+from jobs.farm.api.versions import HEADER, SPOKEN, OtherVersion, require_understood
 from jobs.farm.dashboard.documents import Documents
 from jobs.farm.dashboard.pages import Pages
 from jobs.farm.guard import bodies
@@ -82,16 +82,12 @@ class Forbidden(LangfordError):
     """The tokens of a request do not give the right to what it asks for."""
 
 
-class OtherVersion(LangfordError):
-    """The client's messages are of a version that this server does not understand."""
-
-
 REFUSALS: Mapping[type[Exception], Refusal] = {
     BadMessage: Refusal(400),
     ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
     NoToken: Refusal(401, {"WWW-Authenticate": "Bearer"}),
     Forbidden: Refusal(403),
-    OtherVersion: Refusal(403),
+    OtherVersion: Refusal(403, is_logged=True),
     WorkerDistrusted: Refusal(403),
     WrongToken: Refusal(403),
     UnknownWorker: Refusal(409),
@@ -99,7 +95,7 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     NoSuchCampaign: Refusal(410),
     BodyTooLarge: Refusal(413),
     TooManyRequests: Refusal(429),
-    TooManyLeases: Refusal(429, {"Retry-After": "60"}),
+    TooManyLeases: Refusal(429, {"Retry-After": "60"}, is_logged=True),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
     NoMoreStreams: Refusal(503, {"Retry-After": "10"}),
     LedgerBusy: Refusal(
@@ -254,11 +250,7 @@ class Endpoints:
             def answer() -> bytes:
                 return encoded(operation(self._ledger, campaign, right.token, bounds.parse(body, request_type)))
 
-            try:
-                return _private(await self._access.work(request, answer))
-            except TooManyLeases as error:
-                self._access.log.say(self._access.address(request), f"{campaign.name}: {error}")
-                raise
+            return _private(await self._access.work(request, answer))
 
         return Route("/campaigns/{name}" + path, operate, methods=["POST"])
 
@@ -276,10 +268,7 @@ class Endpoints:
         said = request.headers.get(HEADER)
         # Browsers state no version, and need none to read.
         if said is not None or request.method == "POST":
-            reason = disagreement(WireVersion.stated(said), SPOKEN)
-            if reason is not None:
-                self._access.log.say(self._access.address(request), reason)
-                raise OtherVersion(reason)
+            require_understood(said)
         return self._access.campaigns[name], right
 
     async def _opened(self, request: Request) -> list[str]:

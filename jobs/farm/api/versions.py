@@ -12,8 +12,13 @@ from dataclasses import dataclass
 from typing import Self
 
 from db.files.messages import BadMessage
+from langford.errors import LangfordError
 
 HEADER = "Langford-Wire"
+
+
+class OtherVersion(LangfordError):
+    """The messages of a client have a version that the server does not understand."""
 
 
 @dataclass(frozen=True, order=True)
@@ -63,3 +68,13 @@ def disagreement(client: WireVersion, server: WireVersion) -> str | None:
         f"the server is older than the client (messages {server} and {client}): upgrade langford on the server, or "
         "use the server's version for the client"
     )
+
+
+def require_understood(stated: str | None) -> None:
+    """Raises OtherVersion for a client that states a version which this program does not understand, or BadMessage.
+
+    ``stated``: what the client states; None: nothing.
+    """
+    reason = disagreement(WireVersion.stated(stated), SPOKEN)
+    if reason is not None:
+        raise OtherVersion(reason)
