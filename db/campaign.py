@@ -239,7 +239,8 @@ class Campaign(LeasedTasks):
 
         Args:
             tasks: of these tasks; None: of all tasks.
-            worker: only those of this worker, or of all workers of this host.
+            worker: only those of this worker, by its UUID or its first eight characters, or of all workers of this
+                host.
             kernels: only results of the kernels with this hash.
 
         Returns the tasks of these results.

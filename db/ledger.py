@@ -23,6 +23,7 @@ from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, inheritance
 from db.work import presence, pruning, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
+from langford.words import several
 
 
 class Ledger:
@@ -140,9 +141,8 @@ class Ledger:
             inheritance.draw(transaction, export.promise)
             if new or record != before:
                 promise = inheritance.stated(export.promise)
-                detail = (
-                    f"{len(new)} of {len(export.results)} results are new here; they come from {source}; {promise}"
-                )
+                all_of_it = several(len(export.results), "result is", "results are")
+                detail = f"{len(new)} of {all_of_it} new here; they come from {source}; {promise}"
                 transitions.record(transaction, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 

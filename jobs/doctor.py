@@ -20,6 +20,7 @@ from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.reference import published
+from langford.words import several
 
 TRIAL_PROBLEM, TRIAL_DEPTH = Problem.langford(12), 4
 TRIAL_METHODS = ("polyphase", "godfrey")
@@ -54,7 +55,7 @@ def examine() -> Iterator[Finding]:
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
     yield Finding("kernels", State.WORKS, f"{kernel_hash()}: the hash of the code that computes")
-    yield examine_device("processor", CPU, f"{processor_model()}, {cores()} cores; ")
+    yield examine_device("processor", CPU, f"{processor_model()}, {several(cores(), 'core')}; ")
     yield from _gpus()
     yield Finding("sqlite", State.WORKS, f"{sqlite3.sqlite_version}, for ledgers on a local disk")
     yield _postgres()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from colorsys import hsv_to_rgb
 from importlib.util import find_spec
 from io import BytesIO
@@ -17,6 +18,8 @@ from langford.explicit import Arrangement
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+LINES, ASCII_LINES = "┌─┐│┼·", ".-.|+."
+"""Letters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
 FORMATS = (".svg", ".png", ".pdf")
 NO_MATPLOTLIB = "pictures need matplotlib: pip install 'langford[draw]'"
 
@@ -37,9 +40,37 @@ def colour(name: int) -> tuple[float, float, float]:
     return hsv_to_rgb(name * 0.618034 % 1.0, 0.55 + 0.25 * (name % 2), 0.95)
 
 
-def text(arrangement: Arrangement) -> Text:
-    """Arcs of box-drawing characters over coloured cubes, for a terminal."""
+def text(arrangement: Arrangement, width: int | None = None, lines: str = LINES) -> Text:
+    """Arcs over coloured cubes, for a terminal.
+
+    Args:
+        width: characters of a line of the terminal; a wider drawing goes on below.  None: without a limit.
+        lines: the letters, as in :data:`LINES`.
+    """
     cell = len(str(max(arrangement))) + 1
+    parts = 1 if width is None else math.ceil(len(arrangement) / max(width // cell, 1))
+    places = math.ceil(len(arrangement) / parts)
+    arcs = _arcs(arrangement, cell, lines)
+    cubes = [(str(name or lines[-1]).rjust(cell - 1), name) for name in arrangement]
+    picture = Text()
+    for first in range(0, len(arrangement), places):
+        if first:
+            picture.append("\n\n")
+        part = slice(first, first + places)
+        for line in arcs:
+            if any(name for _, name in line[part]):
+                for piece, name in line[part]:
+                    picture.append(piece, style=_hex(name) if name else "")
+                picture.append("\n")
+        for cube, name in cubes[part]:
+            picture.append(" ")
+            picture.append(cube, style=f"bold black on {_hex(name)}" if name else "dim")
+    return picture
+
+
+def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[str, int]]]:
+    """The lines of arcs from the top down: for each place a piece of text of one cell, and its label or 0."""
+    left, along, right, down, crossing, _ = tuple(lines)
     rows: list[list[tuple[int, int, int]]] = []
     for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):
         for row in rows:
@@ -48,29 +79,20 @@ def text(arrangement: Arrangement) -> Text:
                 break
         else:
             rows.append([span])
-    picture = Text()
     below: dict[int, int] = {}
-    lines = []
+    drawn = []
     for row in rows[::-1]:
         line = [(" " * cell, 0)] * len(arrangement)
         for place, name in below.items():
-            line[place] = ("│".rjust(cell), name)
+            line[place] = (down.rjust(cell), name)
         for name, start, end in row:
-            line[start] = ("┌".rjust(cell), name)
-            line[end] = ("┐".rjust(cell, "─"), name)
+            line[start] = (left.rjust(cell), name)
+            line[end] = (right.rjust(cell, along), name)
             for place in range(start + 1, end):
-                line[place] = ("─" * cell, name) if place not in below else ("┼".rjust(cell, "─"), name)
+                line[place] = (along * cell, name) if place not in below else (crossing.rjust(cell, along), name)
             below[start] = below[end] = name
-        lines.append(line)
-    for line in lines:
-        for piece, name in line:
-            picture.append(piece, style=_hex(name) if name else "")
-        picture.append("\n")
-    for name in arrangement:
-        picture.append(" ")
-        cube = str(name or "·").rjust(cell - 1)
-        picture.append(cube, style=f"bold black on {_hex(name)}" if name else "dim")
-    return picture
+        drawn.append(line)
+    return drawn
 
 
 def figure(arrangement: Arrangement) -> Figure:

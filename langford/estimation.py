@@ -16,6 +16,7 @@ import numpy as np
 
 from langford.errors import BadInput, BadSeed, MethodDoesNotApply
 from langford.integers import whole
+from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.walk import random_walks
 from langford.methods.backtracking.order import SearchOrder, colours_at_random, refusal
 from langford.problem import Problem
@@ -62,15 +63,16 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
         return Estimate(0.0, 0.0, 0, 0)
     order = SearchOrder.of(problem)
     switch = colours_at_random(problem.n, EXACT_COLOURS)
-    leaves, _ = random_walks(
+    tree = (
         order.roots(problem),
         np.array(order.differences[1:], np.int64),
         problem.copies,
         order.shapes(problem),
         switch - 1,
-        walks,
-        np.uint64(seed),
     )
+    with compiled_once("walk", tree[0].ndim, of="random walks"):
+        random_walks(*tree, 1, np.uint64(seed))
+    leaves, _ = random_walks(*tree, walks, np.uint64(seed))
     published = leaves * order.weight
     if problem.mirrored:
         published = (published + problem.self_mirrored) / 2

@@ -29,12 +29,17 @@ def _parity(problem: Problem) -> str | None:
     s, places, differences = problem.copies, sum(problem.filled), sum(problem.differences)
     per_colour = s * (s - 1) // 2
     rest = places - differences * per_colour
-    if rest % s:
-        d, factor = ("d", "") if per_colour == 1 else (f"{per_colour}d", f"{per_colour}·")
+    if s == 2 and rest % 2:
         return (
-            f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + {d}; "
-            f"the sum of all filled places is {places} and that of all differences {differences}, so "
-            f"{places} − {factor}{differences} = {rest} would have to be divisible by {s}, which it is not"
+            "the two cubes of a colour stand d places apart (its difference), at x and x + d, which add up to d "
+            f"and an even number; so the sum of all filled places, {places}, less that of all differences, "
+            f"{differences}, would have to be even, but {places} − {differences} = {rest} is odd"
+        )
+    if rest % s:
+        return (
+            f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + "
+            f"{per_colour}d; the sum of all filled places is {places} and that of all differences {differences}, "
+            f"so {places} − {per_colour}·{differences} = {rest} would have to be divisible by {s}, which it is not"
         )
     squares = sum(k * k for k in problem.filled) - 2 * sum(d * d for d in problem.differences)
     if s == 3 and squares % 3:

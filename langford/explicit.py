@@ -91,6 +91,8 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
     # Only here: listing arrangements needs no compiled kernel.
     count_by_largest = load("langford.kernels.cpu.backtrack:count_by_largest")
 
+    compiled_once = load("langford.kernels.cpu.compiled:compiled_once")
+
     shapes = SearchOrder.of(problem).shapes(problem)
 
     @cache
@@ -98,6 +100,8 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
         left = np.array([d for d in problem.differences if unused >> d & 1], np.int64)
         return int(count_by_largest(rows_of([free], problem), left, problem.copies, shapes, 0)[0]) if unused else 1
 
+    with compiled_once("draws", rows_of([problem.free_mask], problem).ndim, of="random draws"):
+        ways(problem.free_mask, _all_unused(problem))
     while True:
         free, unused, placed = problem.free_mask, _all_unused(problem), []
         while unused:

@@ -20,6 +20,7 @@ from langford.errors import BadProblem
 from langford.existence import obstruction
 from langford.integers import whole
 from langford.variants import DIFFERENCES, VARIANTS, Parameter
+from langford.words import several
 
 MOST_PLACES = 4096
 """The longest row: no method can count a longer one, and its description would fill the memory."""
@@ -143,7 +144,7 @@ class Problem:
         row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
         if row != filled + len(holes):
             raise BadProblem(
-                f"{len(chosen)} colours of {copies} fill {filled} places; with {len(holes)} empty "
+                f"{several(len(chosen), 'colour')} of {copies} fill {filled} places; with {len(holes)} empty "
                 f"ones the row has {filled + len(holes)} places, not {row}"
             )
         if len(set(holes)) != len(holes) or any(not 1 <= hole <= row for hole in holes):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 from contextlib import suppress
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from langford.loading import load
 from langford.version import __version__
 
 COMPUTING = ("arithmetic", "kernels", "methods")
@@ -29,8 +29,10 @@ def kernel_hash() -> str:
 @cache
 def versions() -> dict[str, str]:
     """Versions of this package and of what its kernels are compiled with."""
+    # Loaded now: it takes longer than all else that `langford --version` loads.
+    version, not_found = (load(f"importlib.metadata:{name}") for name in ("version", "PackageNotFoundError"))
     installed = {"langford": __version__}
     for package in ("numba", "numpy", "gmpy2", "cupy-cuda12x", "cupy-cuda13x"):
-        with suppress(PackageNotFoundError):
+        with suppress(not_found):
             installed[package] = version(package)
     return installed

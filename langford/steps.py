@@ -1,4 +1,4 @@
-"""The progress of this process: whether it compiles kernels, and how many steps it has made.
+"""The progress of this process: which kernels it compiles, and how many steps it has made.
 
 A step is one call of a kernel.  Evaluators count their steps in :data:`STEPS`; a program that watches them chooses
 where the number is kept.
@@ -11,7 +11,14 @@ from contextlib import contextmanager
 from threading import Lock
 from typing import Protocol
 
-COMPILING_WORDS = "compiling kernels, once for this machine and this version …"
+
+def compiling_words(what: str) -> str:
+    """What a command says when it compiles.
+
+    >>> compiling_words("of polyphase")
+    'compiling the kernels of polyphase, once for this machine and this version, which takes 5 to 30 s …'
+    """
+    return f"compiling the kernels {what}, once for this machine and this version, which takes 5 to 30 s …"
 
 
 class Numbers(Protocol):
@@ -47,26 +54,30 @@ class Compiling:
 
     def __init__(self) -> None:
         self._lock, self._at_once = Lock(), 0
-        self._listener: Callable[[bool], None] = lambda compiles: None
+        self._listener: Callable[[str | None], None] = lambda what: None
 
-    def tell(self, listener: Callable[[bool], None]) -> None:
-        """Notify this listener: it is called with True at the beginning and with False at the end."""
+    def tell(self, listener: Callable[[str | None], None]) -> None:
+        """Notify this listener: it is called with the kernels ("of polyphase") at the beginning, and with None at
+        the end."""
         self._listener = listener
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
-        """A context around a compilation; several threads may compile at once."""
+    def noted(self, what: str) -> Iterator[None]:
+        """A context around a compilation; several threads may compile at once.
+
+        ``what``: the kernels, as :func:`compiling_words` takes them.
+        """
         with self._lock:
             self._at_once += 1
             if self._at_once == 1:
-                self._listener(True)
+                self._listener(what)
         try:
             yield
         finally:
             with self._lock:
                 self._at_once -= 1
                 if not self._at_once:
-                    self._listener(False)
+                    self._listener(None)
 
 
 COMPILING = Compiling()

@@ -106,7 +106,7 @@ class QueueKeeper:
             job = self._scheduler.submit(self._script(size))
             rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
             self._console.say(
-                f"{present} elements present, {size} more submitted as job {job}; "
+                f"{several(present, 'element')} present, {size} more submitted as job {job}; "
                 f"{several(standing.unfinished, 'task')} left{rechecks}"
             )
             remaining -= size

@@ -26,6 +26,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.reference import published
+from langford.version import __version__
 
 NODES = 260
 FREE_SECONDS, BUSY_SECONDS = 9.0 * 3600, 14.7 * 3600
@@ -255,7 +256,7 @@ def _result(
         "device": device,
         "host": _host(node),
         "kernels": kernel_hash(),
-        "langford": "0.1.0",
+        "langford": __version__,
         "numpy": "2.3.0",
     }
     value = sums[attempt.index]

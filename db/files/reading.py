@@ -6,8 +6,10 @@ Time and memory are bounded, whatever the file contains.
 from __future__ import annotations
 
 import hashlib
+import sys
 import zlib
 from collections.abc import Iterator, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
@@ -21,7 +23,9 @@ from db.records import Computation, Machine
 from langford.errors import LangfordError
 from langford.methods import Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
+from langford.words import several
 
+STANDARD_INPUT = Path("-")
 BLOCK = 64 * 1024
 LONGEST_LINE = 64 * 1024
 T = TypeVar("T")
@@ -36,26 +40,31 @@ def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
     fewest = method.fewest_tasks(key.problem, key.depth) if key.depth in method.depths(key.problem) else 0
     plan = plan_of(key) if fewest <= tasks else None
     if plan is None or len(plan.work) != tasks:
-        split = f"{fewest} tasks or more" if plan is None else f"{len(plan.work)}"
+        split = f"{several(fewest, 'task')} or more" if plan is None else several(len(plan.work), "task")
         raise CampaignMismatch(
-            f"{name} was split into {tasks} tasks, this version splits it into {split}: "
+            f"{name} was split into {several(tasks, 'task')}, this version splits it into {split}: "
             "use the version that created it"
         )
     return plan
 
 
 def read_export(file: Path) -> Export:
-    """The export in a file; raises BadExport when it is missing, damaged, cut short or something else."""
+    """The export in a file; raises BadExport when it is missing, damaged, cut short or something else.
+
+    ``file``: its name, or :data:`STANDARD_INPUT`.
+    """
+    is_input = file == STANDARD_INPUT
+    name = "standard input" if is_input else file
     try:
-        with file.open("rb") as stream:
+        with nullcontext(sys.stdin.buffer) if is_input else file.open("rb") as stream:
             return _export(_Lines(stream))
     except FileNotFoundError as error:
-        raise BadExport(f"there is no export {file}: check its name, or write it with `langford export`") from error
+        raise BadExport(f"there is no export {name}: check its name, or write it with `langford export`") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise BadExport(f"{file} is not an export, or is cut short ({error}): get it again") from error
+        raise BadExport(f"{name} is not an export, or is cut short ({error}): get it again") from error
     except (ValueError, LangfordError) as error:
         raise BadExport(
-            f"{file} cannot be read ({error}): get it again, or use the version that wrote it"
+            f"{name} cannot be read ({error}): get it again, or use the version that wrote it"
         ) from error
 
 

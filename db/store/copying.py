@@ -12,6 +12,7 @@ from db.errors import LeasesRunning, LedgerError
 from db.store.database import Database
 from db.store.dialects import advance_ids
 from db.store.models import Attempt, Base, Campaign, Ledger
+from langford.words import several
 
 BATCH_ROWS = 5_000
 
@@ -60,7 +61,8 @@ def _require_quiet(connection: Connection, where: str) -> None:
     running = connection.scalar(select(func.count()).select_from(Attempt).where(Attempt.ended.is_(None)))
     if running:
         raise LeasesRunning(
-            f"{running} leases of {where} are running: stop the workers, or run the campaign once more on this "
+            f"{several(running, f'lease of {where} is', f'leases of {where} are')} running: stop the workers, or "
+            "run the campaign once more on this "
             "host so that dead leases end, then copy"
         )
 
@@ -74,7 +76,8 @@ def _copy_table(reading: Connection, writing: Connection, table: Table) -> Copie
     sent, arrived = _summary(reading, table), _summary(writing, table)
     if sent != arrived:
         raise LedgerError(
-            f"table {table.name}: {sent.rows} rows were sent and {arrived.rows} arrived, and the checksums differ: "
+            f"table {table.name}: {several(sent.rows, 'row was', 'rows were')} sent and "
+            f"{arrived.rows} arrived, and the checksums differ: "
             "nothing was kept; check both databases and copy again"
         )
     return arrived

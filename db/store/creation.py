@@ -5,10 +5,10 @@ from __future__ import annotations
 import uuid
 from operator import attrgetter
 
-from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert, inspect
+from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from db.store import views
+from db.store import reach, views
 from db.store.dialects import Now, Purpose, alone
 from db.store.models import Base, Ledger
 
@@ -31,7 +31,7 @@ def create(engine: Engine, schema: str) -> None:
     with engine.begin() as connection:
         # Of two processes that create a ledger at the same time, one creates it and the other finds it.
         alone(connection, Purpose.MAKE_LEDGER)
-        if inspect(connection).get_table_names():
+        if reach.has_ledger(connection):
             return
         for table in (VERSION, *Base.metadata.sorted_tables):
             connection.execute(CreateTable(table))

@@ -21,17 +21,19 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 
 from db.errors import ConnectionLost, LedgerBusy, LedgerError, LedgerReadOnly, LedgerUnusable, TransactionUndone
-from db.store import dialects
-from db.store.dialects import BUSY_SECONDS
+from db.store import connections
+from db.store.connections import BUSY_SECONDS
 from db.store.mounts import refuse_network_file_system
 from db.store.places import Place, holds_commits, refuse_to_replace, waiting_beside
 from db.store.schema import require_schema
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
 
-CONNECTION_LOST = re.compile("08...|57P0[123]|53300|25P03")
+CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
 """SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
-READ_ONLY, UNDONE, TOO_SLOW = {"42501", "25006"}, {"40P01", "40001"}, {"57014", "55P03"}
+NO_RIGHT = "42501"
+READ_ONLY, UNDONE, TOO_SLOW = "25006", {"40P01", "40001"}, {"57014", "55P03"}
+LACKS_LETTER, NO_TEXT = "22P05", "22021"
 TRIALS, FIRST_PAUSE_SECONDS = 6, 0.02
 """Trials of a transaction that the database undoes, and the longest pause after the first trial."""
 NO_FILE = {None, "", ":memory:"}
@@ -119,7 +121,7 @@ class Database:
 
         ``options``: further options of the connection, for the dialect of this database.
         """
-        seen = dialects.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
+        seen = connections.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
         with _translated_errors(self.where), self.engine.connect() as connection:
             connection = connection.execution_options(read_only=True, **seen, **options)
             with connection.begin():
@@ -153,7 +155,7 @@ def _engine_of(where: str, create: bool) -> Engine:
         if not archive:
             _require_room(file, create)
     try:
-        return dialects.new_engine(url, archive)
+        return connections.new_engine(url, archive)
     except ModuleNotFoundError as error:
         raise LedgerUnusable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
     except (TypeError, ValueError) as error:
@@ -240,13 +242,27 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     if "not a database" in reason or "malformed" in reason:
         return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""
-    if state in READ_ONLY or "readonly database" in reason:
+    if state == NO_RIGHT:
+        return LedgerReadOnly(
+            f"the role that opens the ledger {where} may not do this ({reason}): grant it the right, or use another"
+        )
+    if state == READ_ONLY or "readonly database" in reason:
         return LedgerReadOnly(
             f"the ledger {where} may only be read here ({reason}): use a role, or a place, that may change it"
         )
+    if state == LACKS_LETTER:
+        return LedgerUnusable(
+            f"the encoding of {where} lacks a letter ({reason}): write it otherwise, or let `langford ledger copy` "
+            "copy the ledger into a database of encoding UTF8"
+        )
+    if state == NO_TEXT:
+        return LedgerUnusable(
+            f"{where} holds text that is not UTF-8 ({reason}): correct it with the program that wrote it there"
+        )
     if state in UNDONE:
         return TransactionUndone(
-            f"two transactions on {where} waited for each other and this one was undone; nothing is lost, try again"
+            f"a transaction on {where} conflicted with another ({reason}) and was undone: nothing is lost, "
+            "try again"
         )
     if state in TOO_SLOW:
         return LedgerBusy(f"{where} takes longer than it may ({reason}): try again when others use it less")

@@ -6,14 +6,9 @@ than the statement itself, because its text is rendered, sent and parsed again f
 
 from __future__ import annotations
 
-import random
-import sqlite3
-import time
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Collection, Sequence
 from enum import IntEnum
 from typing import Any
-from urllib.parse import quote
 
 from sqlalchemy import (
     ARRAY,
@@ -22,140 +17,24 @@ from sqlalchemy import (
     Boolean,
     ColumnElement,
     Connection,
-    Engine,
     Float,
     Select,
     String,
     Table,
     bindparam,
     column,
-    create_engine,
-    event,
     func,
     select,
     text,
     true,
 )
 from sqlalchemy.dialects import postgresql, sqlite
-from sqlalchemy.engine import URL
-from sqlalchemy.exc import OperationalError
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
 from db.store.models import Base
-
-BUSY_SECONDS = 30
-"""How long a transaction on SQLite waits for a transaction of another process."""
-LONGEST_PAUSE_SECONDS = 0.1
-"""Between two attempts at an operation for which SQLite itself does not wait."""
-STATEMENT_SECONDS, LOCK_SECONDS = 600, 60
-"""Time limits on Postgres: of a statement or of an idle transaction, and of a wait for a lock."""
-RANDOM_PAGE_COST = 1.1
-"""Cost of a random page on Postgres, relative to that of the next page."""
-NETWORK = {
-    "connect_timeout": 10,
-    "keepalives": 1,
-    "keepalives_idle": 20,
-    "keepalives_interval": 5,
-    "keepalives_count": 4,
-    "tcp_user_timeout": 40_000,
-}
-"""Options by which libpq notices within 40 seconds that the network is gone (the last one is in milliseconds)."""
-SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
-    "sqlite": {},
-    "postgresql": {"isolation_level": "REPEATABLE READ"},
-}
-"""Options of a connection whose transaction sees a single state of the database."""
-
-
-# -- connections ------------------------------------------------------------------------------
-
-
-def new_engine(url: URL, archive: bool = False) -> Engine:
-    """An engine for a database; raises ModuleNotFoundError without the database's driver.
-
-    ``archive``: whether it is a file that does not change, for example in a read-only folder.
-    """
-    if url.get_backend_name() == "postgresql":
-        # Behind PgBouncer a prepared statement may meet another server connection.
-        # Options in the URL take precedence.
-        network = {name: value for name, value in NETWORK.items() if name not in url.query}
-        engine = create_engine(url, connect_args={"prepare_threshold": None, **network})
-        _configure_postgres(engine)
-        return engine
-    if archive:
-        # Otherwise SQLite would try to create a file for its locks in the folder.
-        name = f"file:{quote(str(url.database))}"
-        url = url.set(database=name, query={**url.query, "mode": "ro", "immutable": "1", "uri": "true"})
-    engine = create_engine(url)
-    if url.database:
-        _configure_sqlite(engine)
-    return engine
-
-
-def _configure_postgres(engine: Engine) -> None:
-    """Limit the time of statements, locks and idle transactions, and set the cost of a page.
-
-    A ledger is in memory or on a solid-state disk.  With its default cost of a random page, Postgres would read all
-    of a million tasks instead of using an index.
-    """
-    settings = {
-        "statement_timeout": f"{STATEMENT_SECONDS}s",
-        "lock_timeout": f"{LOCK_SECONDS}s",
-        "idle_in_transaction_session_timeout": f"{STATEMENT_SECONDS}s",
-        "random_page_cost": RANDOM_PAGE_COST,
-    }
-
-    @event.listens_for(engine, "connect")
-    def connect(connection: Any, record: Any) -> None:
-        # Not as options of the connection, which PgBouncer refuses.
-        connection.autocommit = True
-        connection.execute("; ".join(f"SET {name} = '{value}'" for name, value in settings.items()))
-        connection.autocommit = False
-
-
-def _configure_sqlite(engine: Engine) -> None:
-    """Write every commit to disk, and let writing transactions take the write lock at their start.
-
-    Otherwise a transaction that reads before it writes would fail when another process writes in between.
-    """
-
-    @event.listens_for(engine, "connect")
-    def connect(connection: sqlite3.Connection, record: Any) -> None:
-        connection.isolation_level = None
-        connection.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000}")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        reading = connection.get_execution_options().get("read_only")
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-
-
-def prepare_new(engine: Engine) -> None:
-    """Set what a new database keeps: in SQLite, that readers and the writer do not wait for each other."""
-    if engine.dialect.name == "sqlite":
-        # Two processes that create a ledger at once may need each other's locks: then SQLite does not wait.
-        give_up = time.monotonic() + BUSY_SECONDS
-        with closing(engine.raw_connection()) as raw:
-            while not _sets_journal(raw.cursor(), give_up):
-                time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
-
-
-def _sets_journal(cursor: Any, give_up: float) -> bool:
-    """Whether it could be set; raises OperationalError after a time, or at once if the reason is not a lock."""
-    statement = "PRAGMA journal_mode = WAL"
-    try:
-        cursor.execute(statement)
-    except sqlite3.OperationalError as error:
-        if "locked" not in str(error) or time.monotonic() > give_up:
-            raise OperationalError(statement, None, error) from error
-        return False
-    return True
-
 
 # -- the clock --------------------------------------------------------------------------------
 

@@ -116,6 +116,7 @@ class Voter(Base):
         kind: a value of :class:`db.states.VoterKind`.
         host: name of the machine.
         token: SHA-256 of the token with which its workers use a task server; "" for those that open the ledger.
+            It says which voters share a token, and opens nothing.
         device_kind: "cpu" or "cuda".
         kernels: hash of the code that computes there; "": unknown.
         valid: how many of its results independent voters confirmed.

@@ -13,7 +13,11 @@ from db.store.views import VIEWS
 HIDDEN = frozenset(
     (attribute.class_.__tablename__, attribute.key) for attribute in (Campaign.secret, Token.digest, Attempt.nonce)
 )
-"""(table, column) of the secret of the draw, and of the hashes of tokens and nonces."""
+"""(table, column) of the secret of the draw, and of the hashes of tokens and nonces.
+
+``Voter.token`` is a hash of a token too, but commands that read compare voters by it: one token has one vote.  It
+opens nothing, since a server hashes what it is shown.
+"""
 
 
 def granted(role: str) -> Iterator[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import Engine, text
 
 from db.errors import LedgerUnusable
-from db.store import creation, dialects
+from db.store import connections, creation, reach
 from langford.loading import load
 
 SCHEMA = "0012"
@@ -34,7 +34,9 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     if revision is None:
         if not create:
             raise LedgerUnusable(f"{where} is an empty database; `langford run` makes it a ledger")
-        dialects.prepare_new(engine)
+        with engine.connect().execution_options(read_only=True) as connection:
+            reach.require_room(connection, where)
+        connections.prepare_new(engine)
         creation.create(engine, SCHEMA)
         return require_schema(engine, where)  # another process may have made one of another version
     if revision not in _known_revisions():
@@ -55,10 +57,9 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
 def _revision(engine: Engine, where: str) -> str | None:
     """The revision of a ledger; None: the database is empty."""
     with engine.connect().execution_options(read_only=True) as connection:
-        tables = set(inspect(connection).get_table_names())
-        if not tables:
-            return None
-        if not {"alembic_version", "campaign", "attempt"} <= tables:
+        if not reach.has_ledger(connection):
+            if reach.is_empty(connection, where):
+                return None
             raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
         revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
         return revision

@@ -19,6 +19,7 @@ from db.work import computations, nonces, queries, results, transitions, turns
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
+from langford.words import several
 
 NOTHING: Mapping[int, Computation] = MappingProxyType({})
 MOST_VALUES = 2
@@ -175,7 +176,7 @@ def _record(
     forged = [row.delivery.attempt for row in judged if row.attempt is None]
     if forged:
         # One event for all of them: a stranger must not fill the ledger.
-        detail = f"{len(forged)} results without the nonce of their attempt (first: attempt {forged[0]})"
+        detail = f"{several(len(forged), 'result')} without the nonce of an attempt (first: attempt {forged[0]})"
         transitions.record(transaction, EventKind.REFUSED, None, None, detail)
     return further
 

@@ -7,6 +7,7 @@ from db.records import CampaignRecord
 from db.states import Doubt
 from db.store.transaction import Transaction
 from db.trust import waiting
+from langford.words import several
 
 
 def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirmed: bool = False) -> None:
@@ -22,7 +23,8 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
         values = waiting.values_in_conflict(transaction, conflicts[0])
         ties = waiting.in_conflict(transaction, [Doubt.TIE])
         raise ConflictingResults(
-            f"{len(conflicts)} tasks of {name} have conflicting results (first: task {conflicts[0]}, {values}): "
+            f"{several(len(conflicts), f'task of {name} has', f'tasks of {name} have')} conflicting results "
+            f"(first: task {conflicts[0]}, {values}): "
             + (f"{len(ties)} are a tie, which more workers will not end; " if ties else "")
             + f"run another worker on another host, whose vote counts: {_another_worker(campaign)}, or {decide}"
         )

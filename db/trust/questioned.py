@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 from sqlalchemy import or_, select, update
@@ -12,6 +13,10 @@ from db.store.models import Attempt, Result, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import witnesses
 from db.work import transitions, turns
+from langford.words import several
+
+SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
+"""The start of a worker's UUID, as tables show it."""
 
 
 def question(
@@ -29,9 +34,10 @@ def question(
         chosen.append(among(Attempt.task_index, "tasks"))
         values["tasks"] = sorted(tasks)
     if worker is not None:
-        chosen.append(
-            Attempt.worker_id.in_(select(Worker.id).where(or_(Worker.id == worker, Worker.host == worker)))
-        )
+        named = [Worker.id == worker, Worker.host == worker]
+        if SHORT_NAME.fullmatch(worker):
+            named.append(Worker.id.startswith(worker, autoescape=True))
+        chosen.append(Attempt.worker_id.in_(select(Worker.id).where(or_(*named))))
     if kernels is not None:
         said = [
             Attempt.id.in_(
@@ -48,6 +54,6 @@ def question(
     questioned = sorted(set(transaction.scalars(marked, **values)))
     witnesses.settle(transaction, questioned)
     if questioned:
-        detail = f"{len(questioned)} tasks (first: {questioned[0]})"
+        detail = f"{several(len(questioned), 'task')} (first: {questioned[0]})"
         transitions.record(transaction, EventKind.QUESTIONED, None, None, detail)
     return questioned

@@ -13,6 +13,7 @@ from db.store.dialects import close_to_writers
 from db.store.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
+from langford.words import several
 
 TABLES: tuple[Any, ...] = (Witness, Result, Attempt, Task, Event, Token, Notice)
 """The tables of a campaign, in an order in which their rows may be deleted."""
@@ -27,7 +28,7 @@ def cancel(transaction: Transaction) -> tuple[int, int]:
     waiting = Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY
     set_aside = transaction.execute(update(Task).where(*waiting).values(state=TaskState.SET_ASIDE)).rowcount
     if ended or set_aside:
-        transitions.record(transaction, EventKind.SET_ASIDE, detail=f"{set_aside} tasks: {NOTE}")
+        transitions.record(transaction, EventKind.SET_ASIDE, detail=f"{several(set_aside, 'task')}: {NOTE}")
     return ended, set_aside
 
 
@@ -52,7 +53,8 @@ def close(transaction: Transaction, name: str) -> None:
     running = transaction.scalar(select(func.count()).select_from(Attempt).where(*own))
     if running:
         raise LeasesRunning(
-            f"{running} tasks of {name} are with workers: first stop these, or `langford cancel {name}`"
+            f"{several(running, f'task of {name} is', f'tasks of {name} are')} with workers: first stop these, or "
+            f"`langford cancel {name}`"
         )
 
 

@@ -73,6 +73,12 @@ They leave out the secrets of campaigns, from which follows what the draw takes 
 hashes of tokens and nonces. `langford query` on SQLite reads these columns as null; whoever may read the file
 itself sees them in any other client.
 
+## A role that works
+
+A role that does not own the ledger runs, creates and serves campaigns with `SELECT`, `INSERT`, `UPDATE` and
+`DELETE` on all tables, `SELECT` on the views, and `USAGE` on the sequences. Only the owner deletes a campaign and
+upgrades the ledger.
+
 """
 
 

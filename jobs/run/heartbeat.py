@@ -26,8 +26,8 @@ class Heartbeat:
         STEPS.count_in(self._numbers, MADE)
         COMPILING.tell(self._show_compiling)
 
-    def _show_compiling(self, compiles: bool) -> None:
-        self._numbers[COMPILES] = compiles
+    def _show_compiling(self, what: str | None) -> None:
+        self._numbers[COMPILES] = what is not None
 
     def begin(self, token: int) -> None:
         """Note that a task begins."""

@@ -25,7 +25,7 @@ from jobs.run.task_limits import PATIENCE_SECONDS, Watch
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
-from langford.steps import COMPILING_WORDS
+from langford.steps import compiling_words
 from langford.words import several
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Run:
     def _say_what_compiles(self, pool: Pool) -> None:
         if pool.compiles and not self._compiling_said:
             self._compiling_said = True
-            self._console.say(COMPILING_WORDS)
+            self._console.say(compiling_words(f"of {self._source.key.method}"))
 
     def _feed(self, pool: Pool) -> None:
         if not self._stock and pool.idle_slots:

@@ -236,12 +236,23 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
         return None
 
 
+def has_secret(url: str) -> bool:
+    """Whether a URL has a name, a password or a query, which are often secrets.
+
+    >>> has_secret("https://ada:s@host/"), has_secret("https://host/?key=s"), has_secret("https://host/hook")
+    (True, True, False)
+    """
+    return "@" in url.partition("://")[2].partition("/")[0] or "?" in url
+
+
 def _split(url: str) -> SplitResult:
     """The parts of a URL; raises BadInput, which does not repeat it: it may be a secret."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError
-        url.encode("ascii")
+        if any(letter <= " " or letter > "~" for letter in url):
+            # The request would fail, with an error that quotes the path.
+            raise ValueError("only printable ASCII can be sent")
     except ValueError as error:
         raise BadInput("cannot read the URL to notify: write https://HOST/PATH") from error
     if parts.scheme not in ("http", "https") or not parts.hostname:

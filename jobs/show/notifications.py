@@ -22,7 +22,7 @@ from db.states import EventKind, NoticeKind, TaskState
 from jobs.run.clock import SYSTEM, Clock
 from jobs.show.hooks import Hook, NotDelivered
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
-from langford.words import duration
+from langford.words import duration, several
 
 LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
@@ -216,9 +216,9 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) ->
         wording = WORDINGS[kind]
         text = wording.one(happened[0]) if number == 1 else wording.many(happened)
     elif claimed.kind is NoticeKind.DONE:
-        text = f"done: all {campaign.tasks:,} tasks have their results"
+        text = f"done: all of {several(campaign.tasks, 'task')} have results"
     else:
-        text = f"stalled: no one works for it, and {standing.to_do:,} tasks are left"
+        text = f"stalled: no one works for it, and {several(standing.to_do, 'task is', 'tasks are')} left"
     return {
         "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",
         "kind": claimed.kind.value,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import inf
 
-from db.look.overview.records import Presence, WorkerView
+from db.look.overview.records import Overview, Presence, WarningKind, WorkerView
 from db.records import EventRecord
 from db.states import EventKind
 from langford.words import coarse_duration
 
 NAMED = 10
 """The maximum number of tasks or machines that a line names."""
-UNSEEN_SECONDS = 40.0
-"""A worker that holds tasks makes a request every 30 s (a quarter of its lease): then it may have died."""
+UNSEEN_SECONDS = {Presence.WORKING: 40.0, Presence.IDLE: 90.0}
+"""A worker that holds tasks makes a request every 30 s (a quarter of its lease), and one that waits for tasks every
+60 s: after a longer time it may have died."""
 LISTED = 100
 """The maximum number of entries of a list for programs."""
 
@@ -82,11 +84,21 @@ def state_in_words(worker: WorkerView, now: float) -> str:
         now: when that was made, in seconds since 1970.
     """
     unseen = now - worker.last_seen
-    if worker.state is Presence.WORKING and unseen >= UNSEEN_SECONDS:
+    if unseen >= UNSEEN_SECONDS.get(worker.state, inf):
         return f"not seen for {coarse_duration(unseen)}"
     if worker.state is Presence.ENDED and worker.ending:
         return worker.ending
     return worker.state.value
+
+
+def standstill(overview: Overview) -> str:
+    """Why no one works for a campaign that is not done, and is well: "new", or "paused"; else empty."""
+    tasks = overview.tasks
+    warned = {warning.kind for warning in overview.warnings}
+    is_here = any(worker.state in (Presence.WORKING, Presence.IDLE) for worker in overview.workers)
+    if is_here or WarningKind.NO_WORKERS in warned or not tasks.ready + tasks.leased + tasks.recheck:
+        return ""
+    return "paused" if tasks.done or overview.workers else "new"
 
 
 def _set_aside(event: EventRecord) -> str:

@@ -9,6 +9,7 @@ from langford.methods import Method, Plan
 from langford.problem import Problem
 from langford.result import PartialResult
 from langford.threads import computing_threads
+from langford.words import several
 
 DEPTHS = 5
 """Number of depths that are tried, with the suggested one in the middle."""
@@ -24,10 +25,10 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
         plan = method.plan(problem, depth)
         plan.evaluator()
         seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
-        trials.append(Trial(depth, seconds, {"depth": depth}, f"{len(plan.work)} tasks"))
+        trials.append(Trial(depth, seconds, {"depth": depth}, several(len(plan.work), "task")))
     by_depth = Experiment(
         "depth",
-        f"{problem} by {method.name} on {cores} cores",
+        f"{problem} by {method.name} on {several(cores, 'core')}",
         "task depth p",
         (Curve("all cores", tuple(trials)),),
         "figure 1.14, the processor's part",
@@ -42,7 +43,10 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
             Curve(
                 f"depth {plan.depth}",
                 tuple(
-                    Trial(count, watch.seconds(f"{count} cores", plan, lambda count=count: evaluated(plan, count)))  # type: ignore[misc]
+                    Trial(
+                        count,
+                        watch.seconds(several(count, "core"), plan, lambda count=count: evaluated(plan, count)),  # type: ignore[misc]
+                    )
                     for count in core_counts(cores)
                 ),
             ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ from db.states import TaskState
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from langford.devices import Device
-from langford.errors import BadInput, Incomplete
+from langford.errors import BadInput, Incomplete, LangfordError
 from langford.methods import LARGEST_SEED, METHODS, Count, PlanKey, chosen_plan, find_method
 from langford.methods.plan import Method
 from langford.problem import Problem
+from langford.words import several
 
 
 @dataclass(frozen=True)
@@ -81,8 +82,29 @@ def require_complete(campaign: Campaign) -> Count:
     """The count of a campaign that is complete; raises as :func:`jobs.run.loop.result`."""
     left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
     if left:
-        raise Incomplete(f"{left} of {campaign.tasks} tasks of {campaign.name} have no result yet; run them first")
+        raise Incomplete(
+            f"{left} of {several(campaign.tasks, 'task')} of {campaign.name} have no result yet; run them first"
+        )
     return result(campaign)
+
+
+def confirmations(campaign: Campaign, count: Count, others: Iterable[Campaign]) -> Iterator[Confirmation]:
+    """The comparisons with all complete campaigns of the same problem by another sum.
+
+    Args:
+        campaign: the campaign.
+        count: its count.
+        others: campaigns of any problem, itself among them.
+    """
+    for other in others:
+        key = other.key
+        if other.problem != campaign.problem or (key.method, key.seed) == (campaign.key.method, campaign.key.seed):
+            continue
+        try:
+            counts = count, require_complete(other)
+        except LangfordError:
+            continue  # it proves nothing
+        yield Confirmation(campaign.problem, (campaign.name, campaign.key), (other.name, key), counts)
 
 
 def confirming_plan(

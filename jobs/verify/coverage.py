@@ -10,6 +10,7 @@ from random import Random
 from jobs.verify.provenance import provenance
 from langford.provenance import kernel_hash
 from langford.result import Evaluation
+from langford.words import several
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Coverage:
     def words(self) -> str:
         """The coverage in words."""
         seed = "" if self.seed is None else f", seed {self.seed}"
-        return f"{self.compared:,} of {self.tasks:,} tasks, {self.work:.2%} of the work{seed}"
+        return f"{self.compared:,} of {several(self.tasks, 'task')}, {self.work:.2%} of the work{seed}"
 
     @property
     def proof(self) -> str:

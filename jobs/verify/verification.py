@@ -83,6 +83,7 @@ class Verification:
         campaign: what is verified.
         tasks: the indices of the tasks to recompute, at least one.
         work: the work of these tasks, in the plan's unit.
+        done: the indices of all tasks that have a result.
     """
 
     def __init__(self, campaign: Campaign, selection: Selection, method: str | None, device: Device) -> None:
@@ -114,7 +115,7 @@ class Verification:
         if not done or not chosen:
             raise Incomplete(f"nothing was verified: no task of {campaign.name} has a result yet; run them first")
         self._way = recomputation(campaign.plan, method, device)
-        self._done = len(done)
+        self.done = done
 
     def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
         """Recompute each task and compare it with its result.
@@ -142,7 +143,7 @@ class Verification:
         checks, pending = _checked(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
         share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
-        coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed)
+        coverage = Coverage(len(compared), len(self.done), campaign.tasks, share, self._seed)
         origins = sources([each for each in self._export.results if each.result.index in compared])
         plan_fields = {
             "problem": campaign.problem.name, "method": key.method, "depth": key.depth, "seed": key.seed,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import os
 import signal
 import sys
 from contextlib import suppress
+from functools import cache
 from io import TextIOWrapper
 
 import click
@@ -15,11 +17,12 @@ from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.failures import cannot_print, code_of_refusal, forget
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
+from langford.cli.output.letters import READABLE
 from langford.cli.output.terminal import say
 from langford.cli.packages import require_own_packages
 from langford.errors import LangfordError
 from langford.loading import load
-from langford.steps import COMPILING, COMPILING_WORDS
+from langford.steps import COMPILING, compiling_words
 
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
@@ -188,12 +191,13 @@ def main() -> None:
     """Run the command; an error becomes one line on standard error and an exit code."""
     # The BLAS of numpy, which is not used here, would start a thread per core in every worker process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # A closed stream is None; what is printed to it is lost, as its owner wanted.
-    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115 -- until the process ends
+    # A closed stream is None; what is printed to it is lost, as its owner wanted, and there is nothing to read.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: SIM115 -- until the process ends
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: SIM115
-    if isinstance(sys.stdout, TextIOWrapper):
-        # What a terminal has no letters for is written as an escape, as on standard error.
-        sys.stdout.reconfigure(errors="backslashreplace")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors=READABLE)
     process.claim()
     COMPILING.tell(_say_that_it_compiles)
     code = _code_of_command()
@@ -206,6 +210,10 @@ def main() -> None:
         sys.stderr.flush()
     except OSError:
         forget(sys.stderr)
+    colorama = sys.modules.get("colorama.initialise")
+    if colorama is not None:
+        # Numba has loaded it, and it would reset the colours of a terminal that has none.
+        atexit.unregister(colorama.reset_all)
     if process.still_computes():
         # A kernel hears no signal, and may need hours.
         os._exit(code)
@@ -250,11 +258,11 @@ def _code_of_command() -> int:
         return code_of_refusal(error)
 
 
-def _say_that_it_compiles(compiles: bool) -> None:
-    """Say once that this process compiles kernels: the first count by a method takes longer than the next."""
-    if compiles:
-        COMPILING.tell(lambda compiles: None)
-        say(COMPILING_WORDS)
+@cache
+def _say_that_it_compiles(what: str | None) -> None:
+    """Say, once for each, which kernels this process compiles: the first count takes longer than the next."""
+    if what is not None:
+        say(compiling_words(what))
 
 
 def _is_text(argument: str) -> bool:

@@ -1,15 +1,21 @@
-"""Where the command starts: Ctrl-C while the command line is still loaded ends it without a traceback."""
+"""Where the command starts: what it cannot run on, or Ctrl-C while it is loaded, ends it without a traceback."""
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 
 from langford.loading import load
 
 
 def main() -> None:
     """Load the command line and run it."""
+    if sys.platform == "win32":
+        print(
+            "langford: this runs on Linux and macOS: on Windows, use it in WSL 2 (`wsl --install`)", file=sys.stderr
+        )
+        sys.exit(2)
     try:
         load("langford.cli.main:main")()
     except KeyboardInterrupt:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from langford.irregular.errors import BadArray, BadChoice, BadLength, BadWeights
+from langford.errors import BadInput
 
 Array = Any
 """An array of NumPy or of CuPy."""
@@ -17,14 +17,14 @@ INDEX_TYPES = (np.int32, np.int64)
 
 
 def module_of(*arrays: Array) -> ModuleType:
-    """numpy or cupy: the module of the arrays; raises BadArray when they are neither, or not of one kind."""
+    """numpy or cupy: the module of the arrays; raises BadInput when they are neither, or not of one kind."""
     modules = {type(array).__module__.partition(".")[0] for array in arrays}
     if modules == {"numpy"}:
         return np
     if modules == {"cupy"}:
         return sys.modules["cupy"]
     kinds = sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays})
-    raise BadArray(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
+    raise BadInput(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
 
 
 def on_gpu(array: Array) -> bool:
@@ -44,38 +44,38 @@ def stable_order(keys: Array) -> Array:
 
 
 def require_indices(name: str, array: Array) -> None:
-    """Raises BadArray unless the array is one row of int32 or int64."""
+    """Raises BadInput unless the array is one row of int32 or int64."""
     module_of(array)
     if array.ndim != 1 or array.dtype not in INDEX_TYPES:
-        raise BadArray(
+        raise BadInput(
             f"{name} must be one row of int32 or int64, not {array.dtype} of shape {array.shape}: convert it"
         )
 
 
 def require_length(name: str, array: Array, length: int, of: str, columns: bool = False) -> None:
-    """Raises BadLength unless the array is one row of that length, or, with ``columns``, has that many rows."""
+    """Raises BadInput unless the array is one row of that length, or, with ``columns``, has that many rows."""
     module_of(array)
     if array.ndim < 1 or len(array) != length or (array.ndim > 1 and not columns):
-        raise BadLength(f"{name} has shape {array.shape}; give {length:,} of them, one per {of}")
+        raise BadInput(f"{name} has shape {array.shape}; give {length:,} of them, one per {of}")
 
 
 def require_choice(what: str, chosen: object, choices: Iterable[str]) -> None:
-    """Raises BadChoice unless the word is one of the choices."""
+    """Raises BadInput unless the word is one of the choices."""
     if chosen not in tuple(choices):
-        raise BadChoice(f"{chosen!r} is no {what}: choose one of {', '.join(choices)}")
+        raise BadInput(f"{chosen!r} is no {what}: choose one of {', '.join(choices)}")
 
 
 def require_numbers(name: str, array: Array) -> None:
-    """Raises BadWeights unless all entries are integers, or finite numbers, of up to 64 bits."""
+    """Raises BadInput unless all entries are integers, or finite numbers, of up to 64 bits."""
     if array.dtype.kind not in "iuf" or array.dtype.itemsize > 8:
-        raise BadWeights(
+        raise BadInput(
             f"{name} must be integers or floating-point numbers of up to 64 bits, not {array.dtype}: convert them"
         )
     if array.dtype.kind == "f":
         finite = module_of(array).isfinite(array)
         if not bool(finite.all()):
             place = int((~finite).argmax())
-            raise BadWeights(f"{name} number {place} is {array.flat[place]}: give finite numbers only")
+            raise BadInput(f"{name} number {place} is {array.flat[place]}: give finite numbers only")
 
 
 MARGIN = 2**10

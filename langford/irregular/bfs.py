@@ -8,10 +8,10 @@ from typing import Literal
 
 import numpy as np
 
+from langford.errors import BadInput
 from langford.integers import whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
-from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
 from langford.loading import load
 
@@ -68,12 +68,12 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
         direction: "down": every level from its frontier; "up": every level from the unreached vertices; "auto":
             whichever looks at fewer edges, level by level.
 
-    Raises BadRoot or BadChoice.
+    Raises BadInput.
     """
     require_choice("direction", direction, DIRECTIONS)
-    root = whole("the root", root, BadRoot)
+    root = whole("the root", root, BadInput)
     if not 0 <= root < graph.n:
-        raise BadRoot(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
+        raise BadInput(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):
         tree: Bfs = graph.on_gpu.search(root, direction)
         return tree

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.errors import BadInput
 from langford.irregular.arrays import offset_type
 from langford.irregular.bfs import bfs
-from langford.irregular.errors import BadScenario
 from langford.irregular.graph import Graph
 from langford.irregular.memory import present_bytes, require_memory
 from langford.irregular.policies import BITS
@@ -78,7 +78,7 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
         scenarios: of each client.
         server: whether only one client at a time holds the server.
 
-    Raises BadScenario; TooLarge before anything is built.
+    Raises BadInput; TooLarge before anything is built.
     """
     for number, scenario in enumerate(scenarios):
         _require_scenario(number, scenario)
@@ -100,7 +100,7 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
             holders += np.isin(client_states[:, client], list(scenario.holding))
         allowed = holders <= 1
     if not allowed[0]:
-        raise BadScenario("two clients hold the server at the start: let at most one hold it in its state 0")
+        raise BadInput("two clients hold the server at the start: let at most one hold it in its state 0")
     columns = _edges(scenarios, sizes, allowed)
     places = np.cumsum(allowed) - 1
     kind = offset_type(total)
@@ -110,23 +110,23 @@ def client_server(scenarios: Sequence[Scenario], server: bool) -> TransitionSyst
 
 
 def _require_scenario(number: int, scenario: Scenario) -> None:
-    """Raises BadScenario."""
+    """Raises BadInput."""
     states = range(scenario.states)
     if not states:
-        raise BadScenario(f"client {number} has no state: give it one at least")
+        raise BadInput(f"client {number} has no state: give it one at least")
     for move in scenario.transitions:
         if move.source not in states or move.target not in states:
-            raise BadScenario(
+            raise BadInput(
                 f"client {number} moves from state {move.source} to {move.target}, but has {scenario.states} "
                 "states, numbered from 0"
             )
         if not all(isinstance(value, Integral) and abs(value) < 2**BITS for value in (move.weight, move.time)):
-            raise BadScenario(
+            raise BadInput(
                 f"client {number} moves from state {move.source} to {move.target} with weight {move.weight} and "
                 f"time {move.time}: give whole numbers of up to {BITS} bits"
             )
     if any(state not in states for state in scenario.holding):
-        raise BadScenario(f"client {number} holds the server in a state that it does not have: correct `holding`")
+        raise BadInput(f"client {number} holds the server in a state that it does not have: correct `holding`")
 
 
 def _edges(

@@ -26,7 +26,7 @@ class Components:
 
 
 def components(graph: Graph) -> Components:
-    """The strong components; raises NoScipy."""
+    """The strong components; raises NotInstalled."""
     if on_gpu(graph.indptr):
         parts: Components = load("langford.irregular.cuda.components:components_on_gpu")(graph)
         return parts

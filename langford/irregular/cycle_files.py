@@ -12,9 +12,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array
 from langford.irregular.edge_lists import rows
-from langford.irregular.errors import BadFile, TooWide
+from langford.irregular.errors import TooWide
 
 GZIP = b"\x1f\x8b"
 MOST_DIGITS_OF_A_VERTEX = 18
@@ -45,14 +46,14 @@ def read_cycle_file(file: Path) -> CycleFile:
 
     The file may be compressed by gzip, and may begin with the mark of UTF-8; ``-`` is standard input.
 
-    Raises BadFile with the number of the line, or TooWide.
+    Raises BadInput with the number of the line, or TooWide.
     """
     values: list[list[int | float]] = []
     for row in rows(str(file), _text(file)):
         values.append([_vertex(row.place, word) for word in row.words[:2]])
         values[-1] += [_number(row.place, word) for word in row.words[2:]]
         if len(row.words) > 3 and values[-1][3] < 0:
-            raise BadFile(f"{row.place}: the time {row.words[3]:.40} is negative: give times from 0 on")
+            raise BadInput(f"{row.place}: the time {row.words[3]:.40} is negative: give times from 0 on")
     columns = list(zip(*values, strict=True)) or [(), (), ()]
     ends = np.array(columns[:2], np.int64).reshape(2, -1)
     names, places = np.unique(ends, return_inverse=True)
@@ -68,15 +69,15 @@ def _text(file: Path) -> str:
             content = gzip.decompress(content)
     except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or error
-        raise BadFile(f"{file} cannot be read ({reason}): give a file of text, or one of gzip") from error
+        raise BadInput(f"{file} cannot be read ({reason}): give a file of text, or one of gzip") from error
     return content.decode("utf-8-sig", errors="replace")
 
 
 def _vertex(place: str, word: str) -> int:
     if not (word.isascii() and word.isdigit()):
-        raise BadFile(f"{place}: {word[:40]!r} is no vertex: write a whole number from 0 on")
+        raise BadInput(f"{place}: {word[:40]!r} is no vertex: write a whole number from 0 on")
     if len(word) > MOST_DIGITS_OF_A_VERTEX:
-        raise BadFile(
+        raise BadInput(
             f"{place}: the vertex {word[:40]} has more than {MOST_DIGITS_OF_A_VERTEX} digits: number them anew"
         )
     return int(word)
@@ -85,15 +86,15 @@ def _vertex(place: str, word: str) -> int:
 def _number(place: str, word: str) -> int | float:
     # Python also reads 1_000, and digits of any script.
     if not word.isascii() or "_" in word:
-        raise BadFile(f"{place}: {word[:40]!r} is no number: write it in digits")
+        raise BadInput(f"{place}: {word[:40]!r} is no number: write it in digits")
     if word[word[:1] in ("+", "-") :].isdigit() and len(word) <= MOST_DIGITS:
         return int(word)
     try:
         value = float(word)
     except ValueError as error:
-        raise BadFile(f"{place}: {word[:40]!r} is no number: correct it") from error
+        raise BadInput(f"{place}: {word[:40]!r} is no number: correct it") from error
     if not isfinite(value):
-        raise BadFile(f"{place}: {word[:40]!r} is {value}: give finite numbers only")
+        raise BadInput(f"{place}: {word[:40]!r} is {value}: give finite numbers only")
     return value
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from langford.errors import CheckFailed
+from langford.errors import BadInput, CheckFailed
 from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
 from langford.irregular.components import components
-from langford.irregular.errors import BadWeights, NoCycle, TooWide, ZeroTime
+from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.howard import Howard
 from langford.irregular.policies import BITS, LARGEST, CpuIteration, largest
@@ -83,7 +83,7 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
         weights: of the edges in the order of ``graph.indices``, integers or floats [m].
         maximum: look for the largest.
 
-    Raises BadArray, BadLength, BadWeights, NoCycle; TooWide when a potential needs more than 62 bits, or a sum of
+    Raises BadInput, NoCycle; TooWide when a potential needs more than 62 bits, or a sum of
     floats may pass LARGEST_FLOAT.
     """
     return _optimal(graph, weights, None, maximum)
@@ -92,13 +92,13 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
 def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = False) -> OptimalCycle:
     """The cycle with the least weight per time, or the largest; as :func:`cycle_mean`.
 
-    ``times`` [m] are not negative; raises ZeroTime when those of a cycle add up to 0, BadWeights when one is
+    ``times`` [m] are not negative; raises ZeroTime when those of a cycle add up to 0, BadInput when one is
     negative.
     """
     require_length("times", times, graph.m, "edge")
     require_numbers("times", times)
     if len(times) and bool((times < 0).any()):
-        raise BadWeights(f"the time of edge {int((times < 0).argmax())} is negative: give times from 0 on")
+        raise BadInput(f"the time of edge {int((times < 0).argmax())} is negative: give times from 0 on")
     return _optimal(graph, weights, times, maximum)
 
 

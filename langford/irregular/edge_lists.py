@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from langford.irregular.errors import BadFile
+from langford.errors import BadInput
 from langford.words import several
 
 MATRIX_MARKET = "%%MatrixMarket"
@@ -38,7 +38,7 @@ Lines = Sequence[tuple[str, str]]
 
 
 def rows(name: str, text: str) -> Iterator[Row]:
-    """The edges of a list in any of the formats; raises BadFile with the number of the line."""
+    """The edges of a list in any of the formats; raises BadInput with the number of the line."""
     numbered = enumerate(map(str.strip, text.split("\n")), 1)
     lines = [(f"{name}, line {number}", line) for number, line in numbered if line]
     first = lines[0][1] if lines else ""
@@ -59,7 +59,7 @@ def _of_words(lines: Lines) -> Iterator[Row]:
             continue  # the names of the columns
         if len(words) not in (3, 4) or (columns and len(words) != columns):
             wanted = f"{columns} numbers, as the lines before it" if columns else "u v weight [time]"
-            raise BadFile(f"{place}: {several(len(words), 'word')}; write {wanted}")
+            raise BadInput(f"{place}: {several(len(words), 'word')}; write {wanted}")
         columns = len(words)
         yield Row(place, words)
 
@@ -76,7 +76,7 @@ def _of_dimacs(name: str, lines: Lines) -> Iterator[Row]:
             seen += 1
             yield Row(place, words)
         else:
-            raise BadFile(f"{place}: write one line `p sp N M`, then M lines `a u v weight`")
+            raise BadInput(f"{place}: write one line `p sp N M`, then M lines `a u v weight`")
     _require_number(name, announced or 0, seen)
 
 
@@ -84,10 +84,10 @@ def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
     (place, header), *entries = lines
     words = header.lower().split()
     if words[1:3] != ["matrix", "coordinate"] or not words[3:4] or words[3] not in FIELDS:
-        raise BadFile(f"{place}: only matrices in coordinates, of {', '.join(FIELDS)}, are lists of edges")
+        raise BadInput(f"{place}: only matrices in coordinates, of {', '.join(FIELDS)}, are lists of edges")
     field, symmetry = words[3], "".join(words[4:])
     if symmetry not in SYMMETRIES:
-        raise BadFile(f"{place}: the matrix must be {' or '.join(SYMMETRIES)}")
+        raise BadInput(f"{place}: the matrix must be {' or '.join(SYMMETRIES)}")
     announced, seen = None, 0
     columns = 2 if field == "pattern" else 3
     for place, line in entries:
@@ -96,11 +96,11 @@ def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
         words = line.split()
         if announced is None:
             if len(words) != 3 or not words[2].isdecimal():
-                raise BadFile(f"{place}: write the number of rows, of columns and of entries")
+                raise BadInput(f"{place}: write the number of rows, of columns and of entries")
             announced = int(words[2])
             continue
         if len(words) != columns:
-            raise BadFile(f"{place}: {several(len(words), 'word')}; write {columns}")
+            raise BadInput(f"{place}: {several(len(words), 'word')}; write {columns}")
         seen += 1
         weight = words[2] if columns == 3 else "1"
         yield Row(place, [*words[:2], weight])
@@ -111,4 +111,4 @@ def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
 
 def _require_number(name: str, announced: int, seen: int) -> None:
     if announced != seen:
-        raise BadFile(f"{name} announces {announced:,} edges and has {seen:,}: get the whole file")
+        raise BadInput(f"{name} announces {announced:,} edges and has {seen:,}: get the whole file")

@@ -9,8 +9,9 @@ from numbers import Integral
 
 import numpy as np
 
+from langford.errors import BadInput
 from langford.irregular.cycles import cycle_ratio, in_words, timeless_cycle
-from langford.irregular.errors import BadScenario, BadWeights, NoCycle, TooWide, ZeroTime
+from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.policies import BITS
 
@@ -50,16 +51,16 @@ class EventGraph:
             delay: time between them, not negative; a float counts as the decimal number that it is written as.
             tokens: how many occurrences of ``after`` need not wait at the start.
 
-        Raises BadWeights or BadScenario.
+        Raises BadInput.
         """
         try:
             exact = Fraction(str(delay))
         except (ValueError, ZeroDivisionError) as error:
-            raise BadWeights(f"the delay from {before} to {after} is {delay}: give a finite number") from error
+            raise BadInput(f"the delay from {before} to {after} is {delay}: give a finite number") from error
         if exact < 0 or tokens < 0:
-            raise BadScenario(f"from {before} to {after}: delays and tokens are not negative")
+            raise BadInput(f"from {before} to {after}: delays and tokens are not negative")
         if not isinstance(tokens, Integral) or tokens >= 2**BITS:
-            raise BadScenario(
+            raise BadInput(
                 f"from {before} to {after} there are {tokens} tokens: give a whole number of up to {BITS} bits"
             )
         ends = [self._numbers.setdefault(name, len(self._numbers)) for name in (before, after)]

@@ -30,7 +30,7 @@ class Graph:
     """
 
     def __init__(self, indptr: Array, indices: Array) -> None:
-        """Raises BadArray or BadGraph."""
+        """Raises BadInput or BadGraph."""
         require_indices("indptr", indptr)
         require_indices("indices", indices)
         module_of(indptr, indices)
@@ -58,7 +58,7 @@ class Graph:
             sources, targets: of each edge, int32 or int64[·].
             symmetric: add the reverse of every edge; a loop remains one edge.
 
-        Raises BadArray or BadGraph.
+        Raises BadInput or BadGraph.
         """
         require_indices("sources", sources)
         require_indices("targets", targets)

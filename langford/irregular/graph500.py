@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.errors import CheckFailed
+from langford.errors import BadInput, CheckFailed
 from langford.irregular.arrays import (
     Array,
     module_of,
@@ -19,7 +19,7 @@ from langford.irregular.arrays import (
     require_length,
 )
 from langford.irregular.bfs import bfs
-from langford.irregular.errors import BadGraph, BadRoot, TooLarge
+from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graph import Graph, require_vertices
 from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
 from langford.irregular.memory import require_memory
@@ -50,7 +50,7 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
         depth: of each vertex, [n]; computed from ``parent`` when it is not given.
 
     The edges traversed are those of the list inside the tree's component, multiples and loops too.
-    Raises CheckFailed, which names the rule that is broken, or BadArray, BadGraph, BadRoot, BadLength.
+    Raises CheckFailed, which names the rule that is broken, or BadInput, BadGraph.
     """
     module_of(sources, targets, parent)
     for name, array in (("sources", sources), ("targets", targets), ("parent", parent)):
@@ -59,7 +59,7 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
     for name, array in (("source", sources), ("target", targets)):
         require_vertices(name, array, len(parent))
     if not 0 <= root < len(parent):
-        raise BadRoot(f"the root {root} is no vertex: there are {len(parent):,}, numbered from 0")
+        raise BadInput(f"the root {root} is no vertex: there are {len(parent):,}, numbered from 0")
     levels = levels_of(root, parent)
     if depth is not None:
         require_length("depth", depth, len(parent), "vertex")
@@ -217,7 +217,7 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
 
     ``device``: "cpu" for one core, "cuda" for GPU 0.
 
-    Raises TooLarge before anything is generated, BadGraph, BadChoice, CheckFailed, NoGpu.
+    Raises TooLarge before anything is generated, BadGraph, BadInput, CheckFailed, NoGpu.
     """
     require_scale(scale, edgefactor)
     place = place_of(device)

@@ -43,7 +43,7 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
     the vertices are scrambled.  Edge k depends on the seed and on k alone.  Loops and multiple edges occur.
     ``device`` "cuda" generates the same edges on GPU 0, as arrays of CuPy.
 
-    Raises BadGraph, BadChoice, TooLarge before anything is generated, or NoGpu.
+    Raises BadGraph, BadInput, TooLarge before anything is generated, or NoGpu.
     """
     scale, edgefactor = whole("the scale", scale, BadGraph), whole("the edgefactor", edgefactor, BadGraph)
     seed = whole("the seed", seed, BadGraph)

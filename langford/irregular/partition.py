@@ -15,11 +15,11 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array
 from langford.irregular.bfs import Direction, Level
 from langford.irregular.cpu.bfs import goes_below
 from langford.irregular.cpu.partition import edges_of_front, expand_down, expand_up
-from langford.irregular.errors import BadRoot
 from langford.irregular.graph import Graph
 
 
@@ -134,10 +134,10 @@ class PartitionedGraph:
     def search(self, root: int, direction: Direction = "auto") -> tuple[NDArray[np.int64], list[Level]]:
         """The parents of this rank's chunk (PartitionedGraph.gather makes them whole), and the levels.
 
-        Every rank calls this.  Raises BadRoot.
+        Every rank calls this.  Raises BadInput.
         """
         if not 0 <= root < self.n:
-            raise BadRoot(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
+            raise BadInput(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
         chunk, columns = self.grid.chunk, self.grid.columns
         front: Array = np.zeros(self._column_size // 64, np.int64)
         visited: Array = np.zeros(self._row_size // 64, np.int64)

@@ -69,6 +69,6 @@ _PLACES: dict[str, type[Place]] = {Cpu.kind: Core, Cuda.kind: FirstGpu}
 
 
 def place_of(device: str) -> Place:
-    """The place that an option names, "cpu" or "cuda"; raises BadChoice."""
+    """The place that an option names, "cpu" or "cuda"; raises BadInput."""
     require_choice("device", device, _PLACES)
     return _PLACES[device]()

@@ -78,7 +78,7 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
 
     ``device`` "cuda" searches on GPU 0, with arrays of CuPy in the levels; up to 64 places.
 
-    Raises MethodDoesNotApply, BadDepth, BadChoice, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below
+    Raises MethodDoesNotApply, BadDepth, BadInput, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below
     a state.
     """
     place = place_of(device)

@@ -11,10 +11,11 @@ from fractions import Fraction
 
 import numpy as np
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array, require_length
 from langford.irregular.components import components
 from langford.irregular.cpu.sequential_cycles import howard_passes, yto_pivots
-from langford.irregular.errors import BadWeights, NoCycle
+from langford.irregular.errors import NoCycle
 from langford.irregular.graph import Graph
 from langford.irregular.policies import LARGEST, largest
 
@@ -24,7 +25,7 @@ _NO_CYCLE = "the graph has no cycle: give a graph with one"
 def howard(graph: Graph, weights: Array) -> Fraction:
     """Howard's algorithm in its sequential form, one strong component after another.
 
-    Raises BadLength, BadWeights, NoCycle, NoScipy.
+    Raises BadInput, NoCycle, NotInstalled.
     """
     weights = _checked(graph, weights)
     labels = components(graph).labels
@@ -73,7 +74,7 @@ def _mean_of_policy(policy: Array, targets: Array, weights: Array) -> Fraction:
 def yto(graph: Graph, weights: Array) -> Fraction:
     """The algorithm of Young, Tarjan and Orlin (1991): a tree of shortest paths while the mean rises.
 
-    Raises BadLength, BadWeights, NoCycle.
+    Raises BadInput, NoCycle.
     """
     weights = _checked(graph, weights)
     back = Graph.from_edges(graph.n, graph.indices, graph.sources)
@@ -93,8 +94,8 @@ def yto(graph: Graph, weights: Array) -> Fraction:
 
 
 def _checked(graph: Graph, weights: Array) -> Array:
-    """The weights as int64; raises BadLength or BadWeights."""
+    """The weights as int64; raises BadInput."""
     require_length("weights", weights, graph.m, "edge")
     if weights.dtype.kind not in "iu" or largest(weights) * (graph.n + 1) >= LARGEST:
-        raise BadWeights("the sequential algorithms take integers whose sums fit into 62 bits: use cycle_mean")
+        raise BadInput("the sequential algorithms take integers whose sums fit into 62 bits: use cycle_mean")
     return weights.astype(np.int64)

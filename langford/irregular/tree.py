@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
 from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import grow, list_children, walk
-from langford.irregular.errors import BadTree
 from langford.loading import load
 
 
@@ -25,13 +25,13 @@ class Tree:
     """
 
     def __init__(self, parent: Array) -> None:
-        """Raises BadArray; BadTree when a parent is no vertex, or the parents run in a circle."""
+        """Raises BadInput, also when a parent is no vertex, or the parents run in a circle."""
         require_indices("parent", parent)
         xp = module_of(parent)
         n = len(parent)
         if n and (int(parent.min()) < -1 or int(parent.max()) >= n):
             wrong = xp.flatnonzero((parent < -1) | (parent >= n))[0]
-            raise BadTree(f"vertex {int(wrong)} has the parent {int(parent[wrong])}, but there are {n:,} vertices")
+            raise BadInput(f"vertex {int(wrong)} has the parent {int(parent[wrong])}, but there are {n:,} vertices")
         self.parent = parent
         self.above = xp.where(parent < 0, xp.arange(n, dtype=parent.dtype), parent)
         if on_gpu(parent):
@@ -62,12 +62,12 @@ class Tree:
         self._depth, self._size, self._preorder = orders.depth, orders.size, orders.preorder
 
     def _refuse(self, vertex: int) -> None:
-        """Raises BadTree with a vertex of the circle into which the parents of this one lead."""
+        """Raises BadInput with a vertex of the circle into which the parents of this one lead."""
         seen: set[int] = set()
         while vertex not in seen:
             seen.add(vertex)
             vertex = int(self.above[vertex])
-        raise BadTree(f"the parents run in a circle through vertex {vertex}: make one of its vertices a root")
+        raise BadInput(f"the parents run in a circle through vertex {vertex}: make one of its vertices a root")
 
     def __len__(self) -> int:
         return len(self.above)

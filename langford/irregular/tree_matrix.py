@@ -8,6 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
+from langford.errors import BadInput
 from langford.irregular.arrays import (
     Array,
     module_of,
@@ -19,7 +20,6 @@ from langford.irregular.arrays import (
 )
 from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
-from langford.irregular.errors import BadWeights, ZeroPivot
 from langford.irregular.tree import Tree
 from langford.loading import load
 
@@ -51,8 +51,7 @@ class TreeMatrix:
             diagonal: A[v, v], float64[n].
             edge: A[v, parent[v]], float64[n]; ignored for roots.
 
-        Raises BadArray, BadTree, BadLength; BadWeights, also when a pivot overflows, or ZeroPivot; both name the
-        vertex.
+        Raises BadInput; where an entry is not finite, or a pivot is 0 or overflows, the message names the vertex.
         """
         self.tree = Tree(parent)
         xp = module_of(self.tree.above, diagonal, edge)
@@ -69,10 +68,10 @@ class TreeMatrix:
             zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
             pivots = xp.asarray(on_core)
         if zero >= 0:
-            raise ZeroPivot(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
+            raise BadInput(f"the pivot of vertex {zero} is zero: LDLᵀ does not exist; add to the diagonal")
         endless = xp.flatnonzero(~xp.isfinite(pivots))
         if len(endless):
-            raise BadWeights(
+            raise BadInput(
                 f"the pivot of vertex {int(endless[0])} passes what a float can hold: divide by a common factor"
             )
         self.pivots = pivots
@@ -94,7 +93,7 @@ class TreeMatrix:
         return self._solved(b, method, "backward")
 
     def solve(self, b: Array, method: SolveMethod = "compression") -> Array:
-        """x with Ax = b, float64[n] or [n, k]; raises BadArray, BadLength, BadWeights or BadChoice."""
+        """x with Ax = b, float64[n] or [n, k]; raises BadInput."""
         return self._solved(b, method, "solve")
 
     def _solved(self, b: Array, method: SolveMethod, what: str) -> Array:

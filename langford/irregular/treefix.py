@@ -32,6 +32,7 @@ from typing import Literal, get_args
 
 import numpy as np
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_choice, require_length, require_numbers
 from langford.irregular.cpu.tree import (
     ADD,
@@ -43,7 +44,6 @@ from langford.irregular.cpu.tree import (
     upwards,
     upwards_xor,
 )
-from langford.irregular.errors import BadWeights, NoInverse
 from langford.irregular.tree import Tree
 from langford.loading import load
 
@@ -65,9 +65,9 @@ def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
         method: one of the four above; "auto": ``levels`` on the CPU; on a GPU ``preorder`` for integers, where it
             applies, else ``compression``.
 
-    Returns an array of the values' type, [n].  Raises BadChoice, BadArray, BadLength; BadWeights for values that
-    are not finite, and for types besides integers and floats of 32 or 64 bits (a core takes integers of 8 and 16
-    bits too); NoInverse for ``euler`` and ``preorder`` with an operator that has no inverse, with products of
+    Returns an array of the values' type, [n].  Raises BadInput, also for values that
+    are not finite, for types besides integers and floats of 32 or 64 bits (a core takes integers of 8 and 16
+    bits too), and for ``euler`` and ``preorder`` with an operator that has no inverse, with products of
     integers or with a factor of zero.
     """
     method = _checked(tree, values, op, method)
@@ -112,21 +112,21 @@ def leaffix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
 
 
 def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
-    """The method to use; raises BadChoice, BadArray, BadLength, BadWeights or NoInverse."""
+    """The method to use; raises BadInput."""
     require_choice("operator", op, OPERATORS)
     require_choice("method", method, METHODS)
     module_of(tree.above, values)
     require_length("values", values, len(tree), "vertex")
     require_numbers("values", values)
     if values.dtype == np.float16 or not values.dtype.isnative:
-        raise BadWeights(f"values are not combined as {values.dtype}: convert them to the floats of this machine")
+        raise BadInput(f"values are not combined as {values.dtype}: convert them to the floats of this machine")
     integers = values.dtype.kind in "iu"
     if op == "xor" and not integers:
-        raise BadWeights("xor combines integers: convert the values, or choose another operator")
+        raise BadInput("xor combines integers: convert the values, or choose another operator")
     if method in ("euler", "preorder") and op not in INVERTIBLE:
-        raise NoInverse(f"{method} must undo the operator, and {op} has no inverse: use levels or compression")
+        raise BadInput(f"{method} must undo the operator, and {op} has no inverse: use levels or compression")
     if on_gpu(values) and values.dtype.itemsize not in (4, 8):
-        raise BadWeights(f"a GPU combines numbers of 32 or 64 bits, not {values.dtype}: convert the values")
+        raise BadInput(f"a GPU combines numbers of 32 or 64 bits, not {values.dtype}: convert the values")
     if method != "auto":
         return method  # type: ignore[return-value]
     if not on_gpu(values):
@@ -162,18 +162,18 @@ def _by_compression(tree: Tree, values: Array, op: str, down: bool) -> Array:
 
 
 def _require_inverse(values: Array, op: str) -> None:
-    """Raises NoInverse when a value cannot be undone."""
+    """Raises BadInput when a value cannot be undone."""
     if op != "mul":
         return
     if values.dtype.kind in "iu":
-        raise NoInverse("a product of integers cannot be undone: use levels or compression, or convert to floats")
+        raise BadInput("a product of integers cannot be undone: use levels or compression, or convert to floats")
     if bool((values == 0).any()):
         zero = int((values == 0).argmax())
-        raise NoInverse(f"the factor of vertex {zero} is zero and cannot be undone: use levels or compression")
+        raise BadInput(f"the factor of vertex {zero} is zero and cannot be undone: use levels or compression")
 
 
 def _inverse(values: Array, op: str) -> Array:
-    """What undoes each value; raises NoInverse."""
+    """What undoes each value; raises BadInput."""
     _require_inverse(values, op)
     if op == "xor":
         return values

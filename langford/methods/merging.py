@@ -9,6 +9,7 @@ from langford.arithmetic.limbs import exact_sum
 from langford.errors import CheckFailed, Incomplete
 from langford.methods.plan import Plan
 from langford.result import PartialResult
+from langford.words import several
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         by_task[result.index] = result
     missing = len(plan.work) - len(by_task)
     if missing:
-        raise Incomplete(f"{missing} of {len(plan.work)} tasks have no result yet; run them first")
+        raise Incomplete(f"{missing} of {several(len(plan.work), 'task')} have no result yet; run them first")
     total = exact_sum([result.value for result in by_task.values()])
     arrangements, rest = divmod(total, plan.multiplier)
     if rest or arrangements < 0:
@@ -61,7 +62,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             "evaluate a sample of tasks again with another method"
         )
     zeros = [plan.expectation(index).zero_bits for index in by_task]
-    checks = [f"{len(by_task)} of {len(by_task)} tasks, each once", "residues mod 2^64-1 agree"]
+    checks = [f"{len(by_task)} of {several(len(by_task), 'task')}, each once", "residues mod 2^64-1 agree"]
     if min(zeros, default=0) > 0:
         checks.append(f"every partial sum ends in the {min(zeros)} or more zero bits that it must")
     elif not any(zeros) and plan.method.unit == "points":

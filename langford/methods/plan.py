@@ -16,6 +16,7 @@ from langford.loading import load
 from langford.methods.speeds import Speeds, speeds_of
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
+from langford.words import several
 
 LARGEST_SEED = 2**31 - 1
 """The largest integer that every database can store."""
@@ -103,7 +104,8 @@ class Plan(ABC):
         """Raises TaskIndexOutOfRange unless the plan has a task of this index."""
         if index not in self.tasks:
             raise TaskIndexOutOfRange(
-                f"task {index} is not one of the {len(self.work)} tasks (0..{len(self.work) - 1}) of {self.key}"
+                f"task {index} is not one of the {several(len(self.work), 'task')} (0..{len(self.work) - 1}) of "
+                f"{self.key}"
             )
 
     @abstractmethod

@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from click.testing import CliRunner, Result
 
 from db import Delivery, Export, Ledger
 from db.errors import BadExport
@@ -409,6 +409,20 @@ def test_a_deleted_campaign_comes_back_from_its_export(langford: Run, tmp_path: 
     assert "no campaign 'mine'" in langford("result", "mine").stderr
     assert langford("import", "mine.jsonl.gz").returncode == 0
     assert langford("result", "mine").stdout.startswith("L(2,8) = 150\n")
+
+
+def test_exported_files_come_from_standard_input(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "8", "--depth", "4", "--name", "mine").returncode == 0
+    assert langford("export", "mine", "--out", "mine.gz").returncode == 0
+    whole = (tmp_path / "mine.gz").read_bytes()
+
+    def call(content: bytes, *arguments: str) -> Result:
+        return CliRunner().invoke(cli, ["result", "--from", "-", *arguments], content, standalone_mode=False)
+
+    assert call(whole).stdout.startswith("L(2,8) = 150\n")
+    assert call(whole, str(tmp_path / "mine.gz")).stdout.startswith("L(2,8) = 150\n")
+    assert "standard input is not an export, or is cut short" in str(call(whole[:100]).exception)
+    assert "not beside standard input" in str(call(whole, "--allowed-signers", __file__).exception)
 
 
 def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:

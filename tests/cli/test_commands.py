@@ -37,7 +37,8 @@ def test_an_unknown_command_is_bad_input() -> None:
     ("arguments", "spared"),
     [
         (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.count.counting"}),
-        (["count", "8"], {"sqlalchemy", "httpx", "starlette", "rich"}),
+        (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
+        (["count", "8"], {"sqlalchemy", "msgspec", "httpx", "starlette", "rich"}),
         (["list", "7"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
         (["status", "--help"], {"numba", "httpx", "starlette"}),
         (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),

@@ -56,7 +56,7 @@ def test_what_json_lacks_is_null() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_format_loses_a_column(form: str) -> None:
     columns, rows = ("a", "b", "a"), [(11, 12, 13)]
-    if form in ("table", "csv"):
+    if form in ("table", "expanded", "csv"):
         assert all(number in made(form, columns, rows) for number in (b"11", b"12", b"13"))
         return
     with pytest.raises(BadInput, match="2 columns are called a: give them different names"):
@@ -81,7 +81,7 @@ def test_a_table_shows_no_letter_that_acts() -> None:
 @pytest.mark.parametrize("form", FORMATS)
 def test_no_rows_are_no_error(form: str) -> None:
     content = made(form, rows=[])
-    assert bool(content) == (form != "jsonl")
+    assert bool(content) == (form not in ("expanded", "jsonl"))
     if form == "json":
         assert json.loads(content) == []
 
@@ -105,3 +105,37 @@ def test_a_narrow_terminal_loses_whole_columns(
     assert "task-2" in shown
     assert "y" not in shown
     assert "omitted, since the terminal is too narrow: long, longer" in capsys.readouterr().err.replace("\n", " ")
+
+
+def test_a_terminal_shows_short_uuids_and_times_and_wraps_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uuids = [f"0123456{digit}-89ab-4cde-8f01-23456789abcd" for digit in "78"]
+    at, note = "2026-01-31T12:30:05.123Z", "one word after another, and more of them than fit"
+    rows = [(number, uuid, at, note) for number, uuid in enumerate([uuids[0], *uuids])]
+    columns = ("task", "worker", "at", "note")
+    assert at in made("table", columns, rows).decode()
+    assert uuids[0] in made("table", columns, rows).decode()
+    for name, value in {"COLUMNS": "72", "FORCE_COLOR": "1", "TERM": "xterm"}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = made("table", columns, rows).decode()
+    assert "│ 01234567 │ 2026-01-31T12:30:05Z │ one word after another, and" in shown
+    assert "│ more of them than fit" in shown
+    assert max(map(len, shown.splitlines())) <= 72
+    alike = [uuids[0], uuids[0].replace("-89ab", "-89ac")]
+    assert f"│ {alike[0][:13]} │" in made("table", ("worker",), [(uuid,) for uuid in alike]).decode()
+    assert capsys.readouterr().err == ""
+
+
+def test_letters_that_a_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
+    for form in ("table", "expanded"):
+        assert b"\\u4eac" in made(form, ("city",), [("\u4eac",)])
+    assert made("table", ("a",), [(1,)]).isascii()
+
+
+def test_expanded_rows_have_a_line_for_each_field() -> None:
+    assert made("expanded", ("a", "long"), [("x\n", COUNT), (None, 0.25)]).decode() == (
+        f"a     x\\n\nlong  {COUNT}\n\na\nlong  0.25\n"
+    )

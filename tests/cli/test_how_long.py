@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import json
+import platform
 import re
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner, Result
 
+from db import Ledger
 from jobs.tuning import forecast
 from langford.cli.main import cli
-from langford.cli.output.outlook import long_duration
-from langford.words import YEAR_SECONDS
+from langford.cli.output.outlook import advice, long_duration, seconds_on
+from langford.cores import cores
+from langford.devices import CPU, Cuda
+from langford.methods import METHODS, PlanKey, plan_of
+from langford.problem import Problem
+from langford.words import YEAR_SECONDS, duration, several
+from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, new_campaign, true_deliveries
+from tests.support.databases import fresh_database
 
 MINUTES = 50 * 60.0
 SHARED = "GPUs make it shorter (--device cuda), and more machines (`langford create`, then `langford serve`)"
@@ -67,6 +77,118 @@ def test_a_time_of_some_core_years_names_other_machines(monkeypatch: pytest.Monk
     refused = str(call("count", "32", "--cores", "2").exception)
     assert "about 50 years on 2 cores (100 core years)" in refused
     assert SHARED in refused
+
+
+def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        forecast, "expected_seconds", lambda choices, devices: {choices[0][0]: 100.0 / len(devices)}
+    )
+    gpus, method = [Cuda(0), Cuda(1)], METHODS["polyphase"]
+    assert [seconds_on(Problem.langford(n), method, gpus) for n in (20, 23, 27, 31)] == [0.0, 0.0, 50.0, 50.0]
+    words = advice(Problem.langford(31), 3 * MINUTES, gpus)
+    assert words == "more GPUs (`langford create`, then `langford serve`) make it shorter"
+
+
+def test_a_campaign_for_others_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_core(monkeypatch, MINUTES * cores())
+    assert (
+        f"L(2,12) by polyphase: about 50 min on {several(cores(), 'core')}"
+        in call("create", "langford", "12").stderr
+    )
+
+
+def test_ranks_say_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_core(monkeypatch, 4 * MINUTES)
+    for name, value in {"world": Mock(rank=0, size=4), "device_of": CPU, "_count_static": 0}.items():
+        monkeypatch.setattr(f"langford.cli.cluster.mpi.{name}", Mock(return_value=value))
+    said = call("mpi", "--static", "langford", "12")
+    assert "L(2,12) by polyphase: about 50 min on 4 cores\n" in said.stderr, said.output
+
+
+def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = fresh_database("postgres", tmp_path)
+    with Ledger(address, create=True) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.deliver(true_deliveries(campaign.lease("a", 1, HOUR)))
+        left = 1 - campaign.progress().work["done"] / campaign.work
+    of_a_core(monkeypatch, 8 * MINUTES / left)
+    jobs = ["--max-queued", "4", "--cpus", "2", "--time", "20:00", "--dry-run", "--ledger", address]
+    said = call("slurm", "submit", NAME, *jobs)
+    assert f"{TASKS - 1} tasks left of {KEY}: about 50 min on 8 cores\n" in said.stderr, said.output
+
+
+def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger("langford.db", create=True) as ledger:
+        campaign = new_campaign(ledger)
+        [undone, *rest] = campaign.lease("a", TASKS, HOUR)
+        campaign.deliver(true_deliveries(rest))
+    largest, smallest = rest[0].index, rest[-1].index
+    assert PLAN.work[largest] == 2 * PLAN.work[smallest]
+    of_a_core(monkeypatch, MINUTES * cores() * PLAN.work.sum() / PLAN.work[largest])
+    said = call("verify", NAME, "--tasks", f"{largest},{undone.index}").stderr
+    assert f"about 50 min on {several(cores(), 'core')}\n" in said
+    assert re.search(rf"the smallest task alone takes about 25 min: `langford verify {NAME} --tasks \d`", said), (
+        said
+    )
+    assert "about" not in call("verify", NAME, "--tasks", str(undone.index)).stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "first"),
+    [
+        ("run langford 12 --depth 8", "campaign langford-12-polyphase-8 (would be created): L(2,12) by polyphase"),
+        (
+            "create langford 12 --depth 8",
+            "campaign langford-12-polyphase-8 (would be created): L(2,12) by polyphase",
+        ),
+        ("table langford --to 8", "8 entries by 4 counts"),
+    ],
+)
+def test_a_dry_run_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, first: str
+) -> None:
+    of_a_core(monkeypatch, MINUTES * cores())
+    said = call(*command.split(), "--dry-run")
+    lines = said.stdout.splitlines()
+    assert lines[0].startswith(first), said.output
+    facts = dict(line.split(maxsplit=1) for line in lines[1:])
+    assert facts["memory"].startswith("about 1")
+    assert facts["where"].startswith(
+        f"{several(cores(), 'core')} of {platform.node()}; results in langford.db (would"
+    )
+    if "table" not in command:
+        tasks = len(plan_of(PlanKey(Problem.langford(12), "polyphase", 8)).tasks)
+        assert facts["tasks"] == f"{tasks}, about {duration(MINUTES * cores() / tasks)} each"
+        assert facts["time"] == f"about 50 min on {several(cores(), 'core')}"
+    document = json.loads(call(*command.split(), "--dry-run", "--json").stdout)
+    assert (document["dry_run"], document["what"]) == (True, lines[0])
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    with Ledger("langford.db", create=True) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.deliver(true_deliveries(campaign.lease("a", 2, HOUR)))
+        left = 1 - campaign.progress().work["done"] / campaign.work
+        of_a_core(monkeypatch, MINUTES * cores() / left)
+        for command in (["run", NAME], ["run", "langford", "7", "--name", NAME], ["verify", NAME, "--tasks", "0"]):
+            said = json.loads(call(*command, "--dry-run", "--json").stdout)
+            verifies = command[0] == "verify"
+            assert said["tasks"] == (1 if verifies else TASKS - 2)
+            assert verifies or said["seconds"] == pytest.approx(MINUTES)
+        assert campaign.progress().tasks["done"] == 2
+        assert len(campaign.history().workers or ()) == 1
+
+
+def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = {19: 60.0, 20: 120.0, 23: 1e15}
+    monkeypatch.setattr(
+        "jobs.tables.ways.expected_seconds",
+        lambda choices, devices: {problem: seconds[problem.n] for problem, _ in choices},
+    )
+    refused = call("table", "langford", "--to", "23", "--from", "19")
+    assert "choose a smaller --to (--to 20 takes about 3 min), or give --yes" in str(refused.exception)
+    assert "million years" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
 
 from db import Campaign, Ledger
+from db.errors import Unreplicated
 from db.store.schema import SCHEMA
 from jobs.doctor import examine
+from jobs.run.loop import RunReport
+from langford.cli.campaigns.running import conclude
 from langford.cli.main import cli
 from langford.devices import cores
+from langford.errors import MachineFailed
 from langford.provenance import kernel_hash
 from slurm import job_name
-from tests.support.campaigns import COUNT, NAME, TASKS, finish, new_campaign
+from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.ports import free_port
 from tests.support.servers import Server
@@ -149,6 +155,70 @@ def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell,
         "set_aside": 0,
         "stopped": None,
     }
+
+
+@pytest.mark.parametrize(
+    ("report", "received", "code", "reason"),
+    [
+        (RunReport(2, 1.0, "SIGTERM", 0), signal.SIGTERM, 143, "stopped by SIGTERM after 2 tasks"),
+        (RunReport(2, 1.0, "time limit", 0), None, 3, "tasks are left (the time limit is near)"),
+        (RunReport(2, 1.0, None, 0), None, 3, "tasks are left (other workers hold the rest)"),
+        (RunReport(2, 1.0, None, 1), None, 1, "1 task failed too often"),
+    ],
+)
+def test_a_run_that_ends_early_prints_a_document_too(
+    campaign: Campaign,
+    capsys: pytest.CaptureFixture[str],
+    report: RunReport,
+    received: signal.Signals | None,
+    code: int,
+    reason: str,
+) -> None:
+    stop = Mock(received=received)
+    campaign.deliver(true_deliveries(campaign.lease("a", 1, HOUR)))
+    assert conclude(campaign, report, stop, as_json=True) == code
+    printed = capsys.readouterr()
+    document = json.loads(printed.out)
+    assert reason in document.pop("reason")
+    assert reason in printed.err
+    assert document == {
+        "campaign": NAME,
+        "depth": 8,
+        "seed": 0,
+        "problem": "langford-7",
+        "method": "polyphase",
+        "count": None,
+        "tasks": TASKS,
+        "tasks_done": 1,
+        "tasks_here": 2,
+        "set_aside": report.set_aside,
+        "stopped": report.stopped,
+    }
+
+
+def test_a_run_whose_results_disagree_prints_a_document_too(
+    campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign.set_recheck_share(1.0)
+    finish(campaign, "a")
+    with pytest.raises(Unreplicated) as error:
+        conclude(campaign, RunReport(TASKS, 1.0, None, 0), Mock(received=None), as_json=True)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["count"], document["tasks_done"], document["reason"]) == (None, TASKS, str(error.value))
+
+
+def test_a_run_that_fails_prints_a_document_too(
+    campaign: Campaign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*arguments: object, **options: object) -> None:
+        raise MachineFailed("no memory is left")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("langford.cli.campaigns.run.work_off", broken)
+    done = CliRunner().invoke(cli, ["run", NAME, "--json"], standalone_mode=False)
+    assert isinstance(done.exception, MachineFailed)
+    document = json.loads(done.stdout)
+    assert (document["count"], document["tasks_done"], document["reason"]) == (None, 0, "no memory is left")
 
 
 def test_doctor_names_the_processor_its_cores_and_the_kernels() -> None:

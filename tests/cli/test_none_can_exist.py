@@ -87,6 +87,7 @@ def test_the_reason_holds_for_a_reader_who_adds_up(problem: Problem) -> None:
     places, differences = sum(problem.filled), sum(problem.differences)
     rest = places - differences
     assert rest % 2
-    assert f"{places} − {differences} = {rest} would have to be divisible by 2, which it is not" in str(
+    sums = f"the sum of all filled places, {places}, less that of all differences, {differences}"
+    assert f"{sums}, would have to be even, but {places} − {differences} = {rest} is odd" in str(
         problem.obstruction
     )

@@ -15,7 +15,12 @@ from langford.reference import PUBLISHED
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 DESIGN = (DOCS / "design.md").read_text()
-PAGES = [ROOT / "README.md", *sorted(DOCS.glob("*.md")), *sorted((ROOT / "benchmarks").glob("*.md"))]
+PAGES = [
+    *sorted(ROOT.glob("*.md")),
+    *sorted(DOCS.glob("*.md")),
+    *sorted((ROOT / "benchmarks").glob("*.md")),
+    ROOT / "jobs" / "campaigns" / "README.md",
+]
 SOURCES = [
     file
     for folder in ("langford", "db", "jobs", "slurm")
@@ -113,12 +118,47 @@ def test_files_and_links_exist(page: Path) -> None:
     for path in re.findall(r"`((?:langford|db|jobs|slurm|tests|docs|benchmarks)/[\w./-]*\w)/?`", prose):
         if path != "langford/methods/inclusion/__init__.py":  # where docs/extending.md would put its example
             assert (ROOT / path).exists(), path
-    for link in re.findall(r"\]\(([^)\s]+)\)", prose):
+    links = re.findall(r"\]\(([^)]*)\)", re.sub(r"`[^`]*`", "", prose))
+    assert len(links) == prose.count("](") - sum(code.count("](") for code in re.findall(r"`[^`]*`", prose))
+    for link in links:
+        assert not re.search(r"\s", link), link
         if "://" not in link:
             file, _, anchor = link.partition("#")
             target = (page.parent / file).resolve() if file else page
             assert target.exists() or target.name in BUILT, link
             assert not anchor or anchor in anchors(target), link
+
+
+FORMS = {
+    "arxiv.org": r"/abs/\d{4}\.\d{5}",
+    "citation-file-format.github.io": "/",
+    "dialectrix.com": r"(/[\w-]+)+\.html",
+    "doi.org": r"/10\.\d{4,5}/[\w.()-]+",
+    "github.com": r"/[\w-]+/[\w-]+",
+    "graph500.org": "",
+    "hal.science": r"/hal-\d{8}v\d+",
+    "keepachangelog.com": r"/en/1\.1\.0/",
+    "oeis.org": r"/A\d{6}",
+    "semver.org": "/",
+    "www.theses.fr": r"/\d{4}\w+",
+}
+"""The sites to which the pages link, and the form of their addresses.
+
+No test asks the network: whoever adds a link opens it, and a site whose form is listed here.
+"""
+
+
+def test_external_links_have_the_form_of_their_site() -> None:
+    named = set()
+    for page in PAGES:
+        for link in re.findall(r"\]\(([a-z]+://[^)]*)\)|<([a-z]+://[^>]*)>", page.read_text()):
+            scheme, _, rest = "".join(link).partition("://")
+            host, slash, path = rest.partition("/")
+            assert scheme == "https", link
+            assert host in FORMS, f"{page.name}: open {rest} and list its form"
+            assert re.fullmatch(FORMS[host], slash + path), link
+            named.add(host)
+    assert named == set(FORMS), "nothing links there any more"
 
 
 @pytest.mark.parametrize(("variant", "title"), [("langford", "L(2, n)"), ("skolem", "S(n)")])

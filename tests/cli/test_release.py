@@ -1,48 +1,57 @@
-"""What a release says of itself: one version everywhere, links that lead somewhere, and the checks of CI."""
+"""What a release says of itself: one version everywhere, and the checks of CI."""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
+from langford.cli import start
+from langford.reference import PUBLISHED
 from langford.version import __version__
 
 ROOT = Path(__file__).parents[2]
-PAGES = ["CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"]
 
 
 def text_of(name: str) -> str:
     return (ROOT / name).read_text()
 
 
-def test_the_citation_names_this_version() -> None:
-    assert re.findall(r"^version: (.*)$", text_of("CITATION.cff"), re.MULTILINE) == [__version__]
+def released() -> list[tuple[str, str]]:
+    """(version, day) of every heading of the changelog; no day: unreleased."""
+    headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text_of("CHANGELOG.md"), re.MULTILINE)
+    assert len(headings) == text_of("CHANGELOG.md").count("\n## ")
+    return headings
+
+
+def test_the_citation_names_this_version_and_its_day() -> None:
+    said = dict(re.findall(r"^(version|date-released): \"?(.*?)\"?$", text_of("CITATION.cff"), re.MULTILINE))
+    assert said == {"version": __version__, "date-released": dict(released())[__version__]}
+
+
+def test_the_version_is_written_in_one_place() -> None:
+    project = tomllib.loads(text_of("pyproject.toml"))
+    assert "version" in project["project"]["dynamic"]
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "langford.version.__version__"}
+    sources = [file for folder in ("langford", "db", "jobs", "slurm") for file in (ROOT / folder).rglob("*.py")]
+    assert [file.name for file in sources if f'"{__version__}"' in file.read_text()] == ["version.py"]
 
 
 def test_the_changelog_has_every_version_once_and_the_newest_first() -> None:
-    headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text_of("CHANGELOG.md"), re.MULTILINE)
-    named = [version for version, _ in headings if version != "Unreleased"]
-    assert len(headings) == text_of("CHANGELOG.md").count("\n## ")
-    assert all(day for version, day in headings if version != "Unreleased")
-    numbers = [tuple(map(int, version.split("."))) for version in named]
+    versions = [name for name, day in released() if name != "Unreleased" and day]
+    numbers = [tuple(map(int, name.split("."))) for name in versions]
     assert numbers == sorted(set(numbers), reverse=True)
-    assert headings[0][0] in ("Unreleased", __version__)
-    assert __version__ in named or __version__ == "0.1.0", "0.1.0 was never released"
+    assert versions[0] == __version__
+    assert [name for name, _ in released()] in (versions, ["Unreleased", *versions])
 
 
 def test_sections_are_those_of_keep_a_changelog() -> None:
     sections = set(re.findall(r"^### (.*)$", text_of("CHANGELOG.md"), re.MULTILINE))
     assert sections <= {"Added", "Changed", "Deprecated", "Removed", "Fixed", "Security"}
-
-
-@pytest.mark.parametrize("page", PAGES)
-def test_links_lead_somewhere(page: str) -> None:
-    targets = [target.partition("#")[0] for target in re.findall(r"\]\((?!https?:)([^)]+)\)", text_of(page))]
-    missing = [target for target in targets if not (ROOT / target).exists()]
-    assert not missing
 
 
 def test_contributors_find_the_tests_of_each_room() -> None:
@@ -67,3 +76,34 @@ def test_contributors_run_the_checks_of_ci(command: str) -> None:
 def test_the_workflow_runs_the_scripts_of_ci(script: str) -> None:
     assert re.search(rf"run: .*{re.escape(script)}\b", text_of(".github/workflows/ci.yml"))
     assert os.access(ROOT / script, os.X_OK)
+
+
+def test_the_readme_fits_two_screens_and_begins_with_the_question() -> None:
+    readme = text_of("README.md")
+    assert len(readme.splitlines()) <= 128
+    question = readme.split("\n\n")[1]
+    assert question in text_of("docs/index.md")
+    assert not re.search("[`[*]|Langford|OEIS", question), "no word that has to be known before"
+    assert PUBLISHED["langford", 2][3] == 1
+    assert f"n = 16 there are {PUBLISHED['langford', 2][16]:,};" in " ".join(question.split())
+    assert 32 not in PUBLISHED["langford", 2]
+
+
+def test_the_module_of_clusters_names_this_version() -> None:
+    short = ".".join(__version__.split(".")[:2])
+    module = text_of("docs/examples/langford.lua")
+    assert f'whatis("Version: {short}")' in module
+    assert f'local root = "/software/langford/{short}"' in module
+    assert f"modulefiles/langford/{short}.lua" in text_of("docs/cluster.md")
+
+
+def test_on_windows_one_line_says_what_to_use(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "platform", "win32")
+    with pytest.raises(SystemExit) as ended:
+        start.main()
+    said = capsys.readouterr()
+    assert (ended.value.code, said.out, said.err.count("\n")) == (2, "", 1)
+    assert "WSL" in said.err
+    assert "WSL" in text_of("README.md")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import math
 import re
+from html import unescape as html_unescaped
 from html.parser import HTMLParser
 from io import BytesIO
 from itertools import pairwise
@@ -26,7 +28,7 @@ from db.records import Computation, Machine
 from db.states import Outcome
 from db.store.models import Attempt, Worker
 from docs.scripts import fetched, sample_report
-from jobs.show.report import evidence, html, pdf, svg
+from jobs.show.report import citation, evidence, html, pdf, svg
 from jobs.show.report.content import document
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.files import write, write_figures
@@ -34,6 +36,7 @@ from jobs.show.report.numbers import numbers
 from jobs.show.report.thesis import CAMPAIGNS
 from jobs.show.report.timeline import computing, occupancy, without_overlap
 from jobs.verify import exchange
+from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
 from tests.support.campaigns import (
     COUNT,
@@ -264,6 +267,7 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
     shown = text_of(evidence.of_campaign(campaign))
     assert f"0 of {TASKS} tasks are done" in shown
+    assert "There is no count to cite." in shown
     assert "No one has computed anything yet" in shown
     lease, _ = campaign.lease("a", 2, HOUR)
     campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
@@ -281,6 +285,7 @@ def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
     found = evidence.of_campaign(campaign)
     assert found.agreement is not None
     assert found.agreement.agrees is False
+    assert citation.paragraph(found) is None
     shown = text_of(found)
     assert shown.index("The count is wrong, although all checks passed") < shown.index("How fast?")
 
@@ -314,6 +319,59 @@ def test_both_databases_tell_the_same_history(tmp_path: Path) -> None:
                 (past.results.task.tolist(), kinds, past.event_counts, [w.host for w in past.workers or ()])
             )
     assert told[0] == told[1]
+
+
+# -- the paragraph of a paper ----------------------------------------------------------------
+
+
+def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path: Path) -> None:
+    campaign = new_campaign(ledger)
+    said = source(device="cuda:0 NVIDIA H200", langford="1.0.0")
+    campaign.deliver([delivery(one, TRUE[one.index], provenance=said) for one in campaign.lease("a", TASKS, HOUR)])
+    found = evidence.of_campaign(campaign, others=ledger.campaigns())
+    file = tmp_path / f"{NAME}.jsonl.gz"
+    file.write_bytes(campaign.export().to_bytes())
+    digest = hashlib.sha256(file.read_bytes()).hexdigest()
+    cited = citation.paragraph(found)
+    assert found.count is not None
+    assert cited is not None
+    for words in (
+        f"L(2,7) = {COUNT} up to reversal was computed with langford 1.0.0, kernels 0123456789abcdef",
+        f"(campaign {NAME}, UUID {campaign.uuid}) by the method polyphase, split at depth {KEY.depth} into",
+        "on NVIDIA H200 (",
+        f"Checks passed: {'; '.join(found.count.checks)}.",
+        "The count is the published one (A014552).",
+        "No second sum is known to have counted it.",
+        f"{NAME}.jsonl.gz (SHA-256 {digest}).",
+    ):
+        assert words in cited
+    assert cited in html_unescaped(text_of(found))
+    with patch.object(evidence, "MOST_HASHED", TASKS - 1):
+        unhashed = citation.paragraph(evidence.of_campaign(campaign))
+    assert str(unhashed).endswith(f"The partial results are kept in the export of {NAME}.")
+    from_file = citation.paragraph(evidence.of_files([file]))
+    assert from_file == cited.replace(f", UUID {campaign.uuid}", "")
+
+
+def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
+    campaign = new_campaign(ledger)
+    finish(campaign, "a")
+    deeper = PlanKey(KEY.problem, KEY.method, KEY.depth + 2)
+    seconds = [PlanKey(KEY.problem, "godfrey", 8), deeper]
+    for key in seconds:
+        plan = plan_of(key)
+        second = ledger.create_campaign(key.method + str(key.depth), key, plan.work.tolist())
+        leases = second.lease("a", len(plan.tasks), HOUR)
+        second.deliver([delivery(one, plan.evaluate(one.index)) for one in leases])
+    found = evidence.of_campaign(campaign, others=ledger.campaigns())
+    assert [each.second[0] for each in found.confirmations] == ["godfrey8"], "the same sum confirms nothing"
+    assert "The campaign godfrey8 counted the same by godfrey at depth 8." in str(citation.paragraph(found))
+    [confirmation] = found.confirmations
+    another = dataclasses.replace(confirmation.counts[1], arrangements=confirmation.counts[1].arrangements + 4)
+    differs = dataclasses.replace(confirmation, counts=(confirmation.counts[0], another))
+    found = dataclasses.replace(found, confirmations=(differs,))
+    assert citation.paragraph(found) is None
+    assert "This count is not to be cited: the two counts differ" in text_of(found)
 
 
 # -- exported files ---------------------------------------------------------------------------

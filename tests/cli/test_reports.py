@@ -45,7 +45,9 @@ def call(*arguments: str) -> Any:
 def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langford: Run) -> None:
     done = langford("report", NAME)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.startswith(f"{NAME}.html: ")
+    written, cited = done.stdout.split("\n\n")
+    assert written.startswith(f"{NAME}.html: ")
+    assert cited.startswith(f"L(2,7) = {COUNT} up to reversal was computed with langford ")
     assert f"<title>L(2,7): {COUNT}</title>" in (folder / f"{NAME}.html").read_text()
 
 
@@ -54,6 +56,7 @@ def test_a_report_can_be_several_files(folder: Path) -> None:
     document = json.loads(done.stdout)
     assert {name: document[name] for name in HEAD} == HEAD
     assert (document["tasks"], document["done"], document["aborted"]) == (TASKS, TASKS, 0)
+    assert f"(campaign {NAME}, UUID " in document["citation"]
     assert document["effective_seconds"] == pytest.approx(0.5 * TASKS)
     names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times", "workers")]
     assert document["files"] == ["r.html", "r.pdf", *names]
@@ -83,6 +86,7 @@ def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> Non
         campaign.deliver([delivery(lease, wrong if lease.index == 0 else TRUE[lease.index]) for lease in leases])
     done = langford("report", NAME)
     assert done.returncode == 4
+    assert "L(2,7)" not in done.stdout
     assert "The count is wrong" in (tmp_path / f"{NAME}.html").read_text()
 
 
@@ -131,6 +135,29 @@ def test_without_a_question_the_questions_are_listed(folder: Path) -> None:
     assert all(row["what its rows are"].endswith(".") for row in listed)
 
 
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_table_begins_with_the_columns_that_tell_most(folder: Path, question: str) -> None:
+    asked = QUESTIONS[question]
+    assert set(asked.telling) <= set(asked.columns)
+    heads = call("query", question.replace("_", "-"), "--format", "table").stdout.splitlines()[1].split("┃")[1:-1]
+    rest = [name for name in asked.columns if name not in asked.telling]
+    assert [head.strip() for head in heads] == [*asked.telling, *rest]
+
+
+def test_unknown_questions_and_tables_get_the_list(folder: Path, langford: Run) -> None:
+    for arguments in (["nosuch"], ["--sql", "SELECT * FROM nosuch"]):
+        done = langford("query", *arguments)
+        assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+        assert "nosuch" in done.stderr
+        assert all(view in done.stderr for view in ("task_overview", "disagreements"))
+
+
+def test_one_field_per_line(folder: Path) -> None:
+    shown = call("query", "task_overview", "--limit", "1", "-x").stdout.splitlines()
+    assert [line.split()[0] for line in shown] == list(QUESTIONS["task_overview"].columns)
+    assert shown == call("query", "task_overview", "--limit", "1", "--format", "expanded").stdout.splitlines()
+
+
 def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     tasks = ("query", "task_overview", "--state", "done", "--campaign", NAME)
     rows = json.loads(call(*tasks, "--json").stdout)
@@ -141,7 +168,7 @@ def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     done = langford(*tasks, "--format", "parquet", "--out", "tasks.parquet")
     assert (done.returncode, done.stdout) == (0, "")
     assert (folder / "tasks.parquet").read_bytes().startswith(b"PAR1")
-    shown = langford("query", "slowest-tasks", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
+    shown = langford("query", "slowest_tasks", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
     assert shown.count("host-a") == 3
 
 

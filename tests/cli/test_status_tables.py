@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from rich.cells import cell_len
 
 from db.files.messages import Time
-from db.look.overview import Happened, Overview, Presence, Warned, WarningKind
+from db.look.overview import Happened, Overview, Presence, Total, Warned, WarningKind
 from jobs.show.wording import state_in_words
 from langford.cli.output.columns import Column, table
 from langford.cli.output.overviews import line_of, lines_of
@@ -125,5 +125,28 @@ def test_a_worker_that_is_late_is_not_said_to_work() -> None:
     assert (state(40), state(140)) == ("not seen for 40 s", "not seen for 2 min")
     late = replace(WORKER, state=Presence.WORKING, last_seen=Time(OVERVIEW.now - 45))
     assert "not seen for 45 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
-    idle = replace(WORKER, state=Presence.IDLE, last_seen=Time(OVERVIEW.now - 60))
+    idle = replace(WORKER, state=Presence.IDLE, last_seen=Time(OVERVIEW.now - 89))
     assert state_in_words(idle, OVERVIEW.now) == "idle"
+
+
+def test_a_campaign_without_workers_is_new_or_paused_and_no_warning() -> None:
+    tasks = replace(OVERVIEW.tasks, set_aside=0, recheck=0)
+    alone = replace(OVERVIEW, workers=(), warnings=(), tasks=tasks, count=None, agrees=None)
+    begun = replace(alone, campaign="begun")
+    fresh = replace(alone, campaign="fresh", tasks=replace(alone.tasks, done=0))
+    lost = replace(alone, campaign="lost", warnings=(Warned(WarningKind.NO_WORKERS, "no worker"),))
+    rows = {line.split()[0]: line for line in lines_of([begun, fresh, lost], None)[1:]}
+    assert rows["begun"].endswith("  paused")
+    assert rows["fresh"].endswith("  new")
+    assert rows["lost"].endswith("  1 warning")
+    assert "langford work" in next(line for line in lines_of([begun], None) if line.startswith("  workers "))
+
+
+def test_the_table_shows_problems_and_counts() -> None:
+    done = replace(OVERVIEW, campaign="mine", finished=1.0, count=Total(26), agrees=True)
+    wrong = replace(done, campaign="bad", count=Total(27), agrees=False)
+    heading, *rows = lines_of([done, wrong], None)
+    assert heading.split()[:2] == ["campaign", "problem"]
+    assert heading.endswith("  count")
+    assert [(row.split()[1], row.split()[-1]) for row in rows] == [("langford-7", "26"), ("langford-7", "27")]
+    assert "NOT as published" in rows[1]

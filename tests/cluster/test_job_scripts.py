@@ -7,11 +7,15 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner, Result
 
 from db import Campaign, Ledger
 from jobs.run.loop import result
 from langford import count as langford_count
-from slurm import job_name
+from langford.cli.main import cli
+from langford.errors import BadInput
+from slurm import Element, job_name
+from tests.support.campaigns import NAME, new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database
 from tests.support.ports import free_port
@@ -61,3 +65,81 @@ def test_a_name_that_only_a_silent_server_knows(langford: Run, tmp_path: Path) -
     refused = langford(*SUBMIT, *served, "--dry-run")
     assert (refused.returncode, refused.stdout) == (2, "")
     assert "start it with `langford serve`" in refused.stderr
+
+
+# -- logs in folders of others ----------------------------------------------------------------
+
+
+class Cluster:
+    """Writes the output of each job where its script says, as a cluster does with the rights of the user."""
+
+    submitted = 0
+
+    def submit(self, script: str) -> str:
+        type(self).submitted += 1
+        [output] = re.findall("--output=(.*)", script)
+        with open(output.replace("%j", "1").replace("%A_%a", "1_0"), "a") as log:
+            log.write("of a job\n")
+        return "1"
+
+    def elements(self, name: str) -> list[Element]:
+        return []
+
+
+@pytest.fixture
+def shared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder into which others may write, and a file of the user's that they may not."""
+    monkeypatch.setattr("langford.cli.cluster.slurm.SlurmScheduler", Cluster)
+    monkeypatch.setattr(Cluster, "submitted", 0)
+    (tmp_path / "mine").write_text("mine")
+    made = tmp_path / "shared"
+    made.mkdir()
+    made.chmod(0o777)
+    monkeypatch.chdir(made)
+    return made
+
+
+def reserve(*options: str) -> Result:
+    return CliRunner().invoke(
+        cli, ["slurm", "reserve", "--time", "10:00", *options, "--", "langford", "8"], standalone_mode=False
+    )
+
+
+@pytest.mark.parametrize("planted", ["a folder", "a link to a folder", "nothing yet"])
+def test_no_job_writes_through_planted_links(shared: Path, planted: str) -> None:
+    logs = shared / "slurm-logs"
+    theirs = shared / "theirs" if planted == "a link to a folder" else logs
+    if planted != "nothing yet":
+        theirs.mkdir(exist_ok=True)
+        theirs.chmod(0o777)
+        (theirs / "1.log").symlink_to(shared.parent / "mine")
+    if theirs != logs:
+        logs.symlink_to(theirs)
+    refused = reserve()
+    assert isinstance(refused.exception, BadInput)
+    assert re.fullmatch(
+        r"the logs of jobs cannot be kept in \S+, where other users can plant links to your files: others may "
+        r"write to .*; change that, or choose another folder with --logs",
+        str(refused.exception),
+    )
+    assert Cluster.submitted == 0
+    assert (shared.parent / "mine").read_text() == "mine"
+    shared.chmod(0o1777)  # like /tmp, where the folder of a job is its owner's
+    if planted == "nothing yet":
+        assert reserve().exception is None
+        assert (logs / "1.log").read_text() == "of a job\n"
+    else:
+        assert isinstance(reserve().exception, BadInput)
+    assert reserve("--logs", str(shared.parent / "own")).exception is None
+
+
+def test_no_queue_writes_through_planted_links(shared: Path, tmp_path: Path) -> None:
+    with Ledger(fresh_database("postgres", tmp_path), create=True) as ledger:
+        new_campaign(ledger)
+        address = ledger.database.engine.url.render_as_string(hide_password=False)
+    for command in ("submit", "keep"):
+        words = ["slurm", command, NAME, "--time", "20:00", "--ledger", address]
+        refused = CliRunner().invoke(cli, words, standalone_mode=False)
+        assert isinstance(refused.exception, BadInput)
+        assert "--logs" in str(refused.exception)
+    assert Cluster.submitted == 0

@@ -248,7 +248,18 @@ def test_no_proxy_stands_before_this_machine(monkeypatch: pytest.MonkeyPatch) ->
         UrlHook("http://host.invalid/hook").notify(b"{}")
 
 
-@pytest.mark.parametrize("url", ["file:///etc/passwd", "ftp://host/x", "nonsense", "https:///x", "http://h:x/"])
+@pytest.mark.parametrize(
+    "url",
+    [
+        "file:///etc/passwd",
+        "ftp://host/x",
+        "nonsense",
+        "https:///x",
+        "http://h:x/",
+        "http://127.0.0.1:1/a b?key=hidden",  # http.client would quote it when it is too late
+        "http://127.0.0.1:1/a\x7f?key=hidden",
+    ],
+)
 def test_an_address_that_is_none_is_refused_and_not_repeated(url: str) -> None:
     with pytest.raises(BadInput) as refused:
         UrlHook(url)

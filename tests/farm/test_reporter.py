@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from db import Campaign, Ledger
+from db import Ledger
 from db.look.overview import Watch
+from db.states import Ending, Outcome
 from jobs.show.log import line
 from jobs.show.log.reporter import (
     GATHER_SECONDS,
@@ -27,7 +28,8 @@ from tests.support.clock import MovableClock
 class Reported:
     """A campaign, and the lines about it."""
 
-    def __init__(self, campaign: Campaign, caplog: pytest.LogCaptureFixture) -> None:
+    def __init__(self, ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
+        self.ledger, campaign = ledger, new_campaign(ledger)
         self.campaign, self._clock, self._caplog = campaign, MovableClock(), caplog
         watch = Watch(campaign.overview, now=self._clock.monotonic)
         self._reporter = CampaignReporter(campaign, watch, self._clock)
@@ -45,7 +47,7 @@ class Reported:
 def reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Reported]:
     caplog.set_level(logging.INFO, line.NAME)
     with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
-        yield Reported(new_campaign(ledger), caplog)
+        yield Reported(ledger, caplog)
 
 
 def test_progress_is_said_each_minute_and_seldom_while_there_is_none(reported: Reported) -> None:
@@ -82,3 +84,21 @@ def test_conflicts_are_gathered_and_then_said_once_a_minute(reported: Reported) 
         conflict()
         assert reported.lines(PAUSE_SECONDS / 6)["conflict"] == 0
     assert reported.lines(PAUSE_SECONDS / 3)["conflict"] == 1
+
+
+def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
+    campaign = reported.campaign
+    leases = campaign.lease("a", 2, HOUR)
+    reported.lines(1)
+    campaign.release(leases, Outcome.PREEMPTED, "SIGTERM")
+    reported.ledger.leave("a", Ending.PREEMPTED)
+    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["worker_left"] == 1
+    assert "worker a on host-a left: stopped by SIGTERM; it did not finish 2 tasks" in caplog.messages
+
+
+def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
+    [lease] = reported.campaign.lease("a", 1, HOUR)
+    reported.lines(1)
+    reported.campaign.die(lease, "signal 9")
+    assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["processes_died"] == 1
+    assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages

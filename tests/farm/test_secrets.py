@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
@@ -18,6 +19,7 @@ from db.states import Role
 from db.store.database import without_password
 from jobs.farm.worker.client import RemoteCampaign
 from jobs.run.identity import is_dead
+from langford.cli.main import cli
 from langford.cli.output.terminal import plain
 from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
@@ -73,6 +75,38 @@ def test_an_address_from_the_environment_is_not_warned_of(langford: Run) -> None
 def test_an_address_without_a_password_is_not_warned_of(langford: Run) -> None:
     done = langford("status", "--ledger", "postgresql://ada@127.0.0.1:1/records")
     assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+
+
+@pytest.mark.parametrize(
+    "hook", [f"https://ada:{SECRET}@host/hook", f"https://{SECRET}@host/", f"http://h/?k={SECRET}"]
+)
+@pytest.mark.parametrize(
+    "command", [["run", "langford", "7"], ["serve", NAME], ["slurm", "keep", NAME, "--time", "20:00"]]
+)
+def test_a_secret_of_whom_to_notify_is_warned_of_and_never_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: list[str], hook: str
+) -> None:
+    """Other users read the list of processes; what the command prints may be mailed, or kept as a log."""
+    monkeypatch.chdir(tmp_path)
+    given = CliRunner().invoke(cli, [*command, "--ledger", "missing/x.db", "--notify-url", hook])
+    warning = [line for line in given.stderr.splitlines() if "list of processes" in line]
+    assert len(warning) == 1, given.stderr
+    assert "LANGFORD_NOTIFY_URL" in warning[0]
+    kept = CliRunner().invoke(cli, [*command, "--ledger", "missing/x.db"], env={"LANGFORD_NOTIFY_URL": hook})
+    assert "list of processes" not in kept.stderr
+    shown = "".join((given.output, kept.output, str(given.exception), str(kept.exception)))
+    assert SECRET not in shown
+    assert "missing" in shown, "the command was read, and went on to the ledger"
+
+
+def test_an_address_to_notify_without_a_secret_is_not_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    given = CliRunner().invoke(
+        cli, ["serve", NAME, "--ledger", "missing/x.db", "--notify-url", "https://host/hook"]
+    )
+    assert "list of processes" not in given.stderr
 
 
 def message(connection: socket.socket) -> bytes:

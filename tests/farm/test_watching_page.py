@@ -67,7 +67,8 @@ def test_the_page_has_every_event_with_its_fields(
     campaign_lines.done(overview)
     for change in campaign_lines.WORKER_LINES.values():
         change(NAME, overview.workers)
-    campaign_lines.expired(NAME, 2)
+    for lost in campaign_lines.LOST_LINES.values():
+        lost(NAME, 2)
     for kind in WORDINGS:
         campaign_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
     for event in ("notified", "not_notified"):

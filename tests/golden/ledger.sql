@@ -395,6 +395,14 @@ P LIMIT :param FOR KEY SHARE;
 -- gathering.overview
   SELECT campaign.name, campaign.recheck_share, NOW AS now FROM campaign WHERE campaign.id = :campaign;
 
+-- happenings.happenings
+  SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
+  FROM attempt
+  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
+  AND attempt.outcome IN (:outcome)
+  ORDER BY attempt.ended DESC
+  LIMIT :param;
+
 -- history_queries._events
   SELECT event.at, event.kind, event.task_index, event.detail
   FROM event
@@ -678,6 +686,19 @@ P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' ||
     )
   )
   RETURNING task_index;
+
+-- reach._home
+P SELECT current_schema(), current_setting('search_path'), current_user;
+
+-- reach._tables
+P SELECT nspname, relname
+P FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+P WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) AND NOT starts_with(nspname, 'pg_')
+P AND nspname <> 'information_schema';
+
+-- reach.require_room
+P SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'),
+P   current_setting('server_encoding');
 
 -- rechecks._rechecks
   SELECT voter.id

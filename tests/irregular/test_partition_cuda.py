@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 
 from jobs.mpi.device_ranks import has_nccl
 from jobs.mpi.graph500 import graph500_on_ranks
-from langford.errors import CheckFailed
+from langford.errors import BadInput, CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, graph500, kronecker
 from langford.irregular.bfs import Direction
 from langford.irregular.cuda import blocks
 from langford.irregular.cuda.check import checked
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.cuda.partition import PartitionedOnGpu
-from langford.irregular.errors import BadRoot, TooLarge
+from langford.irregular.errors import TooLarge
 from langford.irregular.graph500 import levels_of
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu, device_count
@@ -157,7 +157,7 @@ def test_roots_are_vertices() -> None:
     def search(world: ThreadRanks) -> None:
         graph = PartitionedOnGpu(host_gpu(), world, 3, np.array([0]), np.array([1]))
         for root in (-1, 3):
-            with pytest.raises(BadRoot, match="no vertex"):
+            with pytest.raises(BadInput, match="no vertex"):
                 graph.search(root)
 
     on_threads(2, search)

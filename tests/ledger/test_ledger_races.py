@@ -23,7 +23,7 @@ from sqlalchemy.exc import OperationalError
 
 from db import Campaign, Credential, Export, Ledger, Promise
 from db.states import EventKind, TaskState
-from db.store.dialects import prepare_new
+from db.store.connections import prepare_new
 from db.store.models import Attempt, Voter, Worker
 from langford.arithmetic.residue import residue
 from langford.result import Evaluation, Expectation, PartialResult

@@ -302,5 +302,5 @@ def test_the_rest_is_one_line(read_only: str, wire: Wire, langford: Run, argumen
             connection.exec_driver_sql("DELETE FROM result; DELETE FROM attempt; UPDATE task SET state = 'ready'")
     done = langford(*arguments, "--ledger", read_only)
     assert done.returncode == 2, done.stderr
-    assert "may only be read here" in done.stderr
+    assert "may not do this" in done.stderr
     assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -114,7 +114,47 @@ def test_nothing_has_happened(history: History) -> None:
     assert (overview.speed.now, overview.speed.average, overview.eta, overview.finished) == (None,) * 4
     assert (overview.workers, overview.timeline, overview.count) == ((), (), None)
     assert [event.kind for event in overview.events] == ["created"]
-    assert "langford work" in str(warned(overview, WarningKind.NO_WORKERS))
+    assert warned(overview, WarningKind.NO_WORKERS) is None
+
+
+def test_only_a_lost_last_worker_is_missed(history: History) -> None:
+    """A campaign is paused when its workers ended as they were told to."""
+    for name, ending in (("a", Ending.STOPPED), ("b", Ending.LOST)):
+        history.come(name, 100)
+        history.campaign.release(history.lease(name, 2, 90), Outcome.RELEASED, "SIGINT")
+        history.ledger.leave(name, ending)
+        text = warned(history.look(), WarningKind.NO_WORKERS)
+        assert (text is None) == (ending is Ending.STOPPED)
+    assert "langford work" in str(text)
+
+
+def test_what_happened_to_the_workers(history: History) -> None:
+    for number, name in enumerate(("stopped", "lost", "limited", "alive")):
+        history.come(name, 100 - number, device_model="NVIDIA H200", processes=2)
+    campaign, ledger = history.campaign, history.ledger
+    campaign.release(history.lease("stopped", 2, 90), Outcome.PREEMPTED, "SIGTERM")
+    ledger.leave("stopped", Ending.PREEMPTED)
+    campaign.release(history.lease("limited", 1, 80), Outcome.RELEASED, "time limit")
+    ledger.leave("limited", Ending.STOPPED)
+    [fatal, late] = history.lease("alive", 2, 70)
+    campaign.die(fatal, "signal 9")
+    for lease in (late, *history.lease("lost", 2, 60)):
+        history.change(Attempt, Attempt.id == lease.attempt, deadline=10)
+    finish(campaign, "alive")
+    ledger.leave("alive", Ending.FINISHED)
+    told = {(event.kind, event.text) for event in history.look().events}
+    machine = "NVIDIA H200, 2 processes"
+    assert told == {
+        ("created", ""),
+        *(("joined", f"{name[:8]} on host-{name}: {machine}") for name in ("stopped", "lost", "limited", "alive")),
+        ("left", "stopped on host-stopped: stopped by SIGTERM, gave back 2 tasks"),
+        ("left", "limited on host-limited: stopped (time limit), gave back 1 task"),
+        ("left", "lost on host-lost: lost, without a word; 2 leases expired"),
+        ("left", "alive on host-alive: nothing was left for it to do"),
+        ("expired", "alive on host-alive: 1 lease"),
+        ("died", f"alive on host-alive, task {fatal.index}: signal 9"),
+        ("done", f"{TASKS} tasks"),
+    }
 
 
 def test_speed_and_time_that_remains(history: History) -> None:

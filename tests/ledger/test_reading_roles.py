@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
 from sqlalchemy import Connection, make_url, text
 
 from db import Ledger
-from db.look.sql import QUESTIONS
+from db.errors import WrongToken
+from db.look.sql import QUESTIONS, ask_sql
 from db.states import Role
 from db.store.rights import HIDDEN, granted
+from db.work.tokens import digest
 from docs.scripts import ledger_dictionary
+from jobs.farm.api import server
+from tests.support.asgi import Client
+from tests.support.campaigns import new_campaign
 from tests.support.command_line import Run
 from tests.support.databases import fresh_database
 
@@ -92,7 +98,7 @@ def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -
     for command in (["cancel", NAME], ["retry", NAME], ["token", NAME], ["recheck", NAME, "--all"]):
         refused = langford(*command, "--ledger", reading)
         assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1), refused.stderr
-        assert "may only be read here" in refused.stderr
+        assert "may not do this" in refused.stderr
     copied = langford("ledger", "copy", reading, "copy.db")
     assert (copied.returncode, len(copied.stderr.splitlines())) == (2, 1), copied.stderr
     with Ledger(address) as ledger, ledger.database.writing() as connection:
@@ -113,6 +119,31 @@ def test_on_sqlite_these_columns_are_null(langford: Run, tmp_path: Path) -> None
     assert sorted_by.stdout == "name\n"
     # Questions of the same process after it, and other commands, work as before.
     assert langford("verify", NAME, "--waiting").returncode in (0, 3)
+
+
+def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
+    """Who may read the ledger sees it, and shows it, or what follows from it, to the server."""
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        campaign = new_campaign(ledger, workers="")
+        ledger.enrol("w", "host-w", "1", token=campaign.new_token(Role.WORKER))
+        with ask_sql(ledger.database, "SELECT token FROM voter WHERE host = 'host-w'") as answer:
+            [(seen,)] = answer.rows
+        assert len(seen) == 64
+        tokens = [seen, digest(seen), bytes.fromhex(seen).decode("latin-1"), seen.upper(), f"sha256:{seen}"]
+        client = Client(server.application(ledger, [campaign.name]))
+        body = {"campaign": campaign.uuid, "worker": "w", "count": 9, "seconds": 60, "held": [], "copies": 0}
+        for token in tokens:
+            bearer = {"Authorization": f"Bearer {token}".encode("latin-1")}
+            cookie = {"Cookie": f"langford-default={token}".encode("latin-1")}
+            for shown in (bearer, cookie):
+                assert client.get(f"/campaigns/{campaign.name}", headers=shown).status_code in (401, 403)
+                path = f"/campaigns/{campaign.name}/leases"
+                assert client.post(path, json=body, headers=shown).status_code in (401, 403)
+            assert campaign.role_of(token) is None
+            with pytest.raises(WrongToken):
+                campaign.lease("w", 1, 60.0, token=token)
+        client.close()
+        assert campaign.progress().attempts == {}
 
 
 def test_the_page_says_what_is_granted() -> None:

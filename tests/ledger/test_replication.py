@@ -340,15 +340,18 @@ def test_what_the_operator_recomputed_decides_only_what_waits(ledger: Ledger, ca
 def test_questions_by_worker_and_by_kernels(ledger: Ledger, campaign: Campaign) -> None:
     campaign.set_recheck_share(0.0)
     ledger.enrol("g", "host-g", "1", "cuda", "feed")
-    for worker, count in (("a", 3), ("g", 4), ("b", TASKS)):
+    full = "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b"
+    ledger.enrol(full, "host-f", "1")
+    for worker, count in (("a", 3), ("g", 3), (full, 1), ("b", TASKS)):
         leases = campaign.lease(worker, count, HOUR)
         provenance = '{"kernels": "cafe"}' if worker == "b" else "{}"
         campaign.deliver([delivery(lease, TRUE[lease.index], provenance=provenance) for lease in leases])
     assert campaign.question(kernels="caf") == []
     by_worker = campaign.question(worker="a")
     by_host = campaign.question(worker="host-g")
+    by_short_name = campaign.question(worker=full[:8])  # as tables show it
     by_provenance = campaign.question(kernels="cafe")
-    assert (len(by_worker), len(by_host), len(by_provenance)) == (3, 4, TASKS - 7)
+    assert tuple(map(len, (by_worker, by_host, by_short_name, by_provenance))) == (3, 3, 1, TASKS - 7)
     assert campaign.question(kernels="feed") == []  # in question already
     with pytest.raises(UntrustedResults, match=f"{TASKS} results"):
         campaign.results()

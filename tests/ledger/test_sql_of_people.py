@@ -12,13 +12,14 @@ from sqlalchemy import select, update
 from db import Database, Ledger
 from db.errors import NoSuchCampaign
 from db.look.sql import QUESTIONS, BadQuery, Filters, ask, ask_sql
-from db.store.models import Attempt, Base, Result
+from db.store.models import Attempt, Base, Result, Worker
 from tests.support.campaigns import (
     COUNT,
     HOUR,
     NAME,
     PLAN,
     TASKS,
+    TRUE,
     deliver,
     forged,
     new_campaign,
@@ -275,9 +276,9 @@ def test_the_filters_choose(database: Database) -> None:
     assert [row["worker"] for row in by_host] == ["b"]
     assert by_start == by_host
     assert len(rows_of(database, "worker_overview")) == 2
-    [preempted] = rows_of(database, "lost-attempts", Filters(state="preempted"))
+    [preempted] = rows_of(database, "lost_attempts", Filters(state="preempted"))
     assert (preempted["note"], preempted["host"]) == ("SIGTERM", "host-a")
-    seconds = [row["seconds"] for row in rows_of(database, "slowest-tasks", Filters(limit=3))]
+    seconds = [row["seconds"] for row in rows_of(database, "slowest_tasks", Filters(limit=3))]
     assert seconds == sorted(seconds, key=lambda value: -float(str(value)))
     assert len(seconds) == 3
     assert rows_of(database, "events", Filters(state="created"))[0]["campaign"] == NAME
@@ -292,7 +293,7 @@ def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> No
             connection.execute(update(Attempt).values(deadline=Attempt.granted - 1))
         campaign.lease("b", 1, HOUR)
         campaign.deliver(true_deliveries([late]))
-        listed = rows_of(ledger.database, "lost-attempts")
+        listed = rows_of(ledger.database, "lost_attempts")
         hosts = {row["host"]: (row["results"], row["lost"]) for row in rows_of(ledger.database, "hosts")}
     assert [row["attempt"] for row in listed] == [lost.attempt]
     assert hosts["host-a"] == (1, 1)
@@ -303,6 +304,22 @@ def test_devices_without_a_time_have_no_speed(finished: Database) -> None:
         with finished.writing() as connection:
             connection.execute(update(Result).values(seconds=seconds))
         assert {row["work_per_second"] is not None for row in rows_of(finished, "devices")} == {known}
+
+
+def test_devices_tell_how_heavy_their_tasks_were(finished: Database) -> None:
+    """Speeds compare where tasks are alike: here one kind of device had the light ones."""
+    by_weight = sorted(range(TASKS), key=lambda index: TRUE[index].evaluated)
+    half = TASKS // 2
+    with finished.writing() as connection:
+        connection.execute(update(Worker).values(device_model=Worker.host))
+        for host, tasks in (("host-a", by_weight), ("host-b", by_weight[:half])):
+            worker = select(Worker.id).where(Worker.host == host).scalar_subquery()
+            connection.execute(update(Attempt).where(Attempt.task_index.in_(tasks)).values(worker_id=worker))
+    rows = rows_of(finished, "devices", Filters(campaign=NAME))
+    for host, tasks in (("host-b", by_weight[:half]), ("host-a", by_weight[half:])):
+        [row] = [row for row in rows if row["device_model"] == host]
+        mean = sum(TRUE[index].evaluated for index in tasks) / len(tasks)
+        assert (row["tasks"], row["mean_evaluated"]) == (len(tasks), pytest.approx(mean))
 
 
 def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:

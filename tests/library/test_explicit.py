@@ -91,6 +91,22 @@ def test_terminal_drawing_has_one_cube_per_place(seed: int) -> None:
     assert above.count("┌") == above.count("┐") == problem.n
 
 
+@pytest.mark.parametrize("width", [168, 167, 80, 40, 5, 1])
+def test_a_wide_drawing_goes_on_below(width: int) -> None:
+    arrangement = next(explicit.sample(Problem.langford(28), 1, 1))
+    whole = drawing.text(arrangement).plain.splitlines()
+    parts = [part.splitlines() for part in drawing.text(arrangement, width).plain.split("\n\n")]
+    assert max(len(line) for part in parts for line in part) <= max(width, 3)
+    assert len(parts) == {168: 1, 167: 2, 80: 3, 40: 5, 5: 56, 1: 56}[width]
+    assert "".join(part[-1] for part in parts) == whole[-1]
+    above = "".join("".join(part[:-1]) for part in parts)
+    assert sorted(above.replace(" ", "")) == sorted("".join(whole[:-1]).replace(" ", ""))
+
+
+def test_a_drawing_in_ascii() -> None:
+    assert drawing.text((2, 3, 0, 2, 0, 3), 80, drawing.ASCII_LINES).plain.isascii()
+
+
 @pytest.mark.parametrize(("ending", "start"), [(".svg", b"<?xml"), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
 def test_pictures_are_written(tmp_path: Path, ending: str, start: bytes) -> None:
     file = tmp_path / f"picture{ending}"

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+import langford
+from langford.explicit import sample
 from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
+from langford.methods import METHODS
+from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.steps import COMPILING
 from tests.support.command_line import ENVIRONMENT
 
 STRANGER = 12345
@@ -144,6 +151,20 @@ def test_a_new_folder_that_was_exchanged_is_left(home: Path, temporary: Path) ->
     assert cache_folder() not in (folder, usual(temporary))
 
 
+KERNELS = sorted((Path(__file__).parents[2] / "langford" / "kernels" / "cpu").glob("*.py"))
+
+
+@pytest.mark.parametrize("file", KERNELS, ids=lambda file: file.stem)
+def test_kernels_compile_no_more_than_they_need(file: Path) -> None:
+    """No wrapper for C; and in the sum that most first counts use, no making of arrays: each kind takes 0.1 s."""
+    tree = ast.parse(file.read_text())
+    if file.stem != "compiled":
+        assert not [node for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id == "njit"]
+    if file.stem in ("polyphase", "carry_save"):
+        called = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+        assert not called & {f"np.{name}" for name in ("zeros", "empty", "ones", "full", "arange", "array")}
+
+
 CHILD = "from langford.kernels.cache import cache_folder; print(cache_folder())"
 PARENT = f"""
 import os, subprocess, sys
@@ -172,3 +193,25 @@ def test_a_new_folder_serves_the_processes_below_and_ends_with_the_first(home: P
     assert there == "True"
     assert done.stderr.count("\n") == 1
     assert os.listdir(temporary) == [usual(temporary).name]
+
+
+@pytest.mark.parametrize(
+    ("call", "what"),
+    [
+        (lambda: langford.estimate(8, walks=2), "of random walks"),
+        (lambda: next(sample(Problem.langford(7), 1, seed=1)), "of random draws"),
+        (lambda: METHODS["miller"].plan(Problem.langford(8), 2).evaluator(), "of miller"),
+        (lambda: METHODS["polyphase"].plan(Problem.langford(8), 4).evaluator(), "of polyphase"),
+    ],
+)
+def test_who_compiles_says_what(
+    home: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[[], object], what: str
+) -> None:
+    """The folder is new, but numba finds what it has compiled before."""
+    said: list[str | None] = []
+    monkeypatch.setattr(COMPILING, "_listener", said.append)
+    call()
+    first = list(filter(None, said))
+    call()
+    assert {*first} == {what}
+    assert list(filter(None, said)) == first

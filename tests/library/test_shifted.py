@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from langford.arithmetic.residue import residue
 from langford.errors import BadSeed, CheckFailed, MethodDoesNotApply
@@ -24,7 +25,7 @@ from langford.problem import Problem
 from langford.reference import published
 from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
-from tests.library.test_sums import WIDE, signs_of
+from tests.library.test_sums import WIDE
 from tests.support.brute_force import arrangements
 
 SEEDS = st.integers(0, 2**31 - 1)
@@ -64,9 +65,8 @@ def term(plan: ShiftedPlan, x: dict[int, int]) -> int:
     return plan.forms.sign * prod(x.values()) * prod(value // 4 for value in values)
 
 
-def terms(plan: ShiftedPlan, points: list[dict[int, int]]) -> list[int]:
-    """:func:`term` at many points: vectors of signs, and products of Python's integers."""
-    x = {place: np.array([point[place] for point in points]) for place in plan.problem.filled}
+def terms(plan: ShiftedPlan, x: dict[int, NDArray[np.int64]]) -> list[int]:
+    """:func:`term` at many points: by place the signs of all of them, and products of Python's integers."""
     products = plan.forms.sign * np.prod(list(x.values()), axis=0).astype(object)
     for form in plan.forms.all:
         values = form.constant + sum(form.sign_of_term(i) * x[i] * x[j] for i, j in form.pairs)
@@ -285,6 +285,11 @@ def places_of(plan: ShiftedPlan) -> tuple[list[int], list[int]]:
     )
 
 
+def signs_at(components: NDArray[np.int64], places: list[int]) -> dict[int, NDArray[np.int64]]:
+    """Signs by place of many components that are given as bits."""
+    return {place: 1 - 2 * (components >> k & 1) for k, place in enumerate(reversed(places))}
+
+
 @pytest.mark.parametrize(
     "problem",
     [
@@ -308,11 +313,10 @@ def test_blocks_of_wide_rows(problem: Problem, seed: int, version: str) -> None:
         first = tile << 10
         total, rest, survivors = processor.sum_over([processor.u_block(np.array(us))], [first])
         beside = fixed_signs(plan.forms)
-        points = [
-            signs_of(u, u_places) | signs_of(v, v_places) | beside for u in us for v in range(first, first + 1024)
-        ]
-        expected = terms(plan, points)
-        assert expected[:2] == [term(plan, point) for point in points[:2]]
+        x = signs_at(np.repeat(us, 1024), u_places) | signs_at(np.tile(np.arange(first, first + 1024), 4), v_places)
+        x |= {place: np.full(4096, sign) for place, sign in beside.items()}
+        expected = terms(plan, x)
+        assert expected[:2] == [term(plan, {place: int(signs[k]) for place, signs in x.items()}) for k in (0, 1)]
         assert plan.forms.sign * total == sum(expected)
         assert rest == residue(total)
         assert survivors == sum(value != 0 for value in expected)
@@ -322,7 +326,7 @@ def test_products_beyond_a_double_are_exact() -> None:
     plan = shifted_plan(Problem.langford(32))
     processor = ShiftedOnCpu(plan, tile_bits=10)
     u_places, v_places = places_of(plan)
-    expected = terms(plan, [signs_of(0, u_places) | signs_of(v, v_places) for v in range(1024)])
+    expected = terms(plan, signs_at(np.zeros(1024, np.int64), u_places) | signs_at(np.arange(1024), v_places))
     # All signs +1 gives the largest factors.
     assert abs(expected[0]) == max(map(abs, expected)) > 2**53
     assert processor.sum_over([processor.u_block(np.array([0]))], [0])[0] == sum(expected)

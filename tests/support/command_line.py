@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from langford.steps import COMPILING_WORDS
+from langford.steps import compiling_words
 
 COMMAND = [sys.executable, "-m", "langford"]
 ELSEWHERE = "import platform, sys; platform.node = lambda: {!r}; from langford.cli.main import main; main()"
@@ -27,8 +28,9 @@ Mpirun = Callable[..., "subprocess.Popen[str]"]
 
 
 def without_announcement(errors: str) -> str:
-    """What a command said, without the line that tells the first one in a new cache to compile."""
-    return errors.removeprefix(f"{COMPILING_WORDS}\n")
+    """What a command said, without the lines that tell the first one in a new cache to compile."""
+    announcement = re.escape(compiling_words("WHAT")).replace("WHAT", ".*")
+    return re.sub(f"^{announcement}\n", "", errors, flags=re.MULTILINE)
 
 
 def planted(folder: Path, program: str) -> dict[str, str]:

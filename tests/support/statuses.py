@@ -133,7 +133,7 @@ def starting() -> dict[str, Any]:
         eta=None,
         timeline=[],
         events=[],
-        warnings=[{"kind": "no_workers", "text": "no worker: start some with `langford work`"}],
+        warnings=[],
         created=iso(30),
     )
 

@@ -96,13 +96,11 @@ def test_help_that_nobody_reads_is_no_failure(tmp_path: Path, arguments: str) ->
 @pytest.mark.parametrize(
     ("encoding", "arguments", "says"),
     [
-        ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", "estimate 8", r"L(2,8) \u2248 "),
-        ("PYTHONIOENCODING=ascii", "draw 7", r"\u250c"),
-        ("PYTHONIOENCODING=ascii", "ledger copy langford.db copy-$$.db", r"\u2026"),
+        ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", "estimate 8", "L(2,8) ~ "),
         ("LC_ALL=C PYTHONCOERCECLOCALE=0 PYTHONUTF8=0", r"export seven --out $(printf '\303\266').gz", ".gz"),
     ],
 )
-def test_letters_that_an_output_lacks_are_escapes(
+def test_letters_that_an_output_lacks_are_replaced(
     langford: Run, tmp_path: Path, encoding: str, arguments: str, says: str
 ) -> None:
     assert langford("run", "langford", "7", "--name", "seven").returncode == 0
@@ -226,7 +224,7 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
     _, errors = process.communicate(timeout=60)
     os.close(ours)
     os.close(terminal)
-    assert "tasks, which takes minutes and gigabytes. Create it?" in errors
+    assert "B on disk when they are done. Create it?" in errors
     assert process.returncode == code, errors
     with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
         assert len(ledger.campaigns()) == (code == 0)

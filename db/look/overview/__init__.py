@@ -4,6 +4,7 @@ Speeds, remaining times and warnings are computed nowhere else.
 """
 
 from db.files.messages import iso
+from db.look.overview.happenings import ENDINGS
 from db.look.overview.records import (
     ID_LENGTH,
     Checked,
@@ -23,6 +24,7 @@ from db.look.overview.records import (
 from db.look.overview.shared import Shared, Watch
 
 __all__ = [
+    "ENDINGS",
     "ID_LENGTH",
     "Checked",
     "Eta",

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from db.look.overview.records import Parts, Presence, Warned, WarningKind, WorkerView
+from db.states import Ending
 from langford.words import several
 
 NAMED = 8
@@ -94,7 +95,10 @@ def _about_workers(
             "may do it: start one on another host, with another token if it uses a server "
             f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
         )
-    if left and not present:
+    # A campaign that waits for its first worker, or whose workers have ended as they were told to, is no trouble.
+    gone = max(by_state[Presence.ENDED], key=lambda worker: worker.last_seen, default=None)
+    is_lost = gone is not None and gone.ending in (None, Ending.LOST)
+    if left and not present and (silent or distrusted or is_lost):
         yield Warned(
             WarningKind.NO_WORKERS,
             f"no worker is active, and {several(left, 'task is', 'tasks are')} left: start workers, with `langford "

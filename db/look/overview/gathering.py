@@ -12,7 +12,7 @@ from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, checks, figures, forecast, timeline, worker_views
+from db.look.overview import attendance, cautions, checks, figures, forecast, happenings, timeline, worker_views
 from db.look.overview.attendance import Brought
 from db.look.overview.counting import MergedCount
 from db.look.overview.figures import Running
@@ -38,6 +38,7 @@ from langford.methods import METHODS, Plan
 from langford.speed import speed
 
 EVENTS = 50
+"""The maximum number of recorded events in an overview, besides what happened to workers."""
 MOST_WORKERS = 500
 """Maximum number of workers in an overview; present ones come first."""
 
@@ -111,6 +112,8 @@ def overview(
     occupation = (
         timeline.timeline(transaction.connection, sorted(presence), begun, until) if begun and with_timeline else []
     )
+    done_at = last if is_finished else None
+    happened = happenings.happenings(transaction, workers, not_done, done_at, campaign.tasks)
     return Overview(
         campaign=campaign.name,
         uuid=campaign.uuid,
@@ -119,7 +122,7 @@ def overview(
         depth=campaign.key.depth,
         seed=campaign.key.seed,
         created=Time(campaign.created),
-        finished=Time(last) if is_finished else None,
+        finished=None if done_at is None else Time(done_at),
         now=Time(now),
         tasks=tasks,
         work=work,
@@ -135,7 +138,7 @@ def overview(
         workers_left_out=len(shown[MOST_WORKERS:]),
         warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
-        events=_events(transaction),
+        events=tuple(sorted([*happened, *_events(transaction)], key=lambda event: -event.at)),
         attempts=_attempts(brought, not_done, len(running)),
         checked=checked,
         count=None if count is None else Total(count),
@@ -220,14 +223,15 @@ def _eta(
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
 
 
-def _events(transaction: Transaction) -> tuple[Happened, ...]:
+def _events(transaction: Transaction) -> list[Happened]:
+    """The last recorded events."""
     rows = transaction.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS))
-    return tuple(
+    return [
         Happened(
             Time(row.at), row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}"
         )
         for row in rows
-    )
+    ]
 
 
 def _attempts(brought: Mapping[str, Brought], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:

@@ -184,7 +184,13 @@ class Warned(Message, frozen=True):
 
 
 class Happened(Message, frozen=True):
-    """An event of the campaign; ``kind`` is a value of :class:`db.states.EventKind`."""
+    """An event of the campaign.
+
+    Attributes:
+        at: when.
+        kind: a value of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.happenings`.
+        text: what happened, in words.
+    """
 
     at: Time
     kind: Text
@@ -227,7 +233,7 @@ class Overview(Message, frozen=True):
         workers_left_out: number of further workers, which are omitted.
         warnings: warnings to the operator.
         timeline: (time, number of workers that held leases), oldest first.
-        events: the last events, newest first.
+        events: the last events of results, and of workers, newest first.
         attempts: number of ended attempts by outcome, and of running ones under "running".
         checked: how far the results are checked by further results.
         count: the merged count; None: not finished, or the merge is impossible or takes long.

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from sqlalchemy import case, column, func, select, table
+from sqlalchemy import Float, case, cast, column, func, select, table
 
 from db.files.messages import SHORTEST_SECONDS
 from db.look.sql.named import Query, Question
 from db.store import views
-from db.store.models import Attempt, Campaign, Event, Worker
+from db.store.models import Attempt, Campaign, Event, Result, Worker
 from db.store.view_queries import Iso, is_lost
 
 # -- views ------------------------------------------------------------------------------------
 
 
-def _of_view(name: str, since: str | None, state: str | None, workers: bool) -> Question:
+def _of_view(name: str, since: str | None, state: str | None, workers: bool, telling: str = "") -> Question:
     view = next(view for view in views.VIEWS if view.name == name)
     columns = tuple(view.columns)
     query = select(table(name, *map(column, columns)))
-    return Question(name, view.summary, query, columns, since, state, None, workers)
+    return Question(name, view.summary, query, columns, since, state, None, workers, tuple(telling.split()))
 
 
 # -- further questions ------------------------------------------------------------------------
@@ -33,8 +33,10 @@ def _named(
     state: str | None = None,
     order: str | None = None,
     workers: bool = True,
+    telling: str = "",
 ) -> Question:
-    return Question(name, summary, query, tuple(query.selected_columns.keys()), since, state, order, workers)
+    columns = tuple(query.selected_columns.keys())
+    return Question(name, summary, query, columns, since, state, order, workers, tuple(telling.split()))
 
 
 _TASKS = table("task_overview", *map(column, next(v for v in views.VIEWS if v.name == "task_overview").columns))
@@ -87,7 +89,10 @@ def _devices() -> Query:
             func.min(_TASKS.c.seconds).label("shortest"),
             func.max(_TASKS.c.seconds).label("longest"),
             case((seconds >= SHORTEST_SECONDS, func.sum(_TASKS.c.work) / seconds)).label("work_per_second"),
+            func.avg(cast(Result.evaluated, Float)).label("mean_evaluated"),
         )
+        .join(Campaign, Campaign.name == _TASKS.c.campaign)
+        .join(Result, (Result.campaign_id == Campaign.id) & (Result.task_index == _TASKS.c.task))
         .where(_TASKS.c.seconds.is_not(None))
         .group_by(*keys)
     )
@@ -124,26 +129,30 @@ def _events() -> Query:
 
 
 _ALL = (
-    _of_view("task_overview", "ended", "state", True),
-    _of_view("worker_overview", "last_seen", "ending", True),
+    _of_view(
+        "task_overview", "ended", "state", True, "campaign task state seconds worker host ended outcome doubt"
+    ),
+    _of_view("worker_overview", "last_seen", "ending", True, "worker host campaign done leased last_seen ending"),
     _of_view("throughput", "minute", None, False),
     _of_view("lost_time", "last", "outcome", False),
-    _of_view("disagreements", "other_at", "doubt", False),
+    _of_view("disagreements", "other_at", "doubt", False, "campaign task doubt accepted_host other_host"),
     _named(
-        "slowest-tasks",
+        "slowest_tasks",
         "A row for each result, the longest computing time first.",
         _slowest(),
         "ended",
         None,
         "seconds",
+        telling="campaign task seconds worker host ended",
     ),
     _named(
-        "lost-attempts",
+        "lost_attempts",
         "A row for each attempt that ended without a result: the reason, and the worker whose log says more.",
         _lost(),
         "ended",
         "outcome",
         "attempt",
+        telling="campaign task outcome worker host ended note",
     ),
     _named(
         "running",
@@ -152,15 +161,18 @@ _ALL = (
         "granted",
         None,
         "attempt",
+        telling="campaign task worker host granted deadline",
     ),
     _named(
         "devices",
-        "A row for each kind of device: tasks, computing times, and work per second of computation.",
+        "A row for each kind of device: tasks, times, and work per second of computation, which compares where "
+        "mean_evaluated is alike.",
         _devices(),
         None,
         None,
         "seconds",
         False,
+        telling="campaign device_model tasks work_per_second mean_evaluated mean_seconds",
     ),
     _named(
         "hosts",
@@ -172,7 +184,14 @@ _ALL = (
         False,
     ),
     _named(
-        "events", "A row for each event of a campaign, the last one first.", _events(), "at", "kind", "at", False
+        "events",
+        "A row for each event of a campaign, the last one first.",
+        _events(),
+        "at",
+        "kind",
+        "at",
+        False,
+        telling="campaign at kind task detail",
     ),
 )
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _ALL}

@@ -22,7 +22,9 @@ from sqlalchemy.exc import DBAPIError
 
 from db.errors import LedgerError
 from db.store.database import Database
+from db.store.models import Base
 from db.store.rights import HIDDEN
+from db.store.views import VIEWS
 
 SECONDS = 60.0
 """Time limit of a question, unless another one is given."""
@@ -38,7 +40,7 @@ HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid"}
 """Functions that Postgres calls volatile although they change nothing."""
 WORD = re.compile(r"[^\W\d][\w$]*")
 SPELLED = re.compile(r"u&\s*[\"']", re.IGNORECASE)
-TOO_SLOW = "57014"
+TOO_SLOW, NO_TABLE = "57014", "42P01"
 _VOLATILE = text("SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE provolatile = 'v'")
 
 
@@ -220,4 +222,7 @@ def _translated(error: BaseException) -> LedgerError:
     state = getattr(error, "sqlstate", None)
     if state == TOO_SLOW or reason == "interrupted":
         return BadQuery(SLOW)
+    if state == NO_TABLE or reason.startswith("no such table"):
+        known = ", ".join([*(view.name for view in VIEWS), *Base.metadata.tables])
+        return BadQuery(f"{reason}: the views and tables are {known} (docs/ledger.md has their columns)")
     return BadQuery(f"the ledger does not answer this ({reason}): a question is one SELECT, and changes nothing")

@@ -8,6 +8,7 @@ from typing import Any
 from db import Delivery
 from db.files.messages import BadMessage, Text, converted, decoded, document
 from jobs.farm.api.parts import Address, CampaignInfo, DeliveryFields
+from langford.words import several
 
 
 class Origin(Address, frozen=True, kw_only=True):
@@ -44,5 +45,5 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
             raise BadMessage(f"its {name} is not that of the campaign {info.name} on the server")
     delivery = converted(fields, DeliveryFields).delivery()
     if delivery.index >= info.tasks:
-        raise BadMessage(f"the campaign has only {info.tasks} tasks")
+        raise BadMessage(f"the campaign has only {several(info.tasks, 'task')}")
     return delivery

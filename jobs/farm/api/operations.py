@@ -6,15 +6,18 @@ Each operation takes a ledger, its campaign, the token of the request, and the r
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from db import Campaign, Credential, Ledger, Standing
+from db import Campaign, Credential, Lease, Ledger, Standing
 from db.files.messages import BadMessage
+from db.states import EventKind
 from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, LeaseFields, ReceiptFields
+from jobs.farm.guard.lease_allowances import LeaseAllowances
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
+from langford.words import several
 
 LONGEST_LEASE_SECONDS = 24 * 3600
 
@@ -42,13 +45,27 @@ def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departur
     return wire.Done()
 
 
-def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseRequest) -> wire.Leases:
-    """Lease tasks; raises AnotherCampaign."""
+def lease(
+    allowances: Mapping[str, LeaseAllowances],
+    ledger: Ledger,
+    campaign: Campaign,
+    token: str,
+    request: wire.LeaseRequest,
+) -> wire.Leases:
+    """Lease tasks; raises AnotherCampaign or TooManyLeases.
+
+    ``allowances``: of the tokens, by the UUID of the campaign.
+    """
     if request.campaign != campaign.uuid:
         # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
         raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
     seconds = min(request.seconds, LONGEST_LEASE_SECONDS)
-    leases = campaign.lease(request.worker, request.count, seconds, request.held, token, request.copies)
+    allowance, leases = allowances[campaign.uuid], list[Lease]()
+    allowed = allowance.take(token, request.count)
+    try:
+        leases = campaign.lease(request.worker, allowed, seconds, request.held, token, request.copies)
+    finally:
+        allowance.give_back(token, allowed - len(leases))
     return wire.Leases(leases=[LeaseFields.of_lease(lease) for lease in leases])
 
 
@@ -74,13 +91,25 @@ def die(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wi
     return wire.SetAside(set_aside=campaign.die(request.credential, request.reason))
 
 
-def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Results) -> wire.Receipts:
-    """Accept results."""
+def deliver(
+    allowances: Mapping[str, LeaseAllowances],
+    ledger: Ledger,
+    campaign: Campaign,
+    token: str,
+    request: wire.Results,
+) -> wire.Receipts:
+    """Accept results; ``allowances``: of the tokens, by the UUID of the campaign."""
     ahead = request.now - time.time()
     deliveries = [fields.delivery(ahead) for fields in request.deliveries]
     if any(delivery.index >= campaign.tasks for delivery in deliveries):
-        raise BadMessage(f"the campaign has only {campaign.tasks} tasks")
+        raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
     receipts = campaign.deliver(deliveries)
+    good = [
+        delivery.index
+        for delivery, receipt in zip(deliveries, receipts, strict=True)
+        if receipt.event in (None, EventKind.CONFIRMED)
+    ]
+    allowances[campaign.uuid].delivered(token, good)
     return wire.Receipts(receipts=[ReceiptFields.of_receipt(receipt) for receipt in receipts])
 
 

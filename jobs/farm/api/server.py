@@ -15,7 +15,8 @@
     POST /campaigns/NAME/results      worker  {deliveries, now} → {receipts}
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
-Requests carry "Authorization: Bearer TOKEN".  A token alone changes no attempt: a request names an attempt and the
+Requests carry "Authorization: Bearer TOKEN", those of workers also their version of the messages
+(:mod:`jobs.farm.api.versions`).  A token alone changes no attempt: a request names an attempt and the
 nonce of its lease, and a request for leases names a worker, whose random UUID no answer reveals.  The token with
 which a worker enrols also decides whose vote its results are; the worker sends the same token for its leases.
 409 says that the ledger does not know the worker, 410 that another campaign has the name now.  A request may be
@@ -57,18 +58,20 @@ from jobs.farm.api.operations import AnotherCampaign
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.api.traffic import Counted, Traffic, paths_of
+from jobs.farm.api.versions import HEADER, SPOKEN, OtherVersion, require_understood
 from jobs.farm.dashboard.documents import Documents
 from jobs.farm.dashboard.pages import Pages
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.lease_allowances import LeaseAllowances, TooManyLeases
 from jobs.farm.guard.refusals import Refusal, refusing
 from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size
 M = TypeVar("M")
-PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", HEADER: str(SPOKEN)}
 
 
 class NoToken(LangfordError):
@@ -84,6 +87,7 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
     NoToken: Refusal(401, {"WWW-Authenticate": "Bearer"}),
     Forbidden: Refusal(403),
+    OtherVersion: Refusal(403, is_logged=True),
     WorkerDistrusted: Refusal(403),
     WrongToken: Refusal(403),
     UnknownWorker: Refusal(409),
@@ -91,6 +95,7 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     NoSuchCampaign: Refusal(410),
     BodyTooLarge: Refusal(413),
     TooManyRequests: Refusal(429),
+    TooManyLeases: Refusal(429, {"Retry-After": "60"}, is_logged=True),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
     NoMoreStreams: Refusal(503, {"Retry-After": "10"}),
     LedgerBusy: Refusal(
@@ -166,9 +171,13 @@ class Endpoints:
         """
         self._ledger, self._access, self._overviews = ledger, access, overviews
         self._streams, self._metrics, self._version = streams, metrics, version
+        self._allowances = {each.uuid: LeaseAllowances(each.tasks) for each in access.campaigns.values()}
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; those to which programs write with the role that they need."""
+        lease, deliver = (
+            partial(operation, self._allowances) for operation in (operations.lease, operations.deliver)
+        )
         return [
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
@@ -177,12 +186,12 @@ class Endpoints:
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
             self._operation("/workers", Role.WORKER, operations.enrol, wire.Enrolment),
             self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
-            self._operation("/leases", Role.WORKER, operations.lease, wire.LeaseRequest, bodies.HELD),
+            self._operation("/leases", Role.WORKER, lease, wire.LeaseRequest, bodies.HELD),
             self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
             self._operation("/releases", Role.WORKER, operations.release, wire.Release, bodies.ATTEMPTS),
             self._operation("/failures", Role.WORKER, operations.fail, wire.End),
             self._operation("/deaths", Role.WORKER, operations.die, wire.End),
-            self._operation("/results", Role.WORKER, operations.deliver, wire.Results, bodies.RESULTS),
+            self._operation("/results", Role.WORKER, deliver, wire.Results, bodies.RESULTS),
             self._operation("/retries", Role.ADMIN, operations.retry, dict[str, Any]),
         ]
 
@@ -246,13 +255,20 @@ class Endpoints:
         return Route("/campaigns/{name}" + path, operate, methods=["POST"])
 
     async def _authorized(self, request: Request, role: Role) -> tuple[Campaign, Right]:
-        """The campaign of a request, and what its tokens give there; raises NoToken or Forbidden."""
+        """The campaign of a request, and what its tokens give there.
+
+        Raises NoToken or Forbidden; BadMessage or OtherVersion for a client of another version.
+        """
         name = request.path_params["name"]
         right = await self._access.right(request, name, self._tokens(request))
         if right is None:
             raise Forbidden("no campaign here has this name and this token: check both")
         if not right.role.includes(role):
             raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
+        said = request.headers.get(HEADER)
+        # Browsers state no version, and need none to read.
+        if said is not None or request.method == "POST":
+            require_understood(said)
         return self._access.campaigns[name], right
 
     async def _opened(self, request: Request) -> list[str]:
@@ -278,4 +294,4 @@ def _private(text: bytes) -> Response:
 
 
 def _error(message: str, status: int, headers: Mapping[str, str]) -> Response:
-    return JSONResponse({"error": message}, status, headers)
+    return JSONResponse({"error": message}, status, {**headers, HEADER: str(SPOKEN)})

@@ -32,11 +32,13 @@ class Refusal:
         headers: of the answer.
         message: what the client reads instead of the error's own message, which is logged then; "{number}" in it
             becomes the number of the line in the log.  None: the error's own message.
+        is_logged: whether the operator reads the error's own message too.
     """
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     message: str | None = None
+    is_logged: bool = False
 
 
 def refusing(access: Access, table: Mapping[type[Exception], Refusal], respond: Respond) -> Middleware:
@@ -64,4 +66,6 @@ async def _answer(
         traceback = None if isinstance(error, LedgerError) else error
         access.log.say(access.address(request), f"{number}: {error}", traceback)
         message = refusal.message.format(number=number)
+    elif refusal.is_logged:
+        access.log.say(access.address(request), f"{request.path_params['name']}: {error}")
     return respond(message, refusal.status, headers)

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
+from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion, disagreement
 from jobs.farm.api.wire import Failure
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
@@ -43,7 +44,7 @@ class ServerAway(LangfordError):
 
 
 class ServerRefuses(LangfordError):
-    """The server refuses a request for good: the token or the name is wrong."""
+    """The server refuses a request for good: the token, the name or the version of the messages is wrong."""
 
 
 class RequestRefused(ServerAway):
@@ -98,7 +99,9 @@ class Requests:
         self._connected = partial(
             httpx.Client,
             verify=context,
-            headers=httpx.Headers({"Authorization": f"Bearer {token}", "Accept-Encoding": "identity"}),
+            headers=httpx.Headers(
+                {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity", HEADER: str(SPOKEN)}
+            ),
             timeout=TIMEOUT_SECONDS,
             # HTTP_PROXY and HTTPS_PROXY are used, except to reach this machine, which no proxy could.
             trust_env=not is_this_machine(host),
@@ -152,7 +155,14 @@ class Requests:
             raise ServerAway(f"no answer from {address} ({error})") from error
         self._answered = True
         status = response.status_code
-        if status == 200 and content.lstrip()[:1] in (b"{", b"["):
+        is_answer = status == 200 and content.lstrip()[:1] in (b"{", b"[")
+        version = response.headers.get(HEADER)
+        if is_answer or version is not None:
+            with understood(address):
+                disagree = disagreement(SPOKEN, WireVersion.stated(version))
+            if disagree is not None:
+                raise ServerRefuses(f"{address}: {disagree}")
+        if is_answer:
             with understood(address):
                 return decoded(content, answer_type)
         # A task server answers JSON, also when it refuses; everything else comes from a proxy or another server.

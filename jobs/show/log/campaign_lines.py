@@ -10,9 +10,9 @@ from typing import Any
 from msgspec.structs import asdict
 
 from db import Campaign
-from db.look.overview import Overview, Presence, WorkerView, iso
+from db.look.overview import ENDINGS, Overview, Presence, WorkerView, iso
 from db.records import EventRecord
-from db.states import EventKind, TaskState
+from db.states import EventKind, Outcome, TaskState
 from jobs.show.log import line
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
 from langford.speed import now
@@ -36,7 +36,7 @@ def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign])
 
 def _done(campaign: Campaign) -> str:
     done = campaign.standing().tasks.get(TaskState.DONE, 0)
-    return f"{done:,} of {campaign.tasks:,} tasks done"
+    return f"{done:,} of {several(campaign.tasks, 'task')} done"
 
 
 def stopped() -> None:
@@ -73,7 +73,10 @@ def left(campaign: str, workers: Sequence[WorkerView]) -> None:
     """Workers that have ended, and how."""
     endings = Counter(worker.ending or "unknown" for worker in workers)
     how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
-    described = f"worker {_name(workers[0])} left: {workers[0].ending or 'for an unknown reason'}"
+    ending, unfinished = workers[0].ending or "", workers[0].preempted.count
+    how_one = ENDINGS.get(ending, ending or "for an unknown reason")
+    lost = f"; it did not finish {several(unfinished, 'task')}" if unfinished else ""
+    described = f"worker {_name(workers[0])} left: {how_one}{lost}"
     _workers_line("worker_left", campaign, workers, described, f"{len(workers):,} workers left ({how}): ")
 
 
@@ -95,6 +98,14 @@ def expired(campaign: str, number: int) -> None:
         "1 lease has expired: its task goes" if number == 1 else f"{number:,} leases have expired: their tasks go"
     )
     line.line("leases_expired", f"{leases} back to the queue", campaign, alarm=True, number=number)
+
+
+def died(campaign: str, number: int) -> None:
+    """Processes of workers that died while they evaluated tasks, which go to others."""
+    one, many = "process of a worker has died: its task goes", "processes of workers have died: their tasks go"
+    line.line(
+        "processes_died", f"{several(number, one, many)} back to the queue", campaign, alarm=True, number=number
+    )
 
 
 def _workers_line(
@@ -138,7 +149,7 @@ def progress(overview: Overview) -> str:
     present = occupied(overview)
     words = [
         f"{percent(overview.work.done)} of the work",
-        f"{tasks.done:,}/{tasks.total:,} tasks",
+        f"{tasks.done:,}/{several(tasks.total, 'task')}",
         several(present, "worker"),
     ]
     if tasks.set_aside:
@@ -180,10 +191,18 @@ def occupied(overview: Overview) -> int:
 
 def done(overview: Overview) -> None:
     """The campaign needs no more workers."""
-    checks = f"; {overview.checked.replicated:,} results are replicated" if overview.checked.drawn else ""
-    message = f"done: {overview.tasks.done:,} tasks{checks}; `langford result {overview.campaign}` merges them"
+    checks = (
+        f"; {several(overview.checked.replicated, 'result is', 'results are')} replicated"
+        if overview.checked.drawn
+        else ""
+    )
+    message = (
+        f"done: {several(overview.tasks.done, 'task')}{checks}; `langford result {overview.campaign}` merges them"
+    )
     line.line("done", message, overview.campaign, tasks=overview.tasks.done)
 
 
 WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
 """The functions that log changes of workers, by the change."""
+LOST_LINES = {Outcome.EXPIRED: expired, Outcome.DIED: died}
+"""The functions that log attempts that were lost, by their outcome."""

@@ -69,7 +69,9 @@ class CampaignReporter:
         self._changes: Mapping[str, Gathered[WorkerView]] = {
             change: Gathered(clock) for change in ("joined", "left", "silent", "back")
         }
-        self._expired: Gathered[int] = Gathered(clock)
+        self._lost: Mapping[Outcome, Gathered[int]] = {
+            outcome: Gathered(clock) for outcome in (Outcome.EXPIRED, Outcome.DIED)
+        }
         self._before: Overview | None = None
         # Of all workers that were ever seen: an overview names only some of many.
         self._states: dict[str, Presence] = {}
@@ -90,8 +92,9 @@ class CampaignReporter:
         for change, workers in self._changes.items():
             if changed := workers.due(at_once):
                 campaign_lines.WORKER_LINES[change](self._name, changed)
-        if number := sum(self._expired.due(at_once)):
-            campaign_lines.expired(self._name, number)
+        for outcome, numbers in self._lost.items():
+            if number := sum(numbers.due(at_once)):
+                campaign_lines.LOST_LINES[outcome](self._name, number)
 
     def _look_at(self, now: Overview) -> None:
         before, self._before = self._before, now
@@ -120,9 +123,10 @@ class CampaignReporter:
                 self._changes["silent"].add([worker])
             elif was in gone and state is not Presence.DISTRUSTED:
                 self._changes["back"].add([worker])
-        expired = now.attempts.get(Outcome.EXPIRED, 0) - before.attempts.get(Outcome.EXPIRED, 0)
-        if expired > 0:
-            self._expired.add([expired])
+        for outcome, numbers in self._lost.items():
+            new = now.attempts.get(outcome, 0) - before.attempts.get(outcome, 0)
+            if new > 0:
+                numbers.add([new])
 
     def _say_progress(self, now: Overview) -> None:
         """Log the progress each minute, and less often while nothing changes."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.show.report import losses, measured, participants, proof
+from jobs.show.report import citation, losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
 from jobs.show.report.evidence import Evidence
 from langford.speed import of_computation, since_the_start
 from langford.version import __version__
-from langford.words import duration, instant, number, share
+from langford.words import duration, instant, number, several, share
 
 
 def document(evidence: Evidence) -> Document:
@@ -32,6 +32,7 @@ def _sections(evidence: Evidence) -> Iterator[Section]:
     yield from losses.sections(evidence)
     yield proof.origin_section(evidence)
     yield proof.repeat_section(evidence)
+    yield citation.section(evidence)
     if evidence.missing:
         missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
         yield Section("What this report does not know", [Points(missing)])
@@ -71,4 +72,6 @@ def _until(evidence: Evidence) -> str:
     span = f"From {instant(found.began)} to {instant(found.ended)} UTC"
     if found.done == found.tasks:
         return f"{span}; all tasks are done."
-    return f"{span}; {found.tasks - found.done:,} tasks are not done. {evidence.forecast}".strip()
+    return (
+        f"{span}; {several(found.tasks - found.done, 'task is', 'tasks are')} not done. {evidence.forecast}".strip()
+    )

@@ -14,12 +14,13 @@ from db.records import Machine
 from db.states import Outcome
 
 
-def read(files: Sequence[Path]) -> tuple[Export, History]:
-    """The results of exported files of one campaign, and its history.
+def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
+    """The results of exported files of one campaign, its history, and the SHA-256 of each file.
 
     Raises BadExport, CampaignMismatch or ConflictingResults.
     """
-    export = joined([read_export(file) for file in files])
+    parts = [read_export(file) for file in files]
+    export = joined(parts)
     machines = sorted({each.machine for each in export.computations.values()}, key=lambda machine: machine.number)
     history = History(
         name=export.name,
@@ -37,7 +38,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History]:
         event_counts={},
         conflicts=(),
     )
-    return export, history
+    return export, history, [part.sha256 for part in parts]
 
 
 def _results(export: Export, machines: Sequence[Machine]) -> Results:

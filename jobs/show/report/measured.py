@@ -69,7 +69,7 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
         lost = f"{duration(found.aborted_seconds)}{of_effective if found.effective else ''}"
         yield "time of all, at most", lost, "aborted_total"
     if found.repeated:
-        again = f"{found.repeated:,} results, {duration(found.repeated_seconds)}"
+        again = f"{several(found.repeated, 'result')}, {duration(found.repeated_seconds)}"
         yield "computed again, to confirm", again, ""
 
 

@@ -20,7 +20,7 @@ def answer(evidence: Evidence) -> str:
     found = evidence.numbers
     if evidence.count is not None:
         return f"{evidence.count.published:,}"
-    return f"{found.done:,} of {found.tasks:,} tasks are done"
+    return f"{found.done:,} of {several(found.tasks, 'task is', 'tasks are')} done"
 
 
 def verdict(evidence: Evidence) -> str:
@@ -62,9 +62,10 @@ def _count(evidence: Evidence) -> Iterator[Block]:
         return
     reversal = ", up to reversal" if problem.mirrored else ""
     yield Paragraph(
-        f"{problem} = {count.published:,} arrangements{reversal}: {problem.n} colours of {problem.copies} cubes on "
-        f"{problem.places} places. It is the sum of {several(count.tasks, 'partial result')}, each an exact "
-        f"integer, over {number(count.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
+        f"{problem} = {count.published:,} arrangements{reversal}: {several(problem.n, 'colour')} of "
+        f"{problem.copies} cubes on {problem.places} places. It is the sum of "
+        f"{several(count.tasks, 'partial result')}, each an exact integer, over "
+        f"{number(count.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
     )
     words = " ".join(compared.words.split())
     if compared.agrees is False:
@@ -87,8 +88,8 @@ def _limits(evidence: Evidence) -> str:
     )
     if confirmed:
         proved += (
-            f" {confirmed:,} results ({share(confirmed / tasks)}) were computed a second time by another machine, "
-            f"with the same value{_said(evidence)}."
+            f" {several(confirmed, 'result was', 'results were')} computed a second time by another machine "
+            f"({share(confirmed / tasks)}), with the same value{_said(evidence)}."
         )
     return (
         f"{proved} They do not find an error that every copy of a kernel has, nor a worker that makes up a result "

@@ -21,6 +21,7 @@ from langford.cli.options.common import (
 from langford.cli.output import display
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
+from langford.words import several
 
 
 @click.command(
@@ -86,9 +87,9 @@ def confirm(
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")
         report = work_off(ledger, confirming, chosen_devices, stop, time_limit)
-        code = unfinished(confirming, report, stop)
-        if code is not None:
-            context.exit(code)
+        ended = unfinished(confirming, report, stop)
+        if ended is not None:
+            context.exit(ended.print(as_json))
         outcome = Confirmation(
             campaign.problem, (name, campaign.key), (confirming.name, key), (counted, require_complete(confirming))
         )
@@ -106,5 +107,7 @@ def _print(outcome: Confirmation) -> None:
     plans = (outcome.first, outcome.second)
     for (name, key), count in zip(plans, outcome.counts, strict=True):
         seed = f", seed {key.seed}" if key.seed else ""
-        print(f"{outcome.problem} = {count.published:,}  {name}: {key.method}, {count.tasks:,} tasks{seed}")
+        print(
+            f"{outcome.problem} = {count.published:,}  {name}: {key.method}, {several(count.tasks, 'task')}{seed}"
+        )
     print(f"  {outcome.words}")

@@ -12,6 +12,7 @@ from db.store.schema import SCHEMA
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, without_open_password
 from langford.cli.output import display
+from langford.words import several
 
 
 @click.group(cls=ListingGroup)
@@ -38,7 +39,7 @@ def copy(source: str, target: str, as_json: bool) -> None:
         display.print_json([asdict(table) for table in tables])
         return
     for table in tables:
-        print(f"{table.name:<9} {table.rows:>10,} rows  sha256 {table.checksum[:16]}…")
+        print(f"{table.name:<9} {several(table.rows, 'row'):>15}  sha256 {table.checksum[:16]}…")
 
 
 @ledger.command(

@@ -17,6 +17,8 @@ from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output import formats
 from langford.cli.output.terminal import is_terminal
 
+EXPANDED = "expanded"
+
 
 def moment(text: str) -> float:
     """A time in seconds since 1970, from "2026-01-31", "2026-01-31T12:30", "90m" or "1:30:00" ago."""
@@ -33,20 +35,35 @@ def moment(text: str) -> float:
     return at
 
 
+class QuestionName(click.Choice[str]):
+    """The name of a question; written with hyphens it is the same."""
+
+    def __init__(self) -> None:
+        super().__init__(list(QUESTIONS))
+
+    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
+        """The name, with underscores; raises UsageError with the list of all."""
+        name = value.replace("-", "_")
+        if name not in QUESTIONS:
+            raise click.UsageError(f"there is no question {value!r:.80}: ask {', '.join(QUESTIONS)}, or give --sql")
+        return name
+
+
 @click.command(
     epilog="""\b
 Examples:
   langford query
-  langford query slowest-tasks --limit 10
+  langford query slowest_tasks --limit 10
   langford query worker_overview --campaign langford-28-polyphase-16 --since 12h
-  langford query lost-attempts --worker node17 --state preempted --format csv
+  langford query lost_attempts --worker node17 --state preempted --format csv
+  langford query task_overview --limit 1 -x
   langford query task_overview --format parquet --out tasks.parquet
   langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
 Without a question it lists them.  Partial results and counts are decimal text in every format: exact_sum
 adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
-@click.argument("question", required=False, type=click.Choice(list(QUESTIONS)))
+@click.argument("question", required=False, type=QuestionName(), metavar="[QUESTION]")
 @ledger_option
 @click.option("--campaign", metavar="NAME", help="Only rows of this campaign.")
 @click.option("--worker", metavar="W", help="Only rows of this worker: the start of its UUID, or its host.")
@@ -64,6 +81,9 @@ adds them up in SQLite, sum(value::numeric) in Postgres."""
     help="Give up after this time.",
 )
 @click.option("--format", "form", type=click.Choice(list(formats.FORMATS)), help="Default: table.")
+@click.option(
+    "-x", "is_expanded", is_flag=True, help="One field per line, with nothing shortened: --format expanded."
+)
 @click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write into this file.")
 @json_option
 def query(
@@ -77,12 +97,15 @@ def query(
     sql: str | None,
     seconds: float,
     form: str | None,
+    is_expanded: bool,
     out: Path | None,
     as_json: bool,
 ) -> None:
     """Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet."""
     formats.require_json(form, as_json)
-    chosen = form or ("json" if as_json else "table")
+    if is_expanded and (as_json or form not in (None, EXPANDED)):
+        raise click.UsageError(f"-x is --format {EXPANDED}: leave it out, or the other format")
+    chosen = EXPANDED if is_expanded else form or ("json" if as_json else "table")
     filters = Filters(campaign, worker, since, state, limit)
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a question of its own: leave the name and the filters out")
@@ -99,6 +122,8 @@ def query(
         columns, rows = answer.columns, answer.rows
         if chosen == "csv" and is_terminal(out):
             columns, rows = formats.escaped(columns, rows)
+        if chosen == "table" and question is not None:
+            columns, rows = formats.reordered(QUESTIONS[question].telling, columns, rows)
         formats.write(formats.FORMATS[chosen](columns, rows), out)
 
 

@@ -9,6 +9,7 @@ import click
 from db import Ledger
 from db.errors import Unreplicated
 from db.files.promise import document as promise_document
+from jobs.show.report import citation
 from jobs.show.report import evidence as gathering
 from jobs.show.report.evidence import Evidence
 from jobs.show.report.files import require_format, write, write_figures
@@ -74,7 +75,8 @@ def report(
 ) -> None:
     """Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.
 
-    It answers how fast it went, until when, who worked, what went wrong, and what is proved.
+    It answers how fast it went, until when, who worked, what went wrong, and what is proved; and it prints the
+    paragraph with which a paper cites the count.
     """
     if (name is None) != bool(exports):
         raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
@@ -91,6 +93,9 @@ def report(
     else:
         for file in written:
             show(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
+        cited = citation.paragraph(found)
+        if cited is not None:
+            show(f"\n{cited}")
     if found.unreplicated:
         raise Unreplicated(found.pending)
     wrong = found.agreement is not None and found.agreement.agrees is False
@@ -101,7 +106,7 @@ def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfi
     if name is None:
         return gathering.of_files(exports, unconfirmed)
     with Ledger(address) as ledger:
-        return gathering.of_campaign(ledger.campaign(name), unconfirmed)
+        return gathering.of_campaign(ledger.campaign(name), unconfirmed, ledger.campaigns())
 
 
 def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
@@ -124,6 +129,7 @@ def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
         "occupancy": numbers.occupancy,
         "aborted": numbers.aborted,
         "aborted_seconds": None if numbers.lost is None else numbers.aborted_seconds,
+        "citation": citation.paragraph(found),
         "missing": list(found.missing),
         "files": [str(file) for file in files],
     }

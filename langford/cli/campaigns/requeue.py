@@ -80,7 +80,9 @@ Examples:
 )
 @click.argument("name")
 @click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
-@click.option("--worker", help="All results of this worker, or of all workers of this host.")
+@click.option(
+    "--worker", metavar="W", help="All results of this worker: the start of its UUID, or the name of its host."
+)
 @click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
 @click.option("--all", "everything", is_flag=True, help="All results.")
 @ledger_option

@@ -9,6 +9,7 @@ import click
 from db import Ledger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
+from db.files.reading import STANDARD_INPUT
 from jobs.verify import exchange, signing
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.options.common import allowed_signers_option, json_option, ledger_option
@@ -21,13 +22,16 @@ Examples:
   langford result langford-24-polyphase-12
   langford result langford-24-polyphase-12 --unconfirmed
   langford result --from jobs/campaigns/langford-27*.jsonl.gz
+  langford result --from -
 
 Exit codes: 0, 2 bad input, 3 incomplete, or results of the promised share (--replicate) wait for others, 4 a
 result is wrong."""
 )
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
-@click.option("--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign.")
+@click.option(
+    "--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign; - is standard input."
+)
 @allowed_signers_option
 @click.option(
     "--unconfirmed",
@@ -64,6 +68,8 @@ def result(
             display.print_json(counts if len(names) > 1 else counts[0])
         context.exit(max(codes))
     files = [Path(name) for name in names]
+    if allowed is not None and STANDARD_INPUT in files:
+        raise click.UsageError("a signature stands beside a file, not beside standard input: give --from a FILE")
     signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}
     export, count = exchange.count_of(files, unconfirmed)
     for file, words in signers.items():

@@ -1,15 +1,41 @@
-"""Which campaign ``langford run`` resumes."""
+"""Which campaign ``langford run`` resumes, and what is left of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from db import Campaign, Ledger
+from db.errors import ConnectionLost, LedgerUnusable
 from db.states import TaskState
+from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
 from langford.cli.output import display
-from langford.methods import Method, PlanKey, find_method
+from langford.cli.output.dry_run import DryRun
+from langford.devices import Device
+from langford.methods import Method, PlanKey, find_method, plan_of
+from langford.words import several
+
+
+@contextmanager
+def existing(address: str) -> Iterator[Ledger | None]:
+    """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
+    if "://" not in address and not Path(address).exists():
+        yield None
+        return
+    try:
+        ledger = Ledger(address)
+    except ConnectionLost:
+        raise
+    except LedgerUnusable:
+        if "://" not in address:
+            raise
+        yield None
+        return
+    with ledger:
+        yield ledger
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
@@ -22,6 +48,41 @@ def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
     return create_campaign(ledger, key, name, yes=True)
 
 
+def planned(
+    ledger: Ledger | None,
+    address: str,
+    name: str | None,
+    key: PlanKey,
+    chosen_devices: Sequence[Device],
+    seconds: float,
+) -> DryRun:
+    """What it would take to work a campaign off.
+
+    Args:
+        ledger: where it may have been begun; None: there is none yet.
+        address: where that is, or would be.
+        name: of the campaign; None: the name of its plan.
+        key: its plan.
+        chosen_devices: compute at the same time.
+        seconds: that they take for all tasks.
+    """
+    name = name or key.name
+    campaigns = {} if ledger is None else {campaign.name: campaign for campaign in ledger.campaigns()}
+    left, share = len(plan_of(key).tasks), 1.0
+    if name in campaigns:
+        standing = campaigns[name].standing()
+        left, share = standing.unfinished, 1 - standing.work.get(TaskState.DONE, 0.0) / campaigns[name].work
+    state = "is resumed" if name in campaigns else "would be created"
+    place = without_password(address)
+    return DryRun(
+        f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}",
+        left,
+        seconds * share,
+        chosen_devices,
+        place if ledger is not None else f"{place} (would be created)",
+    )
+
+
 def name_others(ledger: Ledger, key: PlanKey) -> None:
     """Name the unfinished campaigns of the same problem before another one is created."""
     for other in ledger.campaigns():
@@ -30,7 +91,7 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
             done = standing.tasks.get(TaskState.DONE, 0)
             if done and standing.unfinished:
                 share = standing.work.get(TaskState.DONE, 0.0) / other.work
-                so_far = f"{done:,} of {other.tasks:,} tasks, {share:.0%} of the work"
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {share:.0%} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "
                     f"`langford run {other.name}` resumes it"

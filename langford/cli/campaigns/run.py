@@ -7,10 +7,11 @@ from collections.abc import Sequence
 import click
 
 from db import Campaign, Ledger
-from langford.cli.campaigns.resuming import key_to_resume, name_others, resumed
+from langford.cli.campaigns.resuming import existing, key_to_resume, name_others, planned, resumed
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
+    failed,
     work_off,
 )
 from langford.cli.options.common import (
@@ -27,10 +28,12 @@ from langford.cli.options.notifying import NotifyOptions, last_seconds, notified
 from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
-from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYING, advice, length, seconds_on
+from langford.cli.output.dry_run import dry_run_option
+from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
-from langford.methods import ChosenPlan, candidates
+from langford.errors import LangfordError
+from langford.methods import METHODS, candidates
 
 
 @click.command(
@@ -39,6 +42,7 @@ Examples:
   langford run langford 19
   langford run langford 19 --method polyphase --depth 10
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
+  langford run langford 31 --dry-run
   langford run langford-19-polyphase-10
   langford run --differences 1,2,5,7
 
@@ -59,6 +63,7 @@ Running the same command again resumes the campaign, and so does its name alone.
 @time_limit_option
 @patience_option
 @notify_options
+@dry_run_option
 @json_option
 @click.pass_context
 def run(
@@ -71,6 +76,7 @@ def run(
     time_limit: float | None,
     patience: float,
     notify: NotifyOptions,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Create or resume a campaign and work it off on this machine."""
@@ -80,13 +86,23 @@ def run(
 
     def worked_off(ledger: Ledger, campaign: Campaign, chosen_devices: Sequence[Device]) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
-            report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+            try:
+                report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+            except LangfordError as error:
+                failed(campaign, error, as_json)
+                raise
         return conclude(campaign, report, stop, as_json)
 
     if chosen.resumed is not None:
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
         with Ledger(address) as ledger:
+            if dry_run:
+                key = ledger.campaign(chosen.resumed).key
+                here = devices(device, chosen_cores(workers))
+                expected = seconds_on(key.problem, METHODS[key.method], here)
+                planned(ledger, address, chosen.resumed, key, here, expected).print(as_json)
+                return
             campaign = resumed(ledger, chosen.resumed, device)
             context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
     settled = chosen.settled(Device.parse(device))
@@ -95,8 +111,15 @@ def run(
     # Before the ledger is opened: bad input creates no ledger.
     new = chosen.plan(Device.parse(device), _task_seconds(task_time, device))
     chosen_devices = devices(device, chosen_cores(workers))
+    rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
+    if dry_run:
+        with existing(address) as found:
+            resumes = None if found is None else key_to_resume(found, chosen, [new.method, *rivals])
+            key = resumes or new.key
+            expected = seconds_on(key.problem, METHODS[key.method], chosen_devices)
+            planned(found, address, chosen.name, key, chosen_devices, expected).print(as_json)
+        return
     with Ledger(address, create=True) as ledger:
-        rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
         begun = key_to_resume(ledger, chosen, [new.method, *rivals])
         if begun is None:
             name_others(ledger, new.key)
@@ -104,17 +127,9 @@ def run(
         if begun is None and new.reason:
             display.say(f"{new.problem} by {new.method.name}, {new.reason}")
         if begun is None:
-            _say_how_long(new, chosen_devices)
+            expected = seconds_on(new.problem, new.method, chosen_devices)
+            say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, chosen_devices)
         context.exit(worked_off(ledger, campaign, chosen_devices))
-
-
-def _say_how_long(new: ChosenPlan, chosen_devices: Sequence[Device]) -> None:
-    """Say how long a new campaign takes, where that is long, and what would make it shorter."""
-    expected = seconds_on(new.problem, new.method, chosen_devices)
-    if expected > SECONDS_WORTH_SAYING:
-        display.say(f"{new.problem} by {new.method.name}: {length(expected, chosen_devices)}")
-    if expected > SECONDS_WORTH_ADVICE:
-        display.say(advice(new.problem, expected, chosen_devices))
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
 
+from db.errors import LedgerError
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
+from db.look.overview import ID_LENGTH
 from db.states import TaskState
 from jobs.run.calls import GivenUp
+from jobs.run.clock import SYSTEM, Clock
+from jobs.run.console import Step
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.pool import Pool
@@ -22,17 +28,20 @@ from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.console import Terminal
+from langford.cli.output.dry_run import TASK_DISK_BYTES
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import BadInput
+from langford.errors import BadInput, LangfordError
 from langford.methods import Count, PlanKey, plan_of
-from langford.words import several
+from langford.words import quantity, several
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
+SECONDS_WORTH_A_NAME = 5.0
+"""A run that lasts longer may be looked for in the tables of workers."""
 
 
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
@@ -48,7 +57,8 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     """
     work = plan_of(key).work
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
-        many = f"{key} has {len(work):,} tasks, which takes minutes and gigabytes"
+        size = f"{quantity(TASK_DISK_BYTES * len(work))}B"
+        many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
         if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
             raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
     return ledger.create_campaign(name or key.name, key, work.tolist())
@@ -66,40 +76,126 @@ def work_off(
     """Run a campaign of a ledger and show its progress; the other arguments are those of
     :class:`jobs.run.loop.Run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
-    console = Terminal(line, stop)
+    identity = Identity.fresh(devices)
+    console = RunTerminal(line, stop, identity)
     with line.shown():
         try:
-            source = LedgerTasks(ledger, campaign, Identity.fresh(devices), console)
+            source = LedgerTasks(ledger, campaign, identity, console)
         except GivenUp as error:
             console.say(str(error))
             return RunReport(0, 0.0, stop.reason(), 0)
         return Run(source, devices, console, time_limit, pool_of, patience).run()
 
 
+class RunTerminal(Terminal):
+    """The console of a run, which says once which worker it is, if it lasts."""
+
+    def __init__(
+        self, line: ProgressLine, stop: StopSignals | None, identity: Identity, clock: Clock = SYSTEM
+    ) -> None:
+        super().__init__(line, stop)
+        self._clock, self._due = clock, clock.monotonic() + SECONDS_WORTH_A_NAME
+        self._name: str | None = f"{identity.worker_id[:ID_LENGTH]} on {identity.host}"
+
+    def show(self, step: Step) -> None:
+        """Show the progress."""
+        if self._name is not None and self._clock.monotonic() >= self._due:
+            self.say(f"this is worker {self._name}")
+            self._name = None
+        super().show(step)
+
+
 def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
-    """Print the count, or the reason why there is none yet; returns the exit code."""
-    code = unfinished(campaign, report, stop)
-    return answer_of(campaign).print(as_json) if code is None else code
+    """Print the count, or the reason why there is none yet; returns the exit code.
+
+    With ``as_json`` a document goes to standard output in every case, also before the errors of :func:`answer_of`.
+    """
+    ended = unfinished(campaign, report, stop)
+    if ended is not None:
+        return ended.print(as_json)
+    try:
+        answer = answer_of(campaign)
+    except LangfordError as error:
+        if as_json:
+            display.print_json(_document(campaign, report, str(error)))
+        raise
+    return answer.print(as_json)
 
 
-def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> int | None:
-    """Say why a campaign is not finished after a run; returns the exit code, or None when it is finished."""
+def failed(campaign: Campaign, error: LangfordError, as_json: bool) -> None:
+    """Print how far a campaign is whose run ends with an error, with ``as_json``."""
+    if as_json:
+        display.print_json(_document(campaign, RunReport(0, 0.0, None, 0), str(error)))
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """Why a campaign is not finished after a run.
+
+    Attributes:
+        campaign: it.
+        report: how the run ended.
+        code: the exit code of the command.
+        words: the reason, and what to do next.
+    """
+
+    campaign: Campaign
+    report: RunReport
+    code: int
+    words: str
+
+    def print(self, as_json: bool) -> int:
+        """Print the reason, and with ``as_json`` how far the campaign is; returns the exit code."""
+        display.say(self.words)
+        if as_json:
+            display.print_json(_document(self.campaign, self.report, self.words))
+        return self.code
+
+
+def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfinished | None:
+    """Why a campaign is not finished after a run; None when it is finished."""
     advice = f"run the same command again to resume (ledger {campaign.database.where})"
     if stop.received:
-        display.say(f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}")
-        return code_of_signal(stop.received)
+        words = f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}"
+        return Unfinished(campaign, report, code_of_signal(stop.received), words)
     if report.set_aside:
-        display.say(
+        words = (
             f"{several(report.set_aside, 'task')} failed too often; see `langford tasks {campaign.name} --state "
             f"set-aside`, then `langford retry {campaign.name}`"
         )
-        return ExitCode.TASKS_SET_ASIDE
-    tasks_left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
-    if tasks_left:
+        return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
+    left = campaign.tasks - _done(campaign)
+    if left:
         reason = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
-        display.say(f"{tasks_left} of {campaign.tasks} tasks are left ({reason}); {advice}")
-        return ExitCode.INCOMPLETE
+        words = f"{left:,} of {several(campaign.tasks, 'task is', 'tasks are')} left ({reason}); {advice}"
+        return Unfinished(campaign, report, ExitCode.INCOMPLETE, words)
     return None
+
+
+def _done(campaign: Campaign) -> int:
+    """How many tasks have a result."""
+    return campaign.standing().tasks.get(TaskState.DONE, 0)
+
+
+def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, object]:
+    """A campaign without a count, as a JSON object; ``tasks_done`` is null when the ledger does not answer."""
+    key, done = campaign.key, None
+    with suppress(LedgerError):
+        done = _done(campaign)
+    return {
+        "campaign": campaign.name,
+        "depth": key.depth,
+        "seed": key.seed,
+        "problem": key.problem.name,
+        "method": key.method,
+        "count": None,
+        "tasks": campaign.tasks,
+        "tasks_done": done,
+        "tasks_here": report.tasks_here,
+        "set_aside": report.set_aside,
+        "stopped": report.stopped,
+        "reason": reason,
+    }
 
 
 def answer_of(campaign: Campaign, unconfirmed: bool = False) -> Answer:

@@ -57,7 +57,7 @@ when all is done, or with Ctrl-C, both with exit code 0."""
     "--every",
     type=interval,
     metavar="TIME",
-    help="Time between refreshes, 0.1 s or more; default: 2 s on a terminal, 30 s in a log.",
+    help="Time between refreshes, in seconds or like 1m, 0.1 s or more; default: 2 s on a terminal, 30 s in a log.",
 )
 @json_option
 @click.pass_context

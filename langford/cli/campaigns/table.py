@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 
 from db import Ledger
+from db.store.database import without_password
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries
 from jobs.tables.rows import Table
+from langford.cli.campaigns.resuming import existing
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     VARIANT_NAMES,
@@ -27,16 +29,18 @@ from langford.cli.options.groups import gathered, given_parameters
 from langford.cli.options.types import span
 from langford.cli.output import display, formats
 from langford.cli.output.console import Terminal
+from langford.cli.output.dry_run import DryRun, dry_run_option
+from langford.cli.output.outlook import length
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
-from langford.devices import devices
+from langford.devices import Device, devices
 from langford.durable import require_replaceable
 from langford.errors import BadInput
 from langford.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
 
 BFILE = "bfile"
-FORMATS = ("table", "csv", "json", BFILE)
+FORMATS = ("table", "expanded", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
 LONG_SECONDS = 3600.0
 """A table that takes longer is begun after a question."""
@@ -49,6 +53,7 @@ Examples:
   langford table langford --defect 2..5 --to 14 --confirm
   langford table near-skolem --to 10 --format csv
   langford table extended-skolem --to 12 --sum -o b-file.txt
+  langford table rosa --to 24 --dry-run
   langford table rosa --to 24 --device cuda --ledger tables.db --yes
 
 Running the same command again goes on, also after a kill.  Exit codes: 0 done, 2 bad input, 3 incomplete, 4 a
@@ -86,6 +91,7 @@ count is wrong, 128 + N stopped by signal N."""
 @workers_option
 @device_option
 @time_limit_option
+@dry_run_option
 @json_option
 @click.pass_context
 def table(
@@ -104,6 +110,7 @@ def table(
     workers: int | None,
     device: str,
     time_limit: float | None,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Count a family up to some n, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.
@@ -122,7 +129,13 @@ def table(
     terminal = Terminal(line)
     counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit)
     # Before the ledger is opened: bad input creates no ledger.
-    _announce(counting, len(wanted), several(len(chosen_devices), chosen_devices[0].unit), yes)
+    if dry_run:
+        place = without_password(address)
+        with existing(address) as found:
+            ledger_words = place if found is not None else f"{place} (would be created)"
+        DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, ledger_words).print(as_json)
+        return
+    _announce(counting, len(wanted), chosen_devices, yes)
     line.of(len(counting.expected), counting.seconds)
     terminal.stop = stop = StopSignals()
     with Ledger(address, create=True) as ledger:
@@ -147,15 +160,30 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
     return BY_SUFFIX[out.suffix]
 
 
-def _announce(counting: TableCounting, wanted: int, used: str, yes: bool) -> None:
+def _words(counting: TableCounting, wanted: int) -> str:
+    """What a table has to count, in words."""
+    return f"{several(wanted, 'entry', 'entries')} by {several(len(counting.expected), 'count')}"
+
+
+def _announce(counting: TableCounting, wanted: int, chosen_devices: Sequence[Device], yes: bool) -> None:
     """Say how long it will take; ask first when that is long.  Raises BadInput."""
     seconds = counting.seconds
-    counts = several(len(counting.expected), "count")
-    words = f"{several(wanted, 'entry', 'entries')} by {counts}, about {duration(seconds)} on {used}"
+    words = f"{_words(counting, wanted)}, {length(seconds, chosen_devices)}"
     if seconds <= LONG_SECONDS or yes:
         display.say(words)
     elif not sys.stdin.isatty() or not click.confirm(f"{words}. Begin?", err=True):
-        raise BadInput(f"{words}: choose a smaller --to, or give --yes")
+        raise BadInput(f"{words}: choose a smaller --to{_possible(counting)}, or give --yes")
+
+
+def _possible(counting: TableCounting) -> str:
+    """The largest --to of a table that takes LONG_SECONDS at most, in words; empty: there is none."""
+    before, seconds = 0, 0.0
+    for n in sorted({problem.order for problem in counting.expected}):
+        seconds += sum(time for problem, time in counting.expected.items() if problem.order == n)
+        if seconds > LONG_SECONDS:
+            break
+        before, needed = n, seconds
+    return f" (--to {before} takes about {duration(needed)})" if before else ""
 
 
 def _parts(made: Table, form: str) -> Iterable[bytes]:

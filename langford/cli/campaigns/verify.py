@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -22,10 +23,13 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.types import integers
 from langford.cli.output import display
+from langford.cli.output.dry_run import DryRun, dry_run_option
+from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYING, length, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
-from langford.devices import CPU, VERIFYING
+from langford.devices import CPU, HOST, VERIFYING, Device
 from langford.speed import seconds_left
+from langford.words import duration, several, share
 
 
 def sample(text: str) -> str:
@@ -41,6 +45,7 @@ def sample(text: str) -> str:
 Examples:
   langford verify langford-19-polyphase-12 --sample 5%
   langford verify langford-19-polyphase-12 --tasks 3,17 --device cuda
+  langford verify langford-31-shifted2-16 --sample 5% --dry-run
   langford verify langford-19-polyphase-12 --sample 100% --all-checks \\
       --statement checked.txt --sign ~/.ssh/id_ed25519
   langford verify --check checked.txt --allowed-signers signers
@@ -51,7 +56,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 @click.argument("name", required=False)
 @click.argument("indices", nargs=-1, type=int)
 @ledger_option
-@click.option("--tasks", type=integers, metavar="K,K,…", help="Recompute these tasks; the same as INDICES.")
+@click.option("--tasks", type=integers, metavar="K,K,...", help="Recompute these tasks; the same as INDICES.")
 @click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision.")
 @click.option(
     "--sample",
@@ -98,6 +103,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
     help="Print a statement, and who signed it, instead.",
 )
 @allowed_signers_option
+@dry_run_option
 @json_option
 @click.pass_context
 def verify(
@@ -117,6 +123,7 @@ def verify(
     key: Path | None,
     checked: Path | None,
     allowed: Path | None,
+    dry_run: bool,
     as_json: bool,
 ) -> None:
     """Recompute tasks of a campaign on this machine and compare.
@@ -155,6 +162,17 @@ def verify(
             return
         selection = Selection(named, waiting, sample_text or DEFAULT_SAMPLE, seed)
         verification = Verification(campaign, selection, method_name, chosen_device)
+        plan, computing = campaign.plan, [chosen_device] * chosen_device.at_once
+        tasks_named = several(len(verification.tasks), "task")
+        what = f"verify {name}: {tasks_named}, {share(verification.work / plan.work.sum())} of the work"
+        expected = _seconds(verification, computing)
+        if dry_run:
+            DryRun(what, len(verification.tasks), expected, computing).print(as_json)
+            return
+        if expected > SECONDS_WORTH_SAYING:
+            display.say(f"{what}: {length(expected, computing)}")
+        if expected > SECONDS_WORTH_ADVICE:
+            display.say(_quicker(verification, expected))
         comparisons = _compare(verification, quiet=as_json)
         outcome = verification.conclude(comparisons, all_checks, unconfirmed)
     if as_json:
@@ -167,6 +185,32 @@ def verify(
         display.say(f"the statement is in {statement}{signed}")
     if outcome.error is not None:
         raise outcome.error
+
+
+def _work(verification: Verification) -> float:
+    """The work of the tasks that are recomputed: those without a result are not."""
+    return float(verification.campaign.plan.work[sorted({*verification.tasks} & {*verification.done})].sum())
+
+
+def _seconds(verification: Verification, computing: Sequence[Device]) -> float:
+    """Expected seconds of a recomputation on devices that compute at the same time; 0: moments, or not known."""
+    plan, work = verification.campaign.plan, _work(verification)
+    if computing[0] == HOST or not work:
+        return 0.0
+    return seconds_on(plan.problem, plan.method, computing) * work / float(plan.work.sum())
+
+
+def _quicker(verification: Verification, expected: float) -> str:
+    """What to do instead of a long recomputation, in words: the smallest task that is done."""
+    work, name = verification.campaign.plan.work, verification.campaign.name
+    smallest = min(verification.done, key=lambda index: float(work[index]))
+    time = expected * float(work[smallest]) / _work(verification)
+    gpus = "GPUs make it shorter (--device cuda)"
+    if time > expected / 2:
+        return gpus
+    return (
+        f"{gpus}; the smallest task alone takes about {duration(time)}: `langford verify {name} --tasks {smallest}`"
+    )
 
 
 def _compare(verification: Verification, quiet: bool) -> list[Comparison]:

@@ -16,6 +16,8 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FORMS, job_duration
+from langford.errors import BadInput
+from langford.folders import objection
 from slurm import Resources
 
 
@@ -61,6 +63,23 @@ class JobOptions:
         )
 
 
+def make_log_folder(folder: Path) -> None:
+    """Make the folder for the output of jobs, unless other users can write to it.
+
+    A cluster opens the files there with the user's rights, and follows links that others have put in their places.
+    Raises BadInput or OSError.
+    """
+    if objection(folder) is None:
+        folder.mkdir(parents=True, exist_ok=True)
+    # Where others may make folders too, like /tmp, this makes it, for the user alone.
+    reason = objection(folder, create=True)
+    if reason is not None:
+        raise BadInput(
+            f"the logs of jobs cannot be kept in {folder}, where other users can plant links to your files: "
+            f"{reason}; change that, or choose another folder with --logs"
+        )
+
+
 job_options = gathered(
     "job",
     JobOptions,
@@ -78,7 +97,9 @@ job_options = gathered(
     click.option("--account"),
     click.option("--qos"),
     click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
-    click.option("--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load …'."),
+    click.option(
+        "--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load ...'."
+    ),
     click.option(
         "--logs",
         type=click.Path(path_type=Path),

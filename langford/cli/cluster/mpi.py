@@ -16,11 +16,13 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
+from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
-from langford.devices import Device
+from langford.devices import CPU, KINDS, Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import PlanKey, plan_of
 from langford.steps import COMPILING
+from langford.words import several
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -56,8 +58,8 @@ def mpi(
     """Count on the ranks of an MPI program, started with mpirun or srun."""
     chosen.require()
     communicator = world()
-    if communicator.rank:
-        COMPILING.tell(lambda compiles: None)  # rank 0 says it for all
+    if communicator.rank != (0 if static else 1):
+        COMPILING.tell(lambda what: None)  # the first rank that computes says it for all
     if not static and communicator.size < 2:
         raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
@@ -66,7 +68,8 @@ def mpi(
             # Every rank knows it; one of them prints it.
             answer = nothing_to_count(settled.problem, settled.method.name)
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
-        key = chosen.plan(Device.parse(device), shared=True).key
+        new = chosen.plan(Device.parse(device), shared=True)
+        key = new.key
     except LangfordError:
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
@@ -75,6 +78,10 @@ def mpi(
     code: int = ExitCode.DONE
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
+        if not communicator.rank and KINDS[device].on_cores:
+            cores = [CPU] * (communicator.size - (not static))
+            expected = seconds_on(new.problem, new.method, cores)
+            say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, cores)
         if static:
             code = _count_static(communicator, key, rank_device, as_json)
         elif communicator.rank:
@@ -91,7 +98,7 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
         return ExitCode.DONE
     count, seconds = counted
     again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
-    used, more = f"on {communicator.size} ranks", {"ranks": communicator.size}
+    used, more = f"on {several(communicator.size, 'rank')}", {"ranks": communicator.size}
     work = float(plan_of(key).work.sum())
     return Answer(key.problem, key.method, count, seconds, work, used, again, more).print(as_json)
 

@@ -6,33 +6,38 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
 import click
 
 from db import Ledger, Standing
+from db.errors import ConnectionLost, LedgerBusy
+from db.states import TaskState
 from db.store.database import without_password
 from jobs.farm.worker.client import RemoteCampaign, ServerAway
 from jobs.show.hooks import Hook
-from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, queue_options
+from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import code_of_signal
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
+from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
-from langford.devices import KINDS
+from langford.devices import CPU, KINDS
 from langford.errors import BadInput
+from langford.methods import METHODS, PlanKey
+from langford.words import several
 from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
-Way = tuple[list[str], Callable[[], Standing], Callable[[], str]]
-"""The command of a worker, and two functions that ask for the standing and the UUID of its campaign."""
+Way = tuple[list[str], Callable[[], Standing], Callable[[], str], Callable[[], PlanKey]]
+"""The command of a worker, and functions that ask for the standing, the UUID and the plan of its campaign."""
 
 
 @click.group(cls=ListingGroup)
@@ -141,7 +146,7 @@ def reserve(
     if job.dry_run:
         _print_script(script, as_json)
         return
-    job.logs.mkdir(parents=True, exist_ok=True)
+    make_log_folder(job.logs.absolute())
     number = SlurmScheduler().submit(script)
     if as_json:
         display.print_json({"job": number})
@@ -186,7 +191,7 @@ def _keeper(
     """
     resources = job.resources()
     logs = (job.logs / name).absolute()
-    command, standing, uuid = (_through_server if queue.server else _through_ledger)(name, queue)
+    command, standing, uuid, key = (_through_server if queue.server else _through_ledger)(name, queue)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
     if KINDS[queue.device].on_cores:
         command += ["--workers", str(resources.cpus or 1)]
@@ -203,6 +208,9 @@ def _keeper(
     def script(elements: int) -> str:
         return array_script(jobs(), elements, resources, logs, command, job.setup)
 
+    if KINDS[queue.device].on_cores:
+        with suppress(ServerAway, ConnectionLost, LedgerBusy):  # the keeper waits for them
+            _say_how_long(key(), standing(), queue.max_queued, resources.cpus or 1)
     if job.dry_run:
         try:
             _print_script(script(queue.max_queued), as_json)
@@ -212,11 +220,19 @@ def _keeper(
                 "serve`, or wait until it answers"
             ) from error
         return None
-    logs.mkdir(parents=True, exist_ok=True)
+    make_log_folder(logs)
     if not queue.server:
         jobs()
     console = Terminal(stop=stop)
     return QueueKeeper(SlurmScheduler(), jobs, script, standing, queue.max_queued, console=console)
+
+
+def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
+    """Say how long the jobs will work, if all of them run at once on cores like those of this machine."""
+    share = 1 - standing.work.get(TaskState.DONE, 0.0) / (sum(standing.work.values()) or 1.0)
+    at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
+    seconds = seconds_on(key.problem, METHODS[key.method], at_once) * share
+    say_how_long(f"{several(standing.unfinished, 'task')} left of {key}", seconds, key.problem, at_once)
 
 
 def _through_server(name: str, queue: QueueOptions) -> Way:
@@ -229,7 +245,12 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
-    return command, lambda: server.info().standing, lambda: server.uuid or server.info().uuid
+    return (
+        command,
+        lambda: server.info().standing,
+        lambda: server.uuid or server.info().uuid,
+        lambda: server.info().key,
+    )
 
 
 def _through_ledger(name: str, queue: QueueOptions) -> Way:
@@ -252,4 +273,4 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
     # Jobs inherit the environment: an address that comes from it need not stand in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return command, campaign.standing, lambda: campaign.uuid
+    return command, campaign.standing, lambda: campaign.uuid, lambda: campaign.key

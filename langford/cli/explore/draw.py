@@ -5,13 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from langford import drawing, explicit
 from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import integers
 from langford.cli.output import display
+from langford.cli.output.letters import has_letters
+from langford.cli.output.styled import styled
 from langford.errors import BadProblem
 
 
@@ -23,7 +24,7 @@ Examples:
   langford draw --cubes 3,1,2,1,3,2"""
 )
 @problem_options
-@click.option("--cubes", type=integers, metavar="K,K,…", help="Draw this arrangement instead of a random one.")
+@click.option("--cubes", type=integers, metavar="K,K,...", help="Draw this arrangement instead of a random one.")
 @seed_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
 @json_option
@@ -51,5 +52,9 @@ def draw(
         display.print_json({"arrangement": list(arrangement), "file": None if out is None else str(out)})
     if as_json or out is not None:
         return
-    console = Console()
-    console.print(drawing.text(arrangement), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True)
+    console = styled()
+    width = console.width if console.is_terminal else None
+    lines = drawing.LINES if has_letters(drawing.LINES) else drawing.ASCII_LINES
+    console.print(
+        drawing.text(arrangement, width, lines), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True
+    )

@@ -16,6 +16,7 @@ from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graph500 import Graph500
 from langford.kernels.gpu.runtime import NoGpu
+from langford.words import several
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -76,5 +77,5 @@ def print_searches(outcome: Graph500, ranks: dict[str, Any], as_json: bool) -> N
     print(f"  built in  {outcome.construction:.3g} s")
     print(f"  searched  {len(seconds)} times, {np.median(seconds):.3g} s in the median")
     if "exchange" in ranks:
-        print(f"  bitmaps   through {ranks['exchange']} among {ranks['ranks']} ranks")
+        print(f"  bitmaps   through {ranks['exchange']} among {several(ranks['ranks'], 'rank')}")
     print("  checked   every search, by the benchmark's five rules")

@@ -158,6 +158,6 @@ def bfs(
 
 
 def _work(name: str) -> Any:
-    """The function that does the work of a command, imported now; raises NoScipy."""
+    """The function that does the work of a command, imported now; raises NotInstalled."""
     load("langford.irregular.errors:require_scipy")()
     return load(f"langford.cli.explore.irregular_work:{name}")

@@ -7,7 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from db import Ledger
@@ -16,10 +15,12 @@ from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_se
 from langford.cli.exit_codes import ExitCode
 from langford.cli.explore.graph500 import print_searches, searched_on_ranks
 from langford.cli.output import display
+from langford.cli.output.styled import styled
+from langford.errors import BadInput
 from langford.irregular import graph500
 from langford.irregular.cycle_files import read_cycle_file
 from langford.irregular.cycles import cycle_mean, cycle_ratio, in_words
-from langford.irregular.errors import BadFile, ZeroTime
+from langford.irregular.errors import ZeroTime
 from langford.irregular.graph import Graph
 from langford.irregular.search_tree import search_sizes
 from langford.problem import Problem
@@ -57,7 +58,7 @@ def tree(
             f"{level.depth}", f"{level.nodes:,}", f"{level.states:,}", f"{level.mean_below:,.4g}",
             f"{level.sigma_below:,.4g}", f"{level.largest_below:,}", error,
         )  # fmt: skip
-    Console().print(table)
+    styled().print(table)
     walk = sizes.walk
     if walk.relative_sigma is None:
         print(f"  a walk places {walk.switch} colours at random; there is no arrangement to estimate")
@@ -128,7 +129,7 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
             optimal = cycle_ratio(graph, weights, edges.times[graph.order], maximum)
         except ZeroTime as error:
             named = in_words(edges.names[error.vertices].tolist())
-            raise BadFile(f"{file}: the cycle {named} takes no time: give one of its edges a time") from error
+            raise BadInput(f"{file}: the cycle {named} takes no time: give one of its edges a time") from error
     optimal.check()
     vertices = edges.names[optimal.vertices].tolist()
     if as_json:

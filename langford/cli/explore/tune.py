@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from jobs.tuning import figures
@@ -17,6 +16,7 @@ from langford.cli.options.common import copies_option, json_option, variant_opti
 from langford.cli.options.groups import parameter_options
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
+from langford.cli.output.styled import styled
 from langford.methods import find_method
 from langford.problem import Problem
 
@@ -88,4 +88,4 @@ def _print(experiment: Experiment) -> None:
         for trial in curve.trials:
             best = " (fastest)" if trial is experiment.best else ""
             table.add_row(curve.label, f"{trial.x:g}", f"{trial.seconds:.3g}", trial.note + best)
-    Console().print(table)
+    styled().print(table)

@@ -11,13 +11,16 @@ import click
 from db import Campaign, Ledger
 from db.states import Role
 from db.work import tokens
+from langford.cli.campaigns.resuming import existing, planned
 from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.common import json_option, ledger_option, replicate_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
+from langford.cli.output.dry_run import dry_run_option
+from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.output.terminal import show
-from langford.devices import CPU
+from langford.devices import CPU, devices
 from langford.durable import replace_file
 from langford.errors import BadInput
 from langford.words import DAY_SECONDS, several
@@ -30,14 +33,16 @@ OF_NEW = ("role", "days", "label", "out")
     epilog="""\b
 Examples:
   langford create langford 24 --depth 12
+  langford create langford 31 --dry-run
   langford create --differences 1,2,5,7 --depth 4 --name odd
   langford create langford 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
 @replicate_option
 @ledger_option
+@dry_run_option
 @json_option
-def create(chosen: CampaignOptions, replicate: float | None, address: str, as_json: bool) -> None:
+def create(chosen: CampaignOptions, replicate: float | None, address: str, dry_run: bool, as_json: bool) -> None:
     """Write a campaign with all its tasks into a ledger, for workers that come later."""
     settled = chosen.settled(CPU)
     if settled is not None:
@@ -45,9 +50,16 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str, as_js
             f"{settled.problem} = 0, so there is nothing to create (--anyway creates it nevertheless): "
             f"none can exist, {settled.problem.obstruction}"
         )
-    key = chosen.plan(CPU, shared=True).key
+    new = chosen.plan(CPU, shared=True)
+    key, here = new.key, devices(CPU.kind)
+    expected = seconds_on(new.problem, new.method, here)
+    if dry_run:
+        with existing(address) as found:
+            planned(found, address, chosen.name, key, here, expected).print(as_json)
+        return
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+        say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here)
         if replicate is not None:
             campaign.set_recheck_share(replicate)
         where = ledger.database.where

@@ -42,7 +42,7 @@ from langford.words import several
 @click.command(
     epilog="""\b
 Examples:
-  LANGFORD_TOKEN=… langford work http://127.0.0.1:8765/langford-27-polyphase-16
+  LANGFORD_TOKEN=... langford work http://127.0.0.1:8765/langford-27-polyphase-16
   langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
 
 SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of `langford run`."""
@@ -166,6 +166,6 @@ def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, 
     """The campaign, and the id of this worker: the first line of a job's log."""
     tasks, _ = source.total
     return (
-        f"{server.name} is {source.key}, {source.tally.tasks:,} of {tasks:,} tasks are done; this is worker "
+        f"{server.name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "
         f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"
     )

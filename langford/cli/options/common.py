@@ -21,6 +21,7 @@ from langford.errors import BadInput
 from langford.loading import load
 from langford.methods import METHODS
 from langford.variants import VARIANTS
+from langford.words import several
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -124,7 +125,10 @@ def chosen_cores(wanted: int | None) -> int:
     """How many cores to use: those wanted, with a warning when there are fewer; by default all."""
     present = cores()
     if wanted is not None and wanted > present:
-        say(f"{wanted} processes on {present} cores: each is slower, and all of them together are not faster")
+        say(
+            f"{several(wanted, 'process', 'processes')} on {several(present, 'core')}: each is slower, and all of "
+            "them together are not faster"
+        )
     return present if wanted is None else wanted
 
 

@@ -100,9 +100,9 @@ class ProblemOptions:
 
 
 differences_options = (
-    click.option("--differences", type=integers, metavar="D,D,…", help="Count this set of differences instead."),
+    click.option("--differences", type=integers, metavar="D,D,...", help="Count this set of differences instead."),
     click.option("--places", type=int, help="With --differences: length of the row."),
-    click.option("--empty", type=integers, metavar="P,P,…", help="With --differences: places that stay empty."),
+    click.option("--empty", type=integers, metavar="P,P,...", help="With --differences: places that stay empty."),
 )
 problem_options = gathered(
     "chosen",

@@ -11,7 +11,7 @@ import click
 from click.core import ParameterSource
 
 from db import Campaign
-from jobs.show.hooks import CommandHook, Hook, UrlHook
+from jobs.show.hooks import CommandHook, Hook, UrlHook, has_secret
 from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import duration
@@ -52,6 +52,17 @@ class NotifyOptions:
         return hooks
 
 
+def without_open_secret(context: click.Context, parameter: click.Parameter, url: str | None) -> str | None:
+    """The address, unchanged; warns if other users can read a secret of it in the list of processes."""
+    given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
+    if url is not None and given and not context.resilient_parsing and has_secret(url):
+        say(
+            "langford: other users of this machine can read the secret in --notify-url in the list of processes: "
+            "keep the address in LANGFORD_NOTIFY_URL"
+        )
+    return url
+
+
 notify_options = gathered(
     "notify",
     NotifyOptions,
@@ -68,6 +79,7 @@ notify_options = gathered(
         "url",
         metavar="URL",
         envvar="LANGFORD_NOTIFY_URL",
+        callback=without_open_secret,
         help="Post the same document to this address.",
     ),
     click.option(

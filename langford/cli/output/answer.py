@@ -13,7 +13,7 @@ from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.speed import speed
-from langford.words import duration, rate
+from langford.words import duration, rate, several
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Answer:
             found += f", {rate(self.speed, method.unit)} {self.used}"
         return [
             f"{wrong}{problem} = {count.published:,}",
-            f"  arrangements{up_to}, {problem.n} colours of {problem.copies} on {problem.places} places",
+            f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
             *([f"  found by  {self.method}: {found}"] if count.tasks else []),
             *([f"  chosen    {self.method}, {self.chosen}"] if count.tasks and self.chosen else []),
             *(f"  checked   {check}" for check in count.checks),

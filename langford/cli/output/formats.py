@@ -1,4 +1,4 @@
-"""Rows as text or bytes, and their output: a table for people; CSV, JSON, JSON lines and Parquet for programs.
+"""Rows as text or bytes, and their output: for people as a table or expanded, for programs as CSV, JSON or Parquet.
 
 No number loses a digit: integers beyond 2^53, which readers of JSON round, and exact decimal numbers are text.
 Infinities, which JSON lacks, are null there.
@@ -13,47 +13,16 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
 from pathlib import Path
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from langford.cli.output.display import say
+from langford.cli.output.rows import Row, exact, expanded, table
 from langford.cli.output.terminal import plain
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
-
-Row = Sequence[object]
-LARGEST_EXACT = 2**53
-UNBOUNDED = 1_000_000
-"""The width in characters of a table that is not printed on a terminal."""
-
-
-def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """A table; where it is printed on a terminal, the last columns that do not fit are left out."""
-    cells = [[_words(value) for value in row] for row in rows]
-    widths = [max([len(name), *(len(row[place]) for row in cells)]) + 3 for place, name in enumerate(columns)]
-    terminal = Console(file=sys.stdout)
-    room = terminal.width if terminal.is_terminal else UNBOUNDED
-    shown = next((place for place in range(len(columns), 1, -1) if sum(widths[:place]) < room), 1)
-    drawn = Table(header_style="")
-    for place, name in enumerate(columns[:shown]):
-        numbers = bool(cells) and all(_is_number(row[place]) for row in cells)
-        drawn.add_column(
-            Text(plain(name)), justify="right" if numbers else "left", no_wrap=True, overflow="ellipsis"
-        )
-    for row in cells:
-        drawn.add_row(*map(Text, row[:shown]))
-    text = io.StringIO()
-    Console(file=text, width=max(room, 20), force_terminal=False).print(drawn, crop=False)
-    yield text.getvalue().encode()
-    if shown < len(columns):
-        left_out = ", ".join(map(plain, columns[shown:]))
-        say(f"omitted, since the terminal is too narrow: {left_out} (--format csv shows all)")
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -61,7 +30,7 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for row in (columns, *_each(rows)):
-        writer.writerow(["" if value is None else _exact(value) for value in row])
+        writer.writerow(["" if value is None else exact(value) for value in row])
         yield text.getvalue().encode("utf-8", "backslashreplace")
         text.seek(0)
         text.truncate()
@@ -70,6 +39,14 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
 def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Columns and rows with control characters escaped, for formats that would print them to a terminal."""
     return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
+
+
+def reordered(
+    first: Sequence[str], columns: Sequence[str], rows: Iterable[Row]
+) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Columns and rows with some columns before the others."""
+    order = [*map(columns.index, first), *(place for place, name in enumerate(columns) if name not in first)]
+    return tuple(columns[place] for place in order), (tuple(row[place] for place in order) for row in rows)
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -97,7 +74,7 @@ def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     by_column: list[list[object]] = [[] for _ in columns]
     for row in rows:
         for values, value in zip(by_column, row, strict=True):
-            values.append(_exact(value))
+            values.append(exact(value))
     content = io.BytesIO()
     arrays = {name: _of_one_type(values) for name, values in zip(columns, by_column, strict=True)}
     write_table(pyarrow(arrays), content)
@@ -116,6 +93,7 @@ def require_parquet() -> None:
 
 FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]] = {
     "table": table,
+    "expanded": expanded,
     "csv": comma_separated,
     "json": json_array,
     "jsonl": json_lines,
@@ -150,8 +128,8 @@ def _each(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def _escaped(value: object) -> object:
-    exact = _exact(value)
-    return plain(exact) if isinstance(exact, str) else exact
+    known = exact(value)
+    return plain(known) if isinstance(known, str) else known
 
 
 def _require_own_names(columns: Sequence[str]) -> None:
@@ -164,7 +142,7 @@ def _require_own_names(columns: Sequence[str]) -> None:
 
 
 def _object(columns: Sequence[str], row: Row) -> dict[str, object]:
-    return {name: _finite(_exact(value)) for name, value in zip(columns, row, strict=True)}
+    return {name: _finite(exact(value)) for name, value in zip(columns, row, strict=True)}
 
 
 def _finite(value: object) -> object:
@@ -178,37 +156,9 @@ def _finite(value: object) -> object:
     return value
 
 
-def _exact(value: object) -> object:
-    """The value as a type that all formats have, without the loss of a digit."""
-    if value is None or isinstance(value, bool | float | str):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) <= LARGEST_EXACT else str(value)
-    if isinstance(value, bytes | memoryview):
-        return bytes(value).hex()
-    if isinstance(value, Decimal):
-        return format(value, "f")
-    if isinstance(value, list | tuple):
-        return [_exact(part) for part in value]
-    if isinstance(value, dict):
-        return {str(name): _exact(part) for name, part in value.items()}
-    return value.isoformat() if hasattr(value, "isoformat") else str(value)
-
-
 def _of_one_type(values: list[object]) -> list[object]:
     """The values of a column, as text where they are of several types."""
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or len(kinds) <= 1:
         return values
     return [None if value is None else str(value) for value in values]
-
-
-def _words(value: object) -> str:
-    """A value in a table."""
-    if value is None:
-        return ""
-    return plain(f"{value:.6g}" if isinstance(value, float) else str(_exact(value)))
-
-
-def _is_number(text: str) -> bool:
-    return not text or text.removeprefix("-").replace(".", "", 1).replace("e+", "").replace("e-", "").isdigit()

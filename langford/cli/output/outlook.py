@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jobs.tuning import forecast
+from langford.cli.output.display import say
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.methods import Method, fastest_method
@@ -14,6 +15,10 @@ from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
+GPU_COLOURS = 8
+"""So many colours more than a core counts in moments, a GPU counts in seconds."""
+CORES_OF_A_GPU = 700
+"""How many cores are as fast as a GPU, roughly: L(2,28) on an H100, and on two cores."""
 MOST_CORE_YEARS = 10_000.0
 """What the largest clusters could finish: a hundred thousand cores for a month."""
 SMALLER = 12
@@ -23,10 +28,27 @@ POWERS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "mi
 
 
 def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> float:
-    """Expected seconds of a count on these devices; 0 for a short one, and on GPUs, which are not measured."""
-    if not devices[0].on_cores:
+    """Expected seconds of a count on these devices; 0 for a short one."""
+    if devices[0].on_cores:
+        return forecast.core_seconds(problem, method) / len(devices)
+    if problem.n < method.speeds.forecast(problem.copies).instant + GPU_COLOURS:
         return 0.0
-    return forecast.core_seconds(problem, method) / len(devices)
+    return forecast.expected_seconds([(problem, method)], devices)[problem]
+
+
+def say_how_long(what: str, seconds: float, problem: Problem, devices: Sequence[Device]) -> None:
+    """Say how long a computation takes that is about to begin, where that is long, and what would make it shorter.
+
+    Args:
+        what: is computed, in words.
+        seconds: expected on all devices.
+        problem: whose count it is, or a part of it.
+        devices: compute at the same time.
+    """
+    if seconds > SECONDS_WORTH_SAYING:
+        say(f"{what}: {length(seconds, devices)}")
+    if seconds > SECONDS_WORTH_ADVICE:
+        say(advice(problem, seconds, devices))
 
 
 def long_duration(seconds: float) -> str:
@@ -46,18 +68,21 @@ def long_duration(seconds: float) -> str:
 
 def length(seconds: float, devices: Sequence[Device]) -> str:
     """How long a count takes, with the devices: "about 46 min on 2 cores"."""
-    cores = len(devices)
-    core_years = seconds * cores / YEAR_SECONDS
-    total = f" ({long_duration(seconds * cores).removesuffix(' years')} core years)" if core_years >= 3 else ""
-    time = long_duration(seconds)
-    return f"{'' if time.startswith('over') else 'about '}{time} on {several(cores, devices[0].unit)}{total}"
+    number, unit = len(devices), devices[0].unit
+    total, time = long_duration(seconds * number), long_duration(seconds)
+    all_of_it = f" ({total.removesuffix(' years')} {unit} years)" if total.endswith(" years") and number > 1 else ""
+    return f"{'' if time.startswith('over') else 'about '}{time} on {several(number, unit)}{all_of_it}"
 
 
 def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
     """What makes a long count shorter; for one that no cluster can finish, what is possible instead."""
     estimate = f"`langford estimate {_arguments(problem)}` approximates it now"
-    if seconds * len(devices) / YEAR_SECONDS <= MOST_CORE_YEARS:
-        share = "GPUs make it shorter (--device cuda), and more machines (`langford create`, then `langford serve`)"
+    cores = len(devices) * (1 if devices[0].on_cores else CORES_OF_A_GPU)
+    if seconds * cores / YEAR_SECONDS <= MOST_CORE_YEARS:
+        gpus = "GPUs make it shorter (--device cuda), and more machines" if devices[0].on_cores else "more GPUs"
+        share = f"{gpus} (`langford create`, then `langford serve`)"
+        if not devices[0].on_cores:
+            share = f"{share} make it shorter"
         return f"{share}; {estimate}" if seconds > DAY_SECONDS else share
     instead = _possible(problem, devices)
     return f"no cluster can finish it; {estimate}{f', and {instead}' if instead else ''}"

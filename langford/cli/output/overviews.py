@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from db.look.overview import Overview, Presence, WorkerView
-from jobs.show.wording import state_in_words
+from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.columns import Column, table
 from langford.plain import plain, shortened
 from langford.speed import now, since_the_start
@@ -26,6 +26,7 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
         return details(overviews[0], width)
     rows = [
         Column("campaign", [each.campaign for each in overviews]),
+        Column("problem", [each.problem for each in overviews], False, 9),
         Column("tasks", [f"{each.tasks.total:,.0f}" for each in overviews], True, 2),
         Column("done", [f"{each.tasks.done:,.0f}" for each in overviews], True, 4),
         Column("leased", [f"{each.tasks.leased:,.0f}" for each in overviews], True, 5),
@@ -34,6 +35,7 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
         Column("left", [_left(each) for each in overviews], True, 1),
         Column("workers", [str(len(_present(each))) for each in overviews], True, 3),
         Column("notes", [_notes(each) for each in overviews], False, 7),
+        Column("count", ["" if each.count is None else f"{each.count:,}" for each in overviews], True, 8),
     ]
     return table(rows, width)
 
@@ -42,7 +44,7 @@ def line_of(overview: Overview) -> str:
     """One line about a campaign, as a log takes it."""
     parts = [
         f"{percent(overview.work.done)} of the work",
-        f"{overview.tasks.done:,.0f}/{overview.tasks.total:,.0f} tasks",
+        f"{overview.tasks.done:,.0f}/{several(overview.tasks.total, 'task')}",
         now(overview.speed.now, overview.speed.unit),
         "done" if overview.finished else "" if overview.eta is None else f"{_left(overview)} left",
         several(len(_present(overview)), "worker"),
@@ -86,12 +88,20 @@ def details(overview: Overview, width: int | None) -> list[str]:
     lines = [part for line in lines for part in _wrapped(plain(line), width)]
     if overview.workers:
         lines += ["", *_worker_table(overview, width)]
-    events = [
-        Column("at", [clock(event.at) for event in overview.events[:SHOWN_EVENTS]]),
-        Column("event", [event.kind for event in overview.events[:SHOWN_EVENTS]]),
-        Column("", [shortened(event.text) for event in overview.events[:SHOWN_EVENTS]], False, 1),
-    ]
-    return [*lines, "", *table(events, width)] if overview.events else lines
+    if overview.events:
+        lines += ["", *_event_lines(overview, width)]
+    return lines
+
+
+def _event_lines(overview: Overview, width: int | None) -> list[str]:
+    """The last events, each with its words, which may take several lines."""
+    shown = overview.events[:SHOWN_EVENTS]
+    longest = max(len(plain(event.kind)) for event in shown)
+    lines = ["at                event"]
+    for event in shown:
+        text = f"{clock(event.at)}  {plain(event.kind):<{longest}}  {shortened(plain(event.text))}"
+        lines += _wrapped(text.rstrip(), width)
+    return lines
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:
@@ -168,7 +178,10 @@ def _until(overview: Overview) -> str:
 def _workers(overview: Overview) -> str:
     numbers = Counter(worker.state for worker in overview.workers)
     numbers[Presence.ENDED] += overview.workers_left_out
-    return ", ".join(f"{numbers[state]:,} {state}" for state in Presence if numbers[state])
+    told = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
+    if standstill(overview):
+        told.append("none here now: `langford run` on this ledger, or `langford work` with a server, goes on")
+    return ", ".join(told)
 
 
 def _checked(overview: Overview) -> str:
@@ -188,14 +201,16 @@ def _count(overview: Overview) -> str:
 
 def _notes(overview: Overview) -> str:
     """What an operator should look at, in a few words."""
-    warnings = len(overview.warnings)
+    warnings, still = len(overview.warnings), standstill(overview)
     notes = {
         "set aside": overview.tasks.set_aside,
         "in conflict": overview.checked.conflicts,
         "to recheck": overview.tasks.recheck,
         "warning" if warnings == 1 else "warnings": warnings,
     }
-    return ", ".join(f"{number:,} {label}" for label, number in notes.items() if number)
+    wrong = "NOT as published" if overview.agrees is False else ""
+    numbers = [f"{number:,} {label}" for label, number in notes.items() if number]
+    return ", ".join(filter(None, [wrong, still, *numbers]))
 
 
 def _preempted(worker: WorkerView) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from jobs.run.clock import SYSTEM, Clock
 from langford.cli.output.display import say
 from langford.loading import load
-from langford.words import duration, percent
+from langford.words import duration, percent, several
 
 if TYPE_CHECKING:
     from langford.cli.output.bar import Bar
@@ -55,7 +55,7 @@ class ProgressLine:
             seconds_left: until all is done; None: unknown.
             here: where there are other workers too, how many of these tasks this run has brought, and their work.
         """
-        done = [] if tasks is None else [f"{tasks:,}/{self._tasks:,} tasks"]
+        done = [] if tasks is None else [f"{tasks:,}/{several(self._tasks, 'task')}"]
         if here is not None:
             done.append(f"{here[0]:,} of them here ({percent(here[1] / self._work if self._work else 0.0)})")
         remaining = f"about {duration(seconds_left)} left" if seconds_left is not None else ""

@@ -25,7 +25,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         kinds = tuple(_kind(argument) for argument in arguments)
         if kinds in called:
             return dispatcher(*arguments)
-        with compiled_once(f"irregular-{function.__module__.rpartition('.')[2]}-{function.__name__}", *kinds):
+        room = function.__module__.rpartition(".")[2]
+        with compiled_once(f"irregular-{room}-{function.__name__}", *kinds, of=room):
             result = dispatcher(*arguments)
         called.add(kinds)
         return result

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of
 from langford.irregular.cuda.source import MAIN, THREADS, source_of
-from langford.irregular.errors import BadArray
 from langford.kernels.gpu.program import Compiler, Program
 from langford.kernels.gpu.runtime import CudaProgram, cupy_for
 
@@ -100,13 +100,13 @@ def wait() -> None:
 
 
 def gpu_of(array: Array) -> Gpu:
-    """The GPU where an array of CuPy is; raises BadArray where CuPy works on another one."""
+    """The GPU where an array of CuPy is; raises BadInput where CuPy works on another one."""
     assert module_of(array) is not np
     index = int(array.device.id)
     gpu = gpu_by_number(index)
     current = int(gpu.xp.cuda.runtime.getDevice())
     if current != index:
-        raise BadArray(
+        raise BadInput(
             f"an array is on GPU {index}, and GPU {current} is in use: work `with cupy.cuda.Device({index}):`"
         )
     return gpu

@@ -6,12 +6,12 @@ from itertools import count
 
 import numpy as np
 
+from langford.errors import BadInput
 from langford.irregular.arrays import Array, on_host
 from langford.irregular.bfs import DIRECTIONS, MOST_LEVELS, Direction, Level
 from langford.irregular.cuda.bfs import CHUNK, FEW_LEVELS
 from langford.irregular.cuda.blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.errors import BadRoot
 from langford.irregular.partition import Communicator, Grid
 from langford.irregular.rows import bare_rows, heads_of
 
@@ -73,10 +73,10 @@ class PartitionedOnGpu:
         Every rank calls this.  The first level goes from above, however many edges it has, unless the direction
         is "up".  The host checks whether the search is over only after as many levels as the shortest search had.
 
-        Raises BadRoot.
+        Raises BadInput.
         """
         if not 0 <= root < self.n:
-            raise BadRoot(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
+            raise BadInput(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
         grid, block, launch = self.grid, self._block, self._program.launch
         chunk, within = divmod(root, grid.chunk)
         row, column = divmod(chunk, grid.columns)

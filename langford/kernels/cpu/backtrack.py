@@ -7,9 +7,9 @@ first).  ``shapes[d]`` has the bits 0, d, 2d, … of a colour with difference d 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from langford.arithmetic.residue import MODULUS
+from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import trailing_zero_bits
 from langford.kernels.cpu.rows import (
     both,
@@ -31,7 +31,7 @@ _ONE = np.uint64(1)
 _MODULUS = np.uint64(MODULUS)
 
 
-@njit(cache=True)
+@kernel
 def starts(free, difference, copies):
     """Bit k set where a colour fits with its first cube on bit k."""
     fits = free
@@ -40,7 +40,7 @@ def starts(free, difference, copies):
     return fits
 
 
-@njit(cache=True)
+@kernel
 def count_starts(frees, difference, copies):
     """In how many ways a colour fits each row, int64[·]."""
     counts = np.empty(len(frees), np.int64)
@@ -49,7 +49,7 @@ def count_starts(frees, difference, copies):
     return counts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def feasible(frees, difference, copies, shapes):
     """The rows left by placing one colour in every possible way, in order."""
     children = empty_rows(frees, count_starts(frees, difference, copies).sum())
@@ -65,7 +65,7 @@ def feasible(frees, difference, copies, shapes):
     return children
 
 
-@njit(cache=True)
+@kernel
 def fill(free, unused, shapes, rows, words):
     """Ways to fill ``free`` exactly with the colours whose differences are bits of ``unused``.
 
@@ -105,7 +105,7 @@ def fill(free, unused, shapes, rows, words):
             free, unused, fitting = rest, left, next_fitting
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_by_largest(roots, order, copies, shapes, switch):
     """Arrangements below rows; the colours ``order`` (int64[·]) are unplaced.
 
@@ -135,7 +135,7 @@ def count_by_largest(roots, order, copies, shapes, switch):
     return total, residue, nodes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_regular(roots, order, copies, shapes, switch, masks, offsets):
     """Arrangements below rows, the last colours test-free (thesis, figure 1.4).
 
@@ -165,7 +165,7 @@ def count_regular(roots, order, copies, shapes, switch, masks, offsets):
     return total, residue, nodes
 
 
-@njit(cache=True)
+@kernel
 def enter(level, row, free, fitting, order, copies, switch):
     """Come to a level with a row whose colour is unplaced."""
     store(free, level, row)
@@ -173,7 +173,7 @@ def enter(level, row, free, fitting, order, copies, switch):
         store(fitting, level, starts(row, order[level], copies))
 
 
-@njit(cache=True)
+@kernel
 def next_leaf(level, free, fitting, order, copies, shapes, switch):
     """Go on from a level to the next row with ``switch`` colours placed.
 
@@ -193,14 +193,14 @@ def next_leaf(level, free, fitting, order, copies, shapes, switch):
     return level, placed
 
 
-@njit(cache=True)
+@kernel
 def plus(residue, ways):
     """The sum modulo 2^64 − 1."""
     residue += np.uint64(ways)
     return residue - _MODULUS if residue >= _MODULUS else residue
 
 
-@njit(cache=True)
+@kernel
 def assignments(free, masks, offsets, last):
     """(assignments that leave one colour of shape ``last``, assignments formed).
 

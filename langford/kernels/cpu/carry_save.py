@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from langford.arithmetic.limbs import SPREAD_BOUND
+from langford.kernels.cpu.compiled import kernel
 
 _DIGIT = np.int64(0xFFFFFFFF)
 
 
-@njit(cache=True, inline="never")
+@kernel
 def spread_carries(limbs):
     """Move each limb's excess into the next; every limb but the top becomes a digit ≥ 0."""
     for i in range(limbs.size - 1):
@@ -18,7 +18,7 @@ def spread_carries(limbs):
         limbs[i] &= _DIGIT
 
 
-@njit(cache=True)
+@kernel
 def add_words(limbs, words, first, count, weight):
     """limbs += weight · (wide integer ``words[first:first+count]``, top word signed).
 
@@ -33,7 +33,7 @@ def add_words(limbs, words, first, count, weight):
         limbs[2 * k + 1] += weight * (high if k == last else high & _DIGIT)
 
 
-@njit(cache=True)
+@kernel
 def make_room(limbs, residues, weight, pending):
     """Spread the carries of both numbers if terms of total ``weight`` could overflow a limb.
 

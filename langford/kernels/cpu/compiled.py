@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numba
+from numba import njit
 from numba.core.caching import Cache, IndexDataCacheFile
 
 from langford.folders import objection
@@ -23,6 +24,9 @@ from langford.steps import COMPILING
 
 if sys.platform != "win32":
     import fcntl
+
+kernel: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
+"""Compiles a kernel, or a part of one; nobody calls it from C, and the wrapper for that takes time."""
 
 
 @contextmanager
@@ -40,20 +44,21 @@ def locked(file: Path) -> Iterator[None]:
 
 
 @contextmanager
-def compiled_once(kernel: str, *shape: object) -> Iterator[None]:
+def compiled_once(kernel: str, *shape: object, of: str | None = None) -> Iterator[None]:
     """A context for a kernel's first call in this process: one process compiles, the others wait and then load.
 
     There is one lock for all kernels, because they share functions.  A shape that was compiled before needs none.
 
     Args:
         kernel, shape: the name of the kernel, and the parameters that it is compiled for.
+        of: what it belongs to, for the user; None: a method of the same name.
     """
     folder = cache_folder()
     compiled = folder / f"{'-'.join([kernel, *map(str, shape)])}.numba-{numba.__version__}"
     if compiled.exists():
         yield
         return
-    with COMPILING.noted(), locked(folder / "compiling.lock"):
+    with COMPILING.noted(f"of {of or kernel}"), locked(folder / "compiling.lock"):
         yield
         with suppress(OSError):
             compiled.touch()

@@ -17,11 +17,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.carry_save import make_room
+from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import (
     I16,
     I64,
@@ -157,7 +157,7 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
     """
     zeros = (0,) * (2 * words + 2)
 
-    @njit(cache=True, nogil=True)
+    @kernel
     def gray_sum(point, free, block, limbs, residues):
         """Sum over all signs of the ``free`` places and of the block's, each starting at +1.
 
@@ -223,7 +223,7 @@ def as_tuple(typingctx, array, count):
     return members(array, count), emit
 
 
-@njit(cache=True)
+@kernel
 def flip(signs, links, position, sums):
     """Flip one place and update the packed sums."""
     for d in range(1, links.size):
@@ -233,7 +233,7 @@ def flip(signs, links, position, sums):
     signs[position] = -signs[position]
 
 
-@njit(cache=True)
+@kernel
 def block_contributions(signs, links, block, sum_words, contributions):
     """Rows 2k and 2k+1: packed change of the sums when block variable k flips from +1 and
     from −1, by the places outside the block."""
@@ -251,7 +251,7 @@ def block_contributions(signs, links, block, sum_words, contributions):
                 contributions[(2 * k + 1) * sum_words + (links[d] >> 3)] -= change
 
 
-@njit(cache=True)
+@kernel
 def block_sequence(places, links, block, sum_words):
     """The precomputed part of the Gray sequence, from all block variables at +1.
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import njit
 
 from langford.kernels.cpu.carry_save import add_words, make_room
+from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import LANES, add_rows, set_bits, trailing_zero_bits
 from langford.kernels.cpu.polyphase_term import accumulate
 
@@ -24,7 +24,7 @@ BLOCK_BITS = 14
 """v's whose high rows are held in one table (2^8 rows, in the second-level cache)."""
 
 
-@njit(cache=True)
+@kernel
 def natural_order(component, length):
     """Bits of a component with element k at bit k."""
     natural = np.int64(0)
@@ -40,23 +40,19 @@ def natural_order(component, length):
     return natural
 
 
-@njit(cache=True, nogil=True)
-def tile_tables(components, orbit_sizes, length, even, sizes):
-    """The tables that do not depend on u, for 2^bits consecutive v's.
+@kernel
+def fill_tile(tile, lags, components, orbit_sizes, length, even):
+    """Fill the tables of an empty Tile (langford.methods.polyphase.tables), which do not depend on u.
 
+    tile: with members of every size.
+    lags: int64[evens + 1], for this function to write to.
     components: int64[2^bits], the v's.
     orbit_sizes: int64[2^bits], the sizes of the representatives' orbits, 0 for other components.
     even: an EvenTable.
-    sizes: int64[classes], all orbit sizes.
-    Returns (members, rows, keys) of a Tile (langford.methods.polyphase.tables), with members of every size.
     """
+    members, rows, keys, sizes = tile.members, tile.rows, tile.keys, tile.sizes
     shifts, strides, offsets = even.shifts, even.strides, even.offsets
-    words = max(1, components.size >> LOW_BITS)
     evens, pairs = shifts.size, strides.size
-    members = np.zeros((sizes.size, words), np.uint64)
-    rows = np.zeros((evens, length + 1, words), np.uint64)
-    keys = np.zeros((components.size, pairs), np.uint16)
-    lag = np.zeros(evens + 1, np.int64)
     for x in range(components.size):
         if not orbit_sizes[x]:
             continue
@@ -68,33 +64,29 @@ def tile_tables(components, orbit_sizes, length, even, sizes):
         for i in range(evens):
             terms = max(0, length - shifts[i])
             differing = (natural ^ (natural >> shifts[i])) & ((1 << terms) - 1)
-            lag[i] = terms - set_bits(np.uint64(differing))
-            rows[i, lag[i], word] |= bit
+            lags[i] = terms - set_bits(np.uint64(differing))
+            rows[i, lags[i], word] |= bit
         for pair in range(pairs):
-            key = lag[2 * pair] * strides[pair]
+            key = lags[2 * pair] * strides[pair]
             if 2 * pair + 1 < evens:
-                key += lag[2 * pair + 1]
+                key += lags[2 * pair + 1]
             keys[x, pair] = offsets[pair] + key
         keys[x, 0] += offsets[1] // 2 * (set_bits(np.uint64(natural)) & 1)
-    return members, rows, keys
 
 
-@njit(cache=True)
-def coefficient_rows(natural, odd, forms, rows, steps):
+@kernel
+def coefficient_rows(natural, odd, forms, rows, steps, signs):
     """Fill rows and steps, int16[v_length, forms·LANES] each.
 
     rows[bit, form·LANES + lane] is what v's ``bit`` adds to an odd sum while it is 0.
 
     The sum of difference 2e+1 is Σ_j v_j (u_{j+offset−e} + u_{j+offset+e+1}); lanes 4–7
     subtract (``alt``), and the sign of ``alt`` is multiplied into their first form.  ``steps`` is
-    the change when the bit becomes 1.  odd: the OddForms.
+    the change when the bit becomes 1.  odd: the OddForms.  signs: int16[2, u_length + 2·pad] for this
+    function to write to, zeros at first; ``pad`` is OddForms.padding.
     """
     u_length, v_length, lags = odd.u_length, odd.v_length, odd.lags
-    reach = 0
-    for lag in lags:
-        reach = max(reach, lag)
-    pad = u_length + v_length + abs(odd.offset) + reach
-    signs = np.zeros((2, u_length + 2 * pad), np.int16)
+    pad = (signs.shape[1] - u_length) // 2
     for k in range(u_length):
         sign = 1 - 2 * ((natural >> k) & 1)
         signs[0, pad + k] = sign
@@ -114,7 +106,7 @@ def coefficient_rows(natural, odd, forms, rows, steps):
             steps[bit, k] = -2 * rows[bit, k]
 
 
-@njit(cache=True)
+@kernel
 def autocorrelations(natural, u_length, even, lags, ruled_out):
     """Fill lags and ruled_out, int64[evens] each, from the EvenTable.
 
@@ -130,7 +122,7 @@ def autocorrelations(natural, u_length, even, lags, ruled_out):
         ruled_out[i] = opposite >> 1 if 0 <= opposite <= 2 * lengths[i] else -1
 
 
-@njit(cache=True)
+@kernel
 def mark_dead(rows, ruled_out, first_word, dead):
     """Set the bits of all v's of a block that have a vanishing even sum with u."""
     dead[:] = 0
@@ -141,7 +133,7 @@ def mark_dead(rows, ruled_out, first_word, dead):
                 dead[word] |= row[word]
 
 
-@njit(cache=True)
+@kernel
 def block_base(by_bit, block_bits, start, base):
     """base = row of the first v of a block: bits inside the block 0, those above as in start."""
     base[:] = 0
@@ -151,7 +143,7 @@ def block_base(by_bit, block_bits, start, base):
             base[k] += -by_bit[bit, k] if minus else by_bit[bit, k]
 
 
-@njit(cache=True)
+@kernel
 def fill_even_table(lags, even, table):
     """Fill the table of one u, int32[cells].
 
@@ -186,30 +178,25 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
         words: 64-bit words of a tile's sum.
     """
     width = max(forms, 1) * LANES
-    zeros = (0,) * (words + 2)
+    # As int64: a literal 0 would have add_words compiled for it, too.
+    zeros = (np.int64(0),) * (words + 2)
 
-    @njit(cache=True, nogil=True)
-    def tile_sum(u_block, tile, odd, even, limbs, residues, pending):
+    @kernel
+    def tile_sum(u_block, tile, odd, even, scratch, limbs, residues, pending):
         """Add Σ f |H u| |K v| F(u, v) over the block's u's and the tile's v's to limbs and residues.
 
-        u_block, tile, odd, even: a UBlock, Tile, OddForms and EvenTable (langford.methods.polyphase.tables).
+        u_block, tile, odd, even, scratch: a UBlock, Tile, OddForms, EvenTable and Scratch
+            (langford.methods.polyphase.tables).
         limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
         Returns (surviving pairs, pending).
         """
-        u_length, v_length, bits = odd.u_length, odd.v_length, tile.bits
+        u_length, bits = odd.u_length, tile.bits
         members, sizes = tile.members, tile.sizes
         block_bits = min(bits, BLOCK_BITS)
         words_in_block = 1 << max(0, block_bits - LOW_BITS)
-        by_bit = np.zeros((v_length, width), np.int16)
-        # The low table reads six steps even where v has fewer bits.
-        steps = np.zeros((max(v_length, LOW_BITS), width), np.int16)
+        by_bit, steps, high, low = scratch.by_bit, scratch.steps, scratch.high, scratch.low
+        lags, ruled_out, table, dead = scratch.lags, scratch.ruled_out, scratch.table, scratch.dead
         flat_steps, flat_keys = steps.reshape(-1), tile.keys.reshape(-1)
-        high = np.zeros(words_in_block * width, np.int16)
-        low = np.zeros(width << LOW_BITS, np.int16)
-        lags = np.zeros(even.shifts.size + 1, np.int64)
-        ruled_out = np.zeros(even.shifts.size, np.int64)
-        table = np.zeros(even.offsets[-1], np.int32)
-        dead = np.zeros(words_in_block, np.uint64)
         survivors = 0
         for at in range(u_block.us.size):
             limit = u_block.limits[at] - tile.first
@@ -218,7 +205,7 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
             if limit < 0:
                 continue
             # As a variable: compiled once for all numbers of forms.
-            coefficient_rows(natural, odd, np.int64(forms), by_bit, steps)
+            coefficient_rows(natural, odd, np.int64(forms), by_bit, steps, scratch.signs)
             # Row x is the row without x's lowest bit, plus that bit's step.  (Not a function of
             # its own: numba does not cache kernels that close over another one.)
             for x in range(1, 1 << LOW_BITS):

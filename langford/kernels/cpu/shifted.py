@@ -17,9 +17,9 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import njit
 
 from langford.kernels.cpu.carry_save import add_words, make_room
+from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
 from langford.kernels.cpu.shifted_forms import (
     choose_windows,
@@ -50,7 +50,7 @@ BATCH = 512
 DIGIT = 0xFFFFFFFF
 
 
-@njit(cache=True)
+@kernel
 def without_gaps(mask, gaps):
     """A mask of elements, those that are not filled taken out; gaps from the highest."""
     for gap in gaps:
@@ -58,7 +58,7 @@ def without_gaps(mask, gaps):
     return mask
 
 
-@njit(cache=True)
+@kernel
 def any_large(products, count):
     """Whether one of the first products is not exact; by its bits, without a branch."""
     bits, large = products.view(np.int64), 0
@@ -67,7 +67,7 @@ def any_large(products, count):
     return large != 0
 
 
-@njit(cache=True)
+@kernel
 def add_product(factors, negative, limbs, residues):
     """Add the product of some small integers with the sign given, of any width, digit by digit."""
     digits = np.zeros(limbs.size, np.int64)
@@ -84,7 +84,7 @@ def add_product(factors, negative, limbs, residues):
         residues[k & 1] += digit
 
 
-@njit(cache=True)
+@kernel
 def add_batch(products, count, limbs, residues):
     """Add the first products to both numbers, each by a sum of its own; returns how many are not 0."""
     total = low = high = np.int64(0)
@@ -107,7 +107,7 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
     columns = lanes // 2
     low_rows, high_rows = 1 << LOW_BITS, 1 << INNER_BITS - LOW_BITS
 
-    @njit(cache=True, nogil=True)
+    @kernel
     def tile_sum(u_block, tile, images, odd, patterns, limbs, residues, pending):
         """Add Σ (Π x_k) Π f_d / 4 over the block's u's and the tile's v's to limbs and residues.
 

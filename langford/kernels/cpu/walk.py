@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from langford.kernels.cpu.backtrack import fill, starts
+from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.rows import either, empty_rows, load, lowest, size, up, without_lowest
 
 _ONE = np.uint64(1)
 
 
-@njit(cache=True)
+@kernel
 def mixed(state):
     """The next number of the SplitMix64 sequence (Steele, Lea, Flood 2014): (state, uint64)."""
     state += np.uint64(0x9E3779B97F4A7C15)
@@ -21,7 +21,7 @@ def mixed(state):
     return state, z ^ (z >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def random_walks(roots, order, copies, shapes, switch, walks, seed):
     """Unbiased estimates of the arrangements below all ``roots``, and of the nodes below the
     colours placed at random: two float64[walks].

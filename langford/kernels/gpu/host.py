@@ -18,6 +18,7 @@ import numpy as np
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.gpu.source import FOLDER, inlined
+from langford.steps import COMPILING
 
 BLOCKS = 2
 HEADER = Path(__file__).with_name("host.h")
@@ -125,7 +126,8 @@ def _missing(file: Path) -> Iterator[Path | None]:
             yield None
             return
         new = file.with_suffix(".new")
-        yield new
+        with COMPILING.noted("of the GPU for this processor"):
+            yield new
         new.rename(file)
 
 

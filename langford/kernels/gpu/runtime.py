@@ -217,7 +217,7 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     if not path.exists():
         program = nvrtc.createProgram(source, "langford.cu", [], [])
         try:
-            with COMPILING.noted():
+            with COMPILING.noted(f"for this GPU ({architecture})"):
                 nvrtc.compileProgram(program, options)
         except nvrtc.NVRTCError as error:
             raise NoGpu(

@@ -45,7 +45,7 @@ class BacktrackingPlan(Plan):
         self.order = SearchOrder.of(problem)
         self.shapes = self.order.shapes(problem)
         self.frees = self.order.roots(problem)
-        with compiled_once("backtracking-plan", self.frees.ndim):
+        with compiled_once("backtracking-plan", self.frees.ndim, of=self.method.name):
             for placed in range(1, depth):
                 ways = count_starts(self.frees, self.order.differences[placed], problem.copies)
                 if ways.sum() > LARGEST_TASK_LIST:
@@ -84,7 +84,7 @@ class BacktrackingPlan(Plan):
         if not isinstance(other, BacktrackingPlan) or other.problem != self.problem or other.depth < self.depth:
             return None
         owners, frees = np.arange(len(self.frees)), self.frees
-        with compiled_once("backtracking-plan", self.frees.ndim):
+        with compiled_once("backtracking-plan", self.frees.ndim, of=self.method.name):
             for placed in range(self.depth, other.depth):
                 owners = np.repeat(owners, count_starts(frees, self.order.differences[placed], self.problem.copies))
                 frees = self.place(frees, placed)

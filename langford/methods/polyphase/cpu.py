@@ -10,12 +10,13 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue, zero_sum
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.polyphase import build_tile_sum, tile_tables
+from langford.kernels.cpu.ir import LANES
+from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_tile_sum, fill_tile
 from langford.methods.polyphase import symmetries
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.shape import TILE_BITS, Shape
-from langford.methods.polyphase.tables import OddForms, Tile, UBlock
+from langford.methods.polyphase.tables import OddForms, Scratch, Tile, UBlock
 from langford.result import PartialResult
 from langford.steps import STEPS
 
@@ -45,7 +46,16 @@ class PolyphaseOnCpu:
         self._kernel = build_tile_sum(*compile_time)
         no_u, nothing = np.zeros(0, np.int64), limbs.zero(0)
         with compiled_once("polyphase", *compile_time):
-            self._kernel(UBlock(no_u, no_u, no_u), self._tile(0), self._forms, plan.even_table, nothing, nothing, 0)
+            self._kernel(
+                UBlock(no_u, no_u, no_u),
+                self._tile(0),
+                self._forms,
+                plan.even_table,
+                self._scratch(),
+                nothing,
+                nothing,
+                0,
+            )
 
     @classmethod
     def on(cls, plan: PolyphasePlan, device: Device) -> PolyphaseOnCpu:
@@ -65,14 +75,14 @@ class PolyphaseOnCpu:
         """
         plan = self._plan
         total = limbs.zero(max(plan.sum_bound, 2 ** (64 * self._shape.words - 1) - 1))
-        residues = zero_sum()
+        residues, scratch = zero_sum(), self._scratch()
         pending = evaluated = 0
         for block in u_blocks:
             for first in tile_starts:
                 if first > block.highest:
                     break
                 survivors, pending = self._kernel(
-                    block, self._tile(first), self._forms, plan.even_table, total, residues, pending
+                    block, self._tile(first), self._forms, plan.even_table, scratch, total, residues, pending
                 )
                 evaluated += survivors
                 STEPS.made()
@@ -90,10 +100,36 @@ class PolyphaseOnCpu:
 
     def _tile(self, first: int) -> Tile:
         """The tables of a tile that do not depend on u."""
-        length = self._plan.split.v_length
+        length, even = self._plan.split.v_length, self._plan.even_table
         components = np.arange(first, first + (1 << self._tile_bits))
         smallest, sizes = symmetries.orbits(components, length, *self._plan.split.masks(length))
         orbit_sizes = np.where(smallest == components, sizes, 0)
-        members, rows, keys = tile_tables(components, orbit_sizes, length, self._plan.even_table, ALL_SIZES)
-        occurs = members.any(axis=1)
-        return Tile(first, self._tile_bits, ALL_SIZES[occurs], members[occurs], rows, keys)
+        evens, words = len(even.shifts), max(1, components.size >> LOW_BITS)
+        tile = Tile(
+            first,
+            self._tile_bits,
+            ALL_SIZES,
+            members=np.zeros((len(ALL_SIZES), words), np.uint64),
+            rows=np.zeros((evens, length + 1, words), np.uint64),
+            keys=np.zeros((components.size, even.pairs), np.uint16),
+        )
+        fill_tile(tile, np.zeros(evens + 1, np.int64), components, orbit_sizes, length, even)
+        occurs = tile.members.any(axis=1)
+        return tile._replace(sizes=ALL_SIZES[occurs], members=tile.members[occurs])
+
+    def _scratch(self) -> Scratch:
+        forms, even = self._forms, self._plan.even_table
+        width, evens = max(len(forms.lags), 1) * LANES, len(even.shifts)
+        words = 1 << max(0, min(self._tile_bits, BLOCK_BITS) - LOW_BITS)
+        return Scratch(
+            signs=np.zeros((2, forms.u_length + 2 * forms.padding), np.int16),
+            by_bit=np.zeros((forms.v_length, width), np.int16),
+            # The low table reads six steps even where v has fewer bits.
+            steps=np.zeros((max(forms.v_length, LOW_BITS), width), np.int16),
+            high=np.zeros(words * width, np.int16),
+            low=np.zeros(width << LOW_BITS, np.int16),
+            lags=np.zeros(evens + 1, np.int64),
+            ruled_out=np.zeros(evens, np.int64),
+            table=np.zeros(even.offsets[-1], np.int32),
+            dead=np.zeros(words, np.uint64),
+        )

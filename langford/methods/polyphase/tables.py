@@ -71,6 +71,11 @@ class OddForms(NamedTuple):
     lags: NDArray[np.int64]
     alt_sign: int
 
+    @property
+    def padding(self) -> int:
+        """How many zeros stand on each side of u's signs, so that no lag leads beyond them."""
+        return self.u_length + self.v_length + abs(self.offset) + int(self.lags.max(initial=0))
+
 
 class EvenTable(NamedTuple):
     """Where the product of two even sums stands in a table of one u.
@@ -103,3 +108,28 @@ class EvenTable(NamedTuple):
         cells = (lengths[::2] + 1) * strides
         cells[0] *= 2
         return cls(np.array(split.even, np.int64), lengths, strides, np.concatenate([[0], np.cumsum(cells)]))
+
+
+class Scratch(NamedTuple):
+    """Arrays that the kernel writes to and nobody else reads; zeros at first, and one for each thread.
+
+    Python makes them: to compile their making would take a fifth of the kernel's compilation.
+
+    Attributes:
+        signs: int16[2, ·], u and its reversal between zeros (OddForms.padding).
+        by_bit, steps: int16[v_length or more, width], what each bit of v adds to the odd sums.
+        high, low: int16[·], the odd sums of the high and of the low bits of v, row by row.
+        lags, ruled_out: int64[evens + 1] and int64[evens], of u.
+        table: int32[cells], see EvenTable.
+        dead: uint64[words], the v's of a block that have a vanishing even sum with u.
+    """
+
+    signs: NDArray[np.int16]
+    by_bit: NDArray[np.int16]
+    steps: NDArray[np.int16]
+    high: NDArray[np.int16]
+    low: NDArray[np.int16]
+    lags: NDArray[np.int64]
+    ruled_out: NDArray[np.int64]
+    table: NDArray[np.int32]
+    dead: NDArray[np.uint64]

@@ -63,10 +63,19 @@ function eta(status) {
     write(byId("eta"), `${duration(status.eta.seconds)} left`);
     const [earliest, latest] = [time(status.eta.earliest), time(status.eta.latest)];
     write(byId("eta-range"), earliest === latest ? `ends at about ${latest}` : `ends between ${earliest} and ${latest}`);
+  } else if (isStill(status)) {
+    write(byId("eta"), status.tasks.done || status.workers.length ? "Paused" : "New");
+    write(byId("eta-range"), "no worker is here: langford work starts one");
   } else {
     write(byId("eta"), "No estimate yet");
     write(byId("eta-range"), "it needs 2% of the work");
   }
+}
+
+/** Whether no one works for a campaign that is not done, and is well (jobs/show/wording.py). */
+function isStill({ tasks, workers: all, warnings: said }) {
+  const here = all.some((worker) => ["working", "idle"].includes(worker.state));
+  return !here && tasks.ready + tasks.leased + tasks.recheck > 0 && !said.some((warning) => warning.kind === "no_workers");
 }
 
 function count(status) {

@@ -24,17 +24,17 @@ function lost(worker) {
   return count ? `${coarseDuration(seconds)} lost` : "";
 }
 
-// A worker that holds tasks makes a request every 30 s (jobs/show/wording.py).
-const UNSEEN_SECONDS = 40;
+// A worker that holds tasks makes a request every 30 s, one that waits every 60 s (jobs/show/wording.py).
+const UNSEEN_SECONDS = { working: 40, idle: 90 };
 
 function state(worker, status) {
   const unseen = worker.last_seen ? since(worker.last_seen, status.now) : 0;
-  return worker.state === "working" && unseen >= UNSEEN_SECONDS ? `not seen for ${coarseDuration(unseen)}` : worker.state;
+  return unseen >= (UNSEEN_SECONDS[worker.state] ?? Infinity) ? `not seen for ${coarseDuration(unseen)}` : worker.state;
 }
 
 // title, number?, what is shown, a smaller line below it, what it is sorted by
 const COLUMNS = {
-  host: ["Host", false, (w) => w.host, (w) => (w.slurm ? `job ${w.slurm}` : `process ${w.process.split("@")[0]}`), (w) => w.host],
+  host: ["Host", false, (w) => w.host, (w) => `${w.id}, ${w.slurm ? `job ${w.slurm}` : `process ${w.process.split("@")[0]}`}`, (w) => w.host],
   state: ["State", false, state, (w) => (w.state === "ended" ? w.ending ?? "" : ""), (w) => ORDER.indexOf(w.state)],
   device: ["Device", false, device, size, device],
   leased: ["Leased", true, (w) => whole(w.leased), () => "", (w) => -w.leased],

@@ -1,0 +1,84 @@
+"""What a connection reaches in its database: tables, and on Postgres a schema for new ones.
+
+A database of Postgres has schemas.  Statements name tables without them, and meet those of the first schema of the
+role's search path that has them; new tables go into its first schema that exists.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+
+from sqlalchemy import Connection, inspect, text
+
+from db.errors import LedgerUnusable
+
+SQLITE = "main"
+"""The only schema of a file of SQLite."""
+LEDGER = {"alembic_version", "campaign", "attempt"}
+"""Tables of every ledger, whatever its revision."""
+ENCODINGS = {"UTF8", "SQL_ASCII"}
+"""Encodings of Postgres in which every text of a ledger can be written."""
+_TABLES = text(
+    "SELECT nspname, relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace "
+    "WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) "
+    "AND NOT starts_with(nspname, 'pg_') AND nspname <> 'information_schema'"
+)
+_PATH = text("SELECT current_schema(), current_setting('search_path'), current_user")
+_ROOM = text(
+    "SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'), "
+    "current_setting('server_encoding')"
+)
+
+
+def has_ledger(connection: Connection) -> bool:
+    """Whether statements meet the tables of a ledger."""
+    return any(tables >= LEDGER for tables in _tables(connection).values())
+
+
+def is_empty(connection: Connection, where: str) -> bool:
+    """Whether no table stands where new ones would be; raises LedgerUnusable where there can be none.
+
+    ``where``: the database's name in messages.
+    """
+    return not _tables(connection).get(_home(connection, where))
+
+
+def _tables(connection: Connection) -> Mapping[str, set[str]]:
+    """The names of the tables that statements can name, by schema."""
+    if connection.dialect.name == "sqlite":
+        return {SQLITE: set(inspect(connection).get_table_names())}
+    found = defaultdict[str, set[str]](set)
+    for schema, table in connection.execute(_TABLES):
+        found[schema].add(table)
+    return found
+
+
+def _home(connection: Connection, where: str) -> str:
+    """The schema for new tables; raises LedgerUnusable where there is none."""
+    if connection.dialect.name == "sqlite":
+        return SQLITE
+    schema, path, role = connection.execute(_PATH).one()
+    if schema is None:
+        raise LedgerUnusable(
+            f"the role {role} reaches no schema of {where} (its search_path is {path or 'empty'}): "
+            f"GRANT USAGE ON SCHEMA ... TO {role}, or ALTER ROLE {role} SET search_path = ..., for one that exists"
+        )
+    return str(schema)
+
+
+def require_room(connection: Connection, where: str) -> None:
+    """Raises LedgerUnusable where an empty database cannot become a ledger."""
+    if connection.dialect.name == "sqlite":
+        return
+    schema, role, may_create, encoding = connection.execute(_ROOM).one()
+    if not may_create:
+        raise LedgerUnusable(
+            f"the role {role} may not make a ledger of {where}: GRANT CREATE ON SCHEMA {schema} TO {role}, "
+            "or use another role"
+        )
+    if encoding not in ENCODINGS:
+        raise LedgerUnusable(
+            f"{where} has the encoding {encoding}, which lacks letters that a ledger may need: use a database made "
+            "with ENCODING 'UTF8' TEMPLATE template0"
+        )

@@ -1,0 +1,89 @@
+"""How many leases the workers of a token get that bring no result: each is a row of the ledger for good.
+
+Workers give tasks back when they are preempted, and lose them when they die.  One that leases and gives back over
+and over would fill the ledger, whatever names its bearer invents for it; so the limit is that of a token.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+
+from jobs.run.clock import SYSTEM, Clock
+from langford.errors import LangfordError
+
+SPARE, SPARE_PER_HOUR = 10_000, 10_000
+"""Leases without a result that a token may have at once, beside those that may run, and the more that it gets."""
+LEASES_PER_RESULT = 10
+"""Leases that the first result of a token at a task allows; so nine of ten leases may end without a result."""
+RUNNING_PER_TASK = 2
+"""Leases of a task that may run at the same time: the first one, and a copy."""
+
+
+class TooManyLeases(LangfordError):
+    """The workers of a token have had too many leases that brought no result."""
+
+    def __init__(self, without: int) -> None:
+        """``without``: how many."""
+        super().__init__(
+            f"the workers with this token had {without:,} leases more than their results allow: deliver results, "
+            f"or wait, {SPARE_PER_HOUR:,} more are granted in an hour; if they are preempted before a task is "
+            "done, split the campaign deeper"
+        )
+
+
+class _Token:
+    """The leases of one token.
+
+    Attributes:
+        open: leases less those that its results have allowed, and those that time has.
+        at: when that was brought up to date, by a clock that only goes forward.
+        delivered: a bit for each task at which it has brought a result.
+    """
+
+    def __init__(self, tasks: int, at: float) -> None:
+        self.open, self.at, self.delivered = 0.0, at, bytearray(tasks // 8 + 1)
+
+
+class LeaseAllowances:
+    """The allowances of all tokens of one campaign; they begin anew with the server."""
+
+    def __init__(self, tasks: int, clock: Clock = SYSTEM) -> None:
+        """``tasks``: of the campaign."""
+        self._tasks, self._clock, self._lock = tasks, clock, threading.Lock()
+        self._most = SPARE + RUNNING_PER_TASK * tasks
+        self._tokens: dict[str, _Token] = {}
+
+    def take(self, token: str, count: int) -> int:
+        """Up to ``count`` leases that a token may get now, which count from now on; raises TooManyLeases."""
+        with self._lock:
+            known = self._now(token)
+            allowed = min(count, int(self._most - known.open))
+            if allowed <= 0 < count:
+                raise TooManyLeases(int(known.open))
+            known.open += allowed
+            return allowed
+
+    def give_back(self, token: str, count: int) -> None:
+        """Leases that were taken and not granted."""
+        with self._lock:
+            known = self._now(token)
+            known.open = max(0.0, known.open - count)
+
+    def delivered(self, token: str, tasks: Iterable[int]) -> None:
+        """Results of a token were accepted, or confirm others; a further one of the same task allows nothing."""
+        with self._lock:
+            known = self._now(token)
+            for task in tasks:
+                byte, bit = task >> 3, 1 << (task & 7)
+                if not known.delivered[byte] & bit:
+                    known.delivered[byte] |= bit
+                    known.open = max(0.0, known.open - LEASES_PER_RESULT)
+
+    def _now(self, token: str) -> _Token:
+        """What is known of a token, brought up to date."""
+        now = self._clock.monotonic()
+        known = self._tokens.setdefault(token, _Token(self._tasks, now))
+        known.open = max(0.0, known.open - (now - known.at) * SPARE_PER_HOUR / 3600)
+        known.at = now
+        return known

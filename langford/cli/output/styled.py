@@ -1,0 +1,12 @@
+"""Standard output for what has styles: tables and drawings."""
+
+from __future__ import annotations
+
+import os
+
+from rich.console import Console
+
+
+def styled() -> Console:
+    """Standard output; with NO_COLOR it gets no style at all, neither bold nor dim letters."""
+    return Console(color_system=None if os.environ.get("NO_COLOR") else "auto")

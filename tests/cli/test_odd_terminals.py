@@ -1,0 +1,91 @@
+"""Outputs without other letters than ASCII, terminals that cannot move their cursor, and those without colours."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from io import TextIOWrapper
+from pathlib import Path
+
+import pytest
+
+from langford.cli.output.letters import IN_ASCII, READABLE
+from tests.support.command_line import ENVIRONMENT
+from tests.support.preloaded import Preparation, preloaded
+from tests.support.terminals import Terminal
+
+NAME = "eight"
+COMMANDS = [
+    "--help",
+    "count 8",
+    "count --help",
+    "count 13",
+    "draw 7 --seed 1",
+    "draw --cubes 3,1,2,1,3,2,0",
+    "estimate 20 --walks 100",
+    "list 6",
+    "status",
+    f"status {NAME}",
+    f"tasks {NAME}",
+    f"result {NAME}",
+    f"verify {NAME} --sample 1",
+    f"report {NAME} --out report.html",
+    f"export {NAME} --out {NAME}.jsonl.gz",
+    "query",
+    "query devices",
+    "query events -x",
+    "run langford 7",
+    "table skolem --to 5",
+    "irregular tree langford 6",
+    "slurm keep --help",
+]
+ADAPTED: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
+
+
+def speak_ascii() -> None:
+    """Have standard output and standard error lack all other letters."""
+    for stream in (sys.stdout, sys.stderr):
+        assert isinstance(stream, TextIOWrapper)
+        stream.reconfigure(encoding="ascii")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """With a ledger that has a finished campaign."""
+    made = tmp_path_factory.mktemp("terminals")
+    run = ["run", "langford", "8", "--depth", "4", "--name", NAME]
+    assert preloaded().run(run, made, ENVIRONMENT, 60, prepare=ADAPTED).returncode == 0
+    return made
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_ascii_is_enough(folder: Path, command: str) -> None:
+    prepare: Preparation = (f"{__name__}:speak_ascii", {})
+    done = preloaded().run(command.split(), folder, ENVIRONMENT, 60, prepare=prepare)
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert said.isascii()
+    assert not re.search(r"\\[uxN]", said), said
+
+
+@pytest.mark.parametrize(
+    ("variables", "acts"), [({"TERM": "dumb"}, r"\x1b|\r(?!\n)"), ({"TERM": "xterm"}, r"\x1b\[[0-9;]*m")]
+)
+def test_terminals_without_a_cursor_or_colours(folder: Path, variables: dict[str, str], acts: str) -> None:
+    """ENVIRONMENT has NO_COLOR; a bar still moves the cursor, where there is one."""
+    for command in COMMANDS:
+        terminal = Terminal()
+        with os.fdopen(os.dup(terminal.end), "w") as end:
+            started = preloaded().start(command.split(), folder, ENVIRONMENT | variables, end, end, prepare=ADAPTED)
+            code = started.wait(60)
+        terminal.drain()
+        shown = terminal.shown.decode()
+        assert code == 0, shown
+        assert not re.search(acts, shown), (command, shown)
+
+
+def test_letters_in_ascii() -> None:
+    assert all(text.isascii() for text in IN_ASCII.values())
+    assert "L(2,8) ≈ 1 ± 2…, 漢".encode("ascii", READABLE) == rb"L(2,8) ~ 1 +/- 2..., \u6f22"
+    assert b"\xff".decode("ascii", READABLE) == r"\xff"

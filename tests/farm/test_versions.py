@@ -1,0 +1,125 @@
+"""Servers and workers of different versions: one minor version apart they work, otherwise both say what to do."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import httpx
+import pytest
+
+from db import Ledger
+from db.states import Ending, Role, TaskState
+from jobs.farm.api import server
+from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion
+from jobs.farm.worker import requests
+from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
+from jobs.farm.worker.outbox import Outbox
+from jobs.farm.worker.tasks import ServerTasks
+from jobs.run.identity import Identity
+from tests.support.asgi import Bridge, Client
+from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
+
+DOCS = Path(__file__).parents[2] / "docs"
+PREVIOUS, NEXT = WireVersion(SPOKEN.major, SPOKEN.minor - 1), WireVersion(SPOKEN.major, SPOKEN.minor + 1)
+NEWER = [WireVersion(SPOKEN.major, SPOKEN.minor + 2), WireVersion(SPOKEN.major + 1, SPOKEN.minor)]
+OLDER = [WireVersion(SPOKEN.major - 1, SPOKEN.minor)]
+
+
+class Farm:
+    """A server of a campaign in this process, and workers of other versions."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.campaign = new_campaign(self.ledger, workers="")
+        self.token = self.campaign.new_token(Role.WORKER)
+        self.application = server.application(self.ledger, [NAME])
+        self._folder, self._monkeypatch = folder, monkeypatch
+
+    def worker(self, version: WireVersion = SPOKEN, *hidden: str) -> RemoteCampaign:
+        """The campaign as a worker sees it; ``hidden``: headers that are lost on the way."""
+        self._monkeypatch.setattr(requests, "SPOKEN", version)
+        bridge = Bridge(self.application, *hidden)
+        self._monkeypatch.setattr(httpx, "Client", partial(httpx.Client, transport=bridge))
+        return RemoteCampaign(f"http://localhost:1/{NAME}", self.token)
+
+    def work(self, worker: RemoteCampaign) -> None:
+        """Work the campaign off."""
+        me = Identity.fresh()
+        tasks = ServerTasks(worker, Outbox(self._folder / "outbox", me), me)
+        assert tasks.ready
+        leases = tasks.lease(TASKS, [])
+        tasks.deliver(list(zip(leases, true_deliveries(leases), strict=True)))
+        tasks.close(Ending.FINISHED)
+        assert self.campaign.standing().tasks == {TaskState.DONE: TASKS}
+
+
+@pytest.fixture
+def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Farm]:
+    made = Farm(tmp_path, monkeypatch)
+    yield made
+    made.ledger.close()
+
+
+@pytest.mark.parametrize("version", [PREVIOUS, SPOKEN, NEXT], ids=str)
+def test_one_minor_version_apart_they_work(farm: Farm, version: WireVersion) -> None:
+    farm.work(farm.worker(version))
+
+
+def test_without_a_version_they_work_as_before_there_was_one(farm: Farm) -> None:
+    """A worker or a server of 0.1.0 states none."""
+    assert WireVersion.stated(None) == PREVIOUS, "the promise to 0.1.0 has ended: say so in the pages"
+    farm.work(farm.worker(SPOKEN, HEADER.lower()))
+
+
+@pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)
+def test_further_apart_both_say_who_is_older(
+    farm: Farm, version: WireVersion, caplog: pytest.LogCaptureFixture
+) -> None:
+    older, newer = ("client", "server") if version < SPOKEN else ("server", "client")
+    worker = farm.worker(version)
+    with caplog.at_level(logging.INFO), pytest.raises(ServerRefuses) as raised:
+        farm.work(worker)
+    worker.close()
+    said = str(raised.value).partition(f"/campaigns/{NAME}: ")[2]
+    assert said.startswith(f"the {older} is older than the {newer} (messages {min(version, SPOKEN)} and")
+    assert ("upgrade langford on the server" if older == "server" else "install the server's version") in said
+    [line] = {record.getMessage() for record in caplog.records if "older" in record.getMessage()}
+    assert said in line
+
+
+@pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)
+def test_a_worker_that_does_not_look_is_refused_for_good(farm: Farm, version: WireVersion) -> None:
+    """With a status that ends workers of every version, and before it gets a lease."""
+    client = Client(farm.application, headers={"Authorization": f"Bearer {farm.token}", HEADER: str(version)})
+    body = {"campaign": farm.campaign.uuid, "worker": "a", "count": 9, "seconds": 60, "held": [], "copies": 0}
+    answer = client.post(f"/campaigns/{NAME}/leases", json=body)
+    client.close()
+    assert (answer.status_code, answer.headers[HEADER]) == (403, str(SPOKEN))
+    assert re.match("the (client|server) is older than", answer.json()["error"])
+    assert farm.campaign.progress().attempts == {}
+
+
+def test_versions_that_are_none(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = Client(farm.application, headers={"Authorization": f"Bearer {farm.token}"})
+    for said in ("", "1", "1.1.1", "-1.0", "1.x", "1.\u0661", "9" * 9 + ".0"):
+        answer = client.get(f"/campaigns/{NAME}", headers={HEADER: said.encode()})
+        assert answer.status_code == 400
+        assert answer.json()["error"].startswith(f"{HEADER}: expected a version like {SPOKEN}, got")
+    client.close()
+    monkeypatch.setattr(server, "PRIVATE", {HEADER: "<html>"})
+    with pytest.raises(ServerAway, match="gives an unexpected answer"):
+        farm.worker().info()
+
+
+def test_the_pages_have_this_version() -> None:
+    page = (DOCS / "compatibility.md").read_text()
+    rows = re.findall(r"^\| (\d+\.\d+) \| ", page.partition("## Server and workers")[2], re.MULTILINE)
+    listed = [WireVersion.stated(row) for row in rows]
+    assert listed[0] == SPOKEN
+    assert listed == sorted(listed, reverse=True)
+    assert f"`{HEADER}`" in page
+    assert f"`{HEADER}: {SPOKEN}`" in (DOCS / "http.md").read_text()
