@@ -17,6 +17,7 @@ from langford.cli.main import cli
 from langford.cli.output.outlook import advice, long_duration, seconds_on
 from langford.cores import cores
 from langford.devices import CPU, Cuda
+from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
 from langford.words import YEAR_SECONDS, duration, several
@@ -49,6 +50,17 @@ def test_a_run_says_how_long_as_a_count_does(monkeypatch: pytest.MonkeyPatch) ->
     assert "L(2,8) by polyphase: about 50 min on 2 cores" in count.stderr
     for said in (run.stderr, count.stderr):
         assert SHARED in said
+
+
+def test_a_task_that_outlasts_the_time_limit_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_core(monkeypatch, MINUTES)
+    work = plan_of(PlanKey(Problem.langford(12), "polyphase", 8)).work
+    longest = MINUTES * work.max() / work.sum()
+    run = ("run", "langford", "12", "--depth", "8", "--workers", "1")
+    monkeypatch.setattr("langford.cli.campaigns.run.work_off", Mock(side_effect=BadInput("no work here")))
+    for limit, is_said in ((longest / 2, True), (longest * 2, False)):
+        said = call(*run, "--name", f"limit-{is_said}", "--time-limit", f"{limit:.1f}").stderr
+        assert (f"the largest task takes about {duration(longest)}, longer than the time limit" in said) == is_said
 
 
 def test_a_short_run_says_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

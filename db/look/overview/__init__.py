@@ -4,8 +4,8 @@ Speeds, remaining times and warnings are computed nowhere else.
 """
 
 from db.files.messages import iso
-from db.look.overview.happenings import ENDINGS
 from db.look.overview.records import (
+    ENDINGS,
     ID_LENGTH,
     Checked,
     Eta,

@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from db.files.messages import Time
-from db.look.overview.records import ID_LENGTH, Happened
+from db.look.overview.records import ENDINGS, ID_LENGTH, Happened
 from db.records import Equipment
 from db.states import Ending, Outcome
 from db.store.dialects import among_texts
@@ -26,14 +26,6 @@ MOST, MOST_ATTEMPTS = 50, 1_000
 """The maximum numbers of happenings, and of attempts that are read for them."""
 LAST_SECONDS = 60.0
 """What a worker gives back in this time before its end, it gives back because it ends."""
-ENDINGS: Mapping[str, str] = {
-    Ending.FINISHED: "nothing was left for it to do",
-    Ending.PREEMPTED: "stopped by SIGTERM",
-    Ending.STOPPED: "stopped",
-    Ending.REPLACED: "another campaign has the name of its campaign now",
-    Ending.LOST: "lost, without a word",
-}
-"""How a worker ended, in words."""
 _BACK = Outcome.RELEASED, Outcome.PREEMPTED
 _UNFINISHED = (
     select(Attempt.worker_id, Attempt.outcome, Attempt.ended, Attempt.task_index, Attempt.note)

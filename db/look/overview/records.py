@@ -6,6 +6,7 @@ in the unit of the campaign's method.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Generic, Self, TypeVar
 
@@ -13,11 +14,20 @@ from msgspec import Meta
 
 from db.files import messages
 from db.files.messages import STORABLE, Count, Message, Real, Text, Time
+from db.states import Ending
 
 MOST_WORKERS, MOST_ENTRIES = 100_000, 10_000
 LONGEST_EVENT, LONGEST_COUNT = 100_000, 1_000
 """Characters of the text of an event, and digits of a count."""
 N = TypeVar("N", int, float)
+ENDINGS: Mapping[str, str] = {
+    Ending.FINISHED: "nothing was left for it to do",
+    Ending.PREEMPTED: "stopped by SIGTERM",
+    Ending.STOPPED: "stopped",
+    Ending.REPLACED: "another campaign has the name of its campaign now",
+    Ending.LOST: "lost, without a word",
+}
+"""How a worker ended, in words."""
 ID_LENGTH = 8
 """Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
 

@@ -29,11 +29,12 @@ from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
 from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.outlook import say_how_long, seconds_on
+from langford.cli.output.outlook import SECONDS_WORTH_SAYING, say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
 from langford.errors import LangfordError
-from langford.methods import METHODS, candidates
+from langford.methods import METHODS, ChosenPlan, candidates
+from langford.words import duration as duration_in_words
 
 
 @click.command(
@@ -129,7 +130,19 @@ def run(
         if begun is None:
             expected = seconds_on(new.problem, new.method, chosen_devices)
             say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, chosen_devices)
+            _say_if_too_long(new, expected * len(chosen_devices), time_limit)
         context.exit(worked_off(ledger, campaign, chosen_devices))
+
+
+def _say_if_too_long(new: ChosenPlan, device_seconds: float, time_limit: float | None) -> None:
+    """Say that a task takes longer than the time limit, where that is so: a task that is begun is finished."""
+    work = new.plan.work
+    longest = device_seconds * float(work.max() / work.sum())
+    if time_limit is not None and longest > max(time_limit, SECONDS_WORTH_SAYING):
+        display.say(
+            f"the largest task takes about {duration_in_words(longest)}, longer than the time limit, and what is "
+            "begun is finished: a larger --depth makes tasks shorter"
+        )
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
