@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import logging
+import os
 import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import httpx
+import msgspec
 import pytest
+from msgspec.structs import fields
 
 from db import Ledger
+from db.look.overview import records
 from db.states import Ending, Role, TaskState
-from jobs.farm.api import server
+from jobs.farm.api import parts, server, wire
 from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion
 from jobs.farm.worker import requests
 from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
@@ -24,6 +28,7 @@ from tests.support.asgi import Bridge, Client
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
 
 DOCS = Path(__file__).parents[2] / "docs"
+GOLDEN = Path(__file__).parents[1] / "golden" / "wire.txt"
 PREVIOUS, NEXT = WireVersion(SPOKEN.major, SPOKEN.minor - 1), WireVersion(SPOKEN.major, SPOKEN.minor + 1)
 NEWER = [WireVersion(SPOKEN.major, SPOKEN.minor + 2), WireVersion(SPOKEN.major + 1, SPOKEN.minor)]
 OLDER = [WireVersion(SPOKEN.major - 1, SPOKEN.minor)]
@@ -123,3 +128,21 @@ def test_the_pages_have_this_version() -> None:
     assert listed == sorted(listed, reverse=True)
     assert f"`{HEADER}`" in page
     assert f"`{HEADER}: {SPOKEN}`" in (DOCS / "http.md").read_text()
+
+
+def test_a_change_of_the_messages_changes_their_version() -> None:
+    """Their fields are kept with the version that has them.
+
+    Whoever changes a field raises SPOKEN, lists it in docs/compatibility.md, sees that the previous version is
+    still understood, and writes the file anew with LANGFORD_GOLDEN=write.
+    """
+    forms = {
+        kind.__name__: [field.encode_name + ("" if field.required else "?") for field in fields(kind)]
+        for module in (wire, parts, records)
+        for kind in vars(module).values()
+        if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__module__ == module.__name__
+    }
+    lines = [f"messages {SPOKEN}", *(f"{name}: {', '.join(names)}" for name, names in sorted(forms.items()))]
+    if os.environ.get("LANGFORD_GOLDEN") == "write":
+        GOLDEN.write_text("\n".join(lines) + "\n")
+    assert lines == GOLDEN.read_text().splitlines()
