@@ -16,7 +16,7 @@ from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
 GPU_COLOURS = 8
-"""So many colours more than a core counts in moments, a GPU counts in seconds."""
+"""How many more colours a GPU counts in seconds than a core in moments."""
 CORES_OF_A_GPU = 700
 """How many cores are as fast as a GPU, roughly: L(2,28) on an H100, and on two cores."""
 MOST_CORE_YEARS = 10_000.0
