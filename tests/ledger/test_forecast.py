@@ -214,7 +214,7 @@ CAMPAIGNS = {
     ),
     "one that comes": (lambda: made(600, 4.0, 0.1, 0.1), [CORES, replace(GPU, comes=200.0)]),
     "two cores": (lambda: made(258, 2.0, 0.0, 0.2), [Machine("here", "a core", 2, 1.0)]),
-    "short tasks": (lambda: made(4000, 1.0, 0.0, 0.1), [Machine("here", "a core", 2, 0.01, pause=0.01)]),
+    "short tasks": (lambda: made(2400, 1.0, 0.0, 0.1), [Machine("here", "a core", 2, 0.01, pause=0.01)]),
 }
 
 

@@ -14,7 +14,7 @@ from db import Database
 from db.look.sql import QUESTIONS, Answer, Filters, ask, ask_sql
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import FiniteRange, duration
-from langford.cli.output import formats
+from langford.cli.output.rows import formats
 from langford.cli.output.terminal import is_terminal
 
 EXPANDED = "expanded"

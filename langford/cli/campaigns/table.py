@@ -27,11 +27,12 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.groups import gathered, given_parameters
 from langford.cli.options.types import span
-from langford.cli.output import display, formats
+from langford.cli.output import display
 from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import DryRun, dry_run_option
 from langford.cli.output.outlook import length
 from langford.cli.output.progress import ProgressLine
+from langford.cli.output.rows import formats
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 from langford.durable import require_replaceable
