@@ -152,11 +152,11 @@ def _parts(
     """(numbers of tasks, shares of the work) by state."""
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
-    done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
+    done = standing.work_done / whole if campaign.work else 1.0
     return (
         Parts(
             campaign.tasks,
-            tasks.get(TaskState.DONE, 0),
+            standing.tasks_done,
             tasks.get(TaskState.LEASED, 0),
             tasks.get(TaskState.READY, 0),
             tasks.get(TaskState.SET_ASIDE, 0),
@@ -213,7 +213,7 @@ def _eta(
     waiting = [(work, 1) for task, work in rechecks.items() if task not in again]
     if ready:
         waiting += progress.waiting_work(transaction, ready, standing.work.get(TaskState.READY, 0.0))
-    done = standing.work.get(TaskState.DONE, 0.0) / campaign.work if campaign.work else 1.0
+    done = standing.work_done / campaign.work if campaign.work else 1.0
     remaining = Remaining(done, waiting, running)
     return forecasts.eta(now, forecast.estimate(now, remaining, arrived, models, groups))
 

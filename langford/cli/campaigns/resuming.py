@@ -8,7 +8,6 @@ from pathlib import Path
 
 from db import Campaign, Ledger
 from db.errors import ConnectionLost, LedgerUnusable
-from db.states import TaskState
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
@@ -71,16 +70,21 @@ def planned(
     left, share = len(plan_of(key).tasks), 1.0
     if name in campaigns:
         standing = campaigns[name].standing()
-        left, share = standing.unfinished, 1 - standing.work.get(TaskState.DONE, 0.0) / campaigns[name].work
+        left, share = standing.unfinished, 1 - standing.work_done / campaigns[name].work
     state = "is resumed" if name in campaigns else "would be created"
-    place = without_password(address)
     return DryRun(
         f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}",
         left,
         seconds * share,
         chosen_devices,
-        place if ledger is not None else f"{place} (would be created)",
+        place_of(ledger, address),
     )
+
+
+def place_of(ledger: Ledger | None, address: str) -> str:
+    """Where results are kept, in words; ``ledger``: None: there is none yet at the address."""
+    place = without_password(address)
+    return place if ledger is not None else f"{place} (would be created)"
 
 
 def name_others(ledger: Ledger, key: PlanKey) -> None:
@@ -88,9 +92,9 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
     for other in ledger.campaigns():
         if other.problem == key.problem and other.key != key:
             standing = other.standing()
-            done = standing.tasks.get(TaskState.DONE, 0)
+            done = standing.tasks_done
             if done and standing.unfinished:
-                share = standing.work.get(TaskState.DONE, 0.0) / other.work
+                share = standing.work_done / other.work
                 so_far = f"{done:,} of {several(other.tasks, 'task')}, {share:.0%} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "

@@ -14,7 +14,6 @@ import click
 
 from db import Ledger, Standing
 from db.errors import ConnectionLost, LedgerBusy
-from db.states import TaskState
 from db.store.database import without_password
 from jobs.farm.worker.client import RemoteCampaign, ServerAway
 from jobs.show.hooks import Hook
@@ -229,7 +228,7 @@ def _keeper(
 
 def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
     """Say how long the jobs will work, if all of them run at once on cores like those of this machine."""
-    share = 1 - standing.work.get(TaskState.DONE, 0.0) / (sum(standing.work.values()) or 1.0)
+    share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
     at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
     seconds = seconds_on(key.problem, METHODS[key.method], at_once) * share
     say_how_long(f"{several(standing.unfinished, 'task')} left of {key}", seconds, key.problem, at_once)
