@@ -14,7 +14,7 @@ from sqlalchemy import Row, select
 from db.files.messages import Time
 from db.look import progress
 from db.look.overview import attendance, cautions, checks, figures, happenings, timeline, worker_views
-from db.look.overview.attendance import Brought
+from db.look.overview.attendance import FirstResults
 from db.look.overview.counting import MergedCount
 from db.look.overview.figures import Arrival, Running
 from db.look.overview.records import (
@@ -77,7 +77,7 @@ def overview(
     running = attendance.running(transaction)
     ids = {row.id for row in everybody}
     not_done = attendance.not_done(transaction.connection, ids)
-    brought = attendance.brought(transaction.connection, ids)
+    firsts = attendance.first_results(transaction.connection, ids)
     conflicts = waiting.in_conflict(transaction)
     rechecks = queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {}
     tasks, work = _parts(campaign, standing, rechecks)
@@ -97,7 +97,7 @@ def overview(
         eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, arrivals, forecasts)
     pace = figures.pace_of(seconds, arrived)
     paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
-    shown = worker_views.views(workers, presence, held, brought, not_done, arrived, seconds, paces)
+    shown = worker_views.views(workers, presence, held, firsts, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
     until = last if is_finished else now
@@ -128,7 +128,7 @@ def overview(
         work=work,
         speed=Speed(
             None if pace is None else pace.work,
-            _average(transaction, work.done * campaign.work, everybody, brought),
+            _average(transaction, work.done * campaign.work, everybody, firsts),
             None if pace is None else 60 * pace.results,
             METHODS[campaign.key.method].unit,
             None if pace is None else pace.seconds,
@@ -139,7 +139,7 @@ def overview(
         warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=tuple(sorted([*happened, *_events(transaction)], key=lambda event: -event.at)),
-        attempts=_attempts(brought, not_done, len(running)),
+        attempts=_attempts(firsts, not_done, len(running)),
         checked=checked,
         count=None if count is None else Total(count),
         agrees=agrees,
@@ -174,18 +174,18 @@ def _parts(
 
 
 def _average(
-    transaction: Transaction, done: float, everybody: Sequence[Row[Any]], brought: Mapping[str, Brought]
+    transaction: Transaction, done: float, everybody: Sequence[Row[Any]], firsts: Mapping[str, FirstResults]
 ) -> float | None:
-    """The speed since the start: from the first computing that brought a result to the last result.
+    """The speed since the start: from the first computing that led to a result to the last result.
 
     Results of imported files that do not say when they were computed are left out.
     """
     untimed = {row.id for row in everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
-    timed = [each for worker, each in brought.items() if worker not in untimed]
+    timed = [each for worker, each in firsts.items() if worker not in untimed]
     if not timed:
         return None
     seconds = max(each.ended for each in timed) - min(each.began for each in timed)
-    return speed(done - attendance.work_of(transaction, untimed & brought.keys()), seconds)
+    return speed(done - attendance.work_of(transaction, untimed & firsts.keys()), seconds)
 
 
 def _eta(
@@ -232,11 +232,11 @@ def _events(transaction: Transaction) -> list[Happened]:
     ]
 
 
-def _attempts(brought: Mapping[str, Brought], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
+def _attempts(firsts: Mapping[str, FirstResults], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
     """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts
-    numbers[Outcome.DONE] = sum(each.results for each in brought.values())
+    numbers[Outcome.DONE] = sum(each.results for each in firsts.values())
     numbers["running"] = running
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}

@@ -123,7 +123,7 @@ def query(
         if chosen == "csv" and is_terminal(out):
             columns, rows = formats.escaped(columns, rows)
         if chosen == "table" and question is not None:
-            columns, rows = formats.reordered(QUESTIONS[question].telling, columns, rows)
+            columns, rows = formats.reordered(QUESTIONS[question].leading, columns, rows)
         formats.write(formats.FORMATS[chosen](columns, rows), out)
 
 

@@ -87,7 +87,7 @@ def work_off(
 
 
 class RunTerminal(Terminal):
-    """The console of a run, which says once which worker it is, if it lasts."""
+    """The console of a run: if it lasts, it says once which worker this is."""
 
     def __init__(
         self, line: ProgressLine, stop: StopSignals | None, identity: Identity, clock: Clock = SYSTEM

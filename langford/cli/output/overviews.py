@@ -178,10 +178,10 @@ def _until(overview: Overview) -> str:
 def _workers(overview: Overview) -> str:
     numbers = Counter(worker.state for worker in overview.workers)
     numbers[Presence.ENDED] += overview.workers_left_out
-    told = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
+    parts = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
     if standstill(overview):
-        told.append("none here now: `langford run` on this ledger, or `langford work` with a server, goes on")
-    return ", ".join(told)
+        parts.append("none now: continue with `langford run` on this ledger, or `langford work` with a server")
+    return ", ".join(parts)
 
 
 def _checked(overview: Overview) -> str:
