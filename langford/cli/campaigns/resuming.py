@@ -21,20 +21,26 @@ from langford.words import several
 @contextmanager
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
-    if "://" not in address and not Path(address).exists():
+    ledger = _opened(address)
+    if ledger is None:
         yield None
-        return
+    else:
+        with ledger:
+            yield ledger
+
+
+def _opened(address: str) -> Ledger | None:
+    is_file = "://" not in address
+    if is_file and not Path(address).exists():
+        return None
     try:
-        ledger = Ledger(address)
+        return Ledger(address)
     except ConnectionLost:
         raise
     except LedgerUnusable:
-        if "://" not in address:
+        if is_file:
             raise
-        yield None
-        return
-    with ledger:
-        yield ledger
+        return None
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
@@ -35,8 +36,22 @@ from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
-Way = tuple[list[str], Callable[[], Standing], Callable[[], str], Callable[[], PlanKey]]
-"""The command of a worker, and functions that ask for the standing, the UUID and the plan of its campaign."""
+
+
+class Way(NamedTuple):
+    """How workers reach a campaign.
+
+    Attributes:
+        command: of a worker.
+        standing: asks for the standing of the campaign.
+        uuid: asks for its UUID.
+        key: asks for its plan.
+    """
+
+    command: list[str]
+    standing: Callable[[], Standing]
+    uuid: Callable[[], str]
+    key: Callable[[], PlanKey]
 
 
 @click.group(cls=ListingGroup)
@@ -244,11 +259,11 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
-    return (
+    return Way(
         command,
-        lambda: server.info().standing,
-        lambda: server.uuid or server.info().uuid,
-        lambda: server.info().key,
+        standing=lambda: server.info().standing,
+        uuid=lambda: server.uuid or server.info().uuid,
+        key=lambda: server.info().key,
     )
 
 
@@ -272,4 +287,4 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
     # Jobs inherit the environment: an address that comes from it need not stand in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return command, campaign.standing, lambda: campaign.uuid, lambda: campaign.key
+    return Way(command, campaign.standing, uuid=lambda: campaign.uuid, key=lambda: campaign.key)
