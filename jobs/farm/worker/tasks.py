@@ -298,11 +298,11 @@ class ServerTasks:
                 return
             self._sending.succeeded()
             for delivery, receipt in zip(batch, receipts, strict=True):
+                work = self._work.pop(delivery.attempt, None)
                 if receipt.event is EventKind.REFUSED:
                     self._outbox.refuse(delivery, f"the server refuses it: {receipt.detail}")
                     continue
                 self._outbox.remove(delivery)
-                work = self._work.pop(delivery.attempt, None)
                 if receipt.event is None:
                     mean = self._known.work / self._known.tasks
                     self.tally.add(mean if work is None else work, here=work is not None)
