@@ -22,7 +22,7 @@ from db.look.history import History
 from db.look.history_queries import history
 from db.look.overview import Overview, gathering
 from db.look.overview.counting import MergedCount
-from db.look.overview.forecast import Forecast
+from db.look.overview.time_left.forecast import Forecast
 from db.records import (
     Delivery,
     Progress,

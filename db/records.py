@@ -265,6 +265,16 @@ class Standing:
     rechecking: int = 0
 
     @property
+    def tasks_done(self) -> int:
+        """Number of tasks that have a result."""
+        return self.tasks.get(TaskState.DONE, 0)
+
+    @property
+    def work_done(self) -> float:
+        """Their work."""
+        return self.work.get(TaskState.DONE, 0.0)
+
+    @property
     def unfinished(self) -> int:
         """Number of tasks that are neither done nor set aside."""
         return self.tasks.get(TaskState.READY, 0) + self.tasks.get(TaskState.LEASED, 0)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LINES, ASCII_LINES = "┌─┐│┼·", ".-.|+."
-"""Letters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
+"""Characters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
 FORMATS = (".svg", ".png", ".pdf")
 NO_MATPLOTLIB = "pictures need matplotlib: pip install 'langford[draw]'"
 
@@ -45,7 +45,7 @@ def text(arrangement: Arrangement, width: int | None = None, lines: str = LINES)
 
     Args:
         width: characters of a line of the terminal; a wider drawing goes on below.  None: without a limit.
-        lines: the letters, as in :data:`LINES`.
+        lines: the characters, as in :data:`LINES`.
     """
     cell = len(str(max(arrangement))) + 1
     parts = 1 if width is None else math.ceil(len(arrangement) / max(width // cell, 1))

@@ -33,7 +33,7 @@ CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
 """SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
 NO_RIGHT = "42501"
 READ_ONLY, UNDONE, TOO_SLOW = "25006", {"40P01", "40001"}, {"57014", "55P03"}
-LACKS_LETTER, NO_TEXT = "22P05", "22021"
+LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
 TRIALS, FIRST_PAUSE_SECONDS = 6, 0.02
 """Trials of a transaction that the database undoes, and the longest pause after the first trial."""
 NO_FILE = {None, "", ":memory:"}
@@ -250,10 +250,10 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         return LedgerReadOnly(
             f"the ledger {where} may only be read here ({reason}): use a role, or a place, that may change it"
         )
-    if state == LACKS_LETTER:
+    if state == LACKS_CHARACTER:
         return LedgerUnusable(
-            f"the encoding of {where} lacks a letter ({reason}): write it otherwise, or let `langford ledger copy` "
-            "copy the ledger into a database of encoding UTF8"
+            f"the encoding of {where} lacks a character ({reason}): write it otherwise, or let `langford ledger "
+            "copy` copy the ledger into a database of encoding UTF8"
         )
     if state == NO_TEXT:
         return LedgerUnusable(

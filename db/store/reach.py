@@ -79,6 +79,6 @@ def require_room(connection: Connection, where: str) -> None:
         )
     if encoding not in ENCODINGS:
         raise LedgerUnusable(
-            f"{where} has the encoding {encoding}, which lacks letters that a ledger may need: use a database made "
-            "with ENCODING 'UTF8' TEMPLATE template0"
+            f"{where} has the encoding {encoding}, which lacks characters that a ledger may need: use a database "
+            "made with ENCODING 'UTF8' TEMPLATE template0"
         )

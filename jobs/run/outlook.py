@@ -1,4 +1,4 @@
-"""What the ledger or its server said of the whole campaign last: how far it is, and how much time is left."""
+"""The last overview of the whole campaign that a run has got: how far it is, and how much time is left."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ LARGEST_SHARE = 0.02
 
 
 class Outlook:
-    """The last overview of the campaign, if any; it is asked for rarely, and less often as time goes on."""
+    """The last overview of the campaign, if any; it is requested rarely, and less often as time goes on."""
 
     def __init__(
         self, ask: Callable[[], Overview], tally: Tally, longest_pause: float, clock: Clock = SYSTEM
     ) -> None:
         """
         Args:
-            ask: gets an overview.
-            tally: is told how far the campaign is.
-            longest_pause: seconds between two questions.
-            clock: says when it is time to ask.
+            ask: requests an overview.
+            tally: is updated with each overview.
+            longest_pause: maximum seconds between two requests.
+            clock: measures the pauses.
         """
         self._ask, self._tally, self._longest_pause = ask, tally, longest_pause
         self._asking, self._clock = Backoff(clock=clock), clock
@@ -51,7 +51,7 @@ class Outlook:
         self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / LARGEST_SHARE))
         self._pause *= 2
         if self._overview is not None:
-            self._tally.told(self._overview.tasks.done, self._overview.work.done * whole)
+            self._tally.update(self._overview.tasks.done, self._overview.work.done * whole)
 
     @property
     def seconds_left(self) -> float | None:

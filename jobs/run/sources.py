@@ -157,7 +157,7 @@ class LedgerTasks:
         self._calls.make(self._release_the_dead)
         progress = self._calls.make(campaign.progress)
         self.tally = Tally()
-        self.tally.told(progress.tasks.get(TaskState.DONE, 0), progress.work.get(TaskState.DONE, 0.0))
+        self.tally.update(progress.tasks_done, progress.work_done)
         self._outlook = Outlook(lambda: campaign.overview(timeline=False), self.tally, OUTLOOK_SECONDS, clock)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
         self._to_do = progress.to_do
@@ -214,7 +214,7 @@ class LedgerTasks:
         receipts = self._calls.make(lambda: self._campaign.deliver(deliveries))
         for (lease, _), receipt in zip(finished, receipts, strict=True):
             if receipt.event is None:
-                self.tally.brought(lease.work)
+                self.tally.add(lease.work)
             else:
                 self._console.say(remark(lease.index, receipt))
 

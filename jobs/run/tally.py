@@ -1,15 +1,15 @@
-"""How far a campaign is, and how much of that one run has brought: numbers that belong together."""
+"""How far a campaign is, and how much of that one run has done: numbers that belong together."""
 
 from __future__ import annotations
 
 
 class Tally:
-    """What a run was told last of its campaign, and the results that the ledger has taken from it since.
+    """The last known progress of a campaign, and the results of this run that the ledger has accepted since.
 
     Attributes:
         tasks: number of tasks of the campaign that are done.
         work: their work, in the method's unit.
-        tasks_here: how many of them this run has brought.
+        tasks_here: how many of them this run has done.
         work_here: their work.
     """
 
@@ -17,16 +17,16 @@ class Tally:
         self.tasks, self.work = 0, 0.0
         self.tasks_here, self.work_here = 0, 0.0
 
-    def told(self, tasks: int, work: float) -> None:
-        """Take what the ledger, or its server, says; it may be some seconds old, and then is no news."""
+    def update(self, tasks: int, work: float) -> None:
+        """Take the progress that the ledger or its server reports; numbers below the known ones are out of date."""
         self.tasks, self.work = max(self.tasks, tasks), max(self.work, work)
 
-    def brought(self, work: float, here: bool = True) -> None:
-        """Note that the ledger took the first result of a task.
+    def add(self, work: float, here: bool = True) -> None:
+        """Note that the ledger has accepted a result as the first of its task.
 
         Args:
             work: of the task.
-            here: whether this run computed it; an earlier one may have left it behind.
+            here: whether this run computed it, not an earlier one that left it in the outbox.
         """
         self.tasks, self.work = self.tasks + 1, self.work + work
         if here:

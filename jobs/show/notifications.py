@@ -98,7 +98,7 @@ class Facts:
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
         self._standing = standing = self._campaign.standing()
-        done = standing.tasks.get(TaskState.DONE, 0)
+        done = standing.tasks_done
         if not (standing.to_do or standing.rechecking or standing.tasks.get(TaskState.SET_ASIDE)):
             undecided = self._campaign.rechecked_tasks()
             return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]

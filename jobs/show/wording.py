@@ -92,7 +92,7 @@ def state_in_words(worker: WorkerView, now: float) -> str:
 
 
 def standstill(overview: Overview) -> str:
-    """Why no one works for a campaign that is not done, and is well: "new", or "paused"; else empty."""
+    """Why an unfinished campaign has no workers although nothing is wrong: "new" or "paused"; else empty."""
     tasks = overview.tasks
     warned = {warning.kind for warning in overview.warnings}
     is_here = any(worker.state in (Presence.WORKING, Presence.IDLE) for worker in overview.workers)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from math import fsum
 
 from db import Campaign, Ledger
-from db.states import TaskState
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import Console, Step
 from jobs.run.identity import Identity
@@ -210,7 +209,7 @@ def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
 
 def _left(campaign: Campaign) -> int:
     """How many tasks have no result."""
-    return campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
+    return campaign.tasks - campaign.standing().tasks_done
 
 
 def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) -> Row:

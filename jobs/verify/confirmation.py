@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from db import Campaign
-from db.states import TaskState
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from langford.devices import Device
@@ -80,7 +79,7 @@ class Confirmation:
 
 def require_complete(campaign: Campaign) -> Count:
     """The count of a campaign that is complete; raises as :func:`jobs.run.loop.result`."""
-    left = campaign.tasks - campaign.standing().tasks.get(TaskState.DONE, 0)
+    left = campaign.tasks - campaign.standing().tasks_done
     if left:
         raise Incomplete(
             f"{left} of {several(campaign.tasks, 'task')} of {campaign.name} have no result yet; run them first"

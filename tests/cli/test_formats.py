@@ -13,7 +13,7 @@ from decimal import Decimal
 import pyarrow.parquet
 import pytest
 
-from langford.cli.output.formats import FORMATS
+from langford.cli.output.rows.formats import FORMATS
 from langford.errors import BadInput, NotInstalled
 
 COUNT = 2**80 + 1
@@ -128,7 +128,7 @@ def test_a_terminal_shows_short_uuids_and_times_and_wraps_words(
     assert capsys.readouterr().err == ""
 
 
-def test_letters_that_a_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_characters_that_a_terminal_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
     for form in ("table", "expanded"):
         assert b"\\u4eac" in made(form, ("city",), [("\u4eac",)])

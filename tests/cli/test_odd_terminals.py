@@ -1,4 +1,4 @@
-"""Outputs without other letters than ASCII, terminals that cannot move their cursor, and those without colours."""
+"""Outputs in ASCII only, terminals that cannot move their cursor, and those without colours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.cli.output.letters import IN_ASCII, READABLE
+from langford.cli.output.characters import IN_ASCII, READABLE
 from tests.support.command_line import ENVIRONMENT
 from tests.support.preloaded import Preparation, preloaded
 from tests.support.terminals import Terminal
@@ -40,11 +40,13 @@ COMMANDS = [
     "irregular tree langford 6",
     "slurm keep --help",
 ]
+STYLED = ["--help", "count 13", "draw 7 --seed 1", f"status {NAME}", "query events", "irregular tree langford 6"]
+"""Those with bars, colours or bold text."""
 ADAPTED: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
 
 
 def speak_ascii() -> None:
-    """Have standard output and standard error lack all other letters."""
+    """Have standard output and standard error show nothing but ASCII."""
     for stream in (sys.stdout, sys.stderr):
         assert isinstance(stream, TextIOWrapper)
         stream.reconfigure(encoding="ascii")
@@ -74,7 +76,7 @@ def test_ascii_is_enough(folder: Path, command: str) -> None:
 )
 def test_terminals_without_a_cursor_or_colours(folder: Path, variables: dict[str, str], acts: str) -> None:
     """ENVIRONMENT has NO_COLOR; a bar still moves the cursor, where there is one."""
-    for command in COMMANDS:
+    for command in STYLED:
         terminal = Terminal()
         with os.fdopen(os.dup(terminal.end), "w") as end:
             started = preloaded().start(command.split(), folder, ENVIRONMENT | variables, end, end, prepare=ADAPTED)
@@ -85,7 +87,7 @@ def test_terminals_without_a_cursor_or_colours(folder: Path, variables: dict[str
         assert not re.search(acts, shown), (command, shown)
 
 
-def test_letters_in_ascii() -> None:
+def test_characters_in_ascii() -> None:
     assert all(text.isascii() for text in IN_ASCII.values())
     assert "L(2,8) ≈ 1 ± 2…, 漢".encode("ascii", READABLE) == rb"L(2,8) ~ 1 +/- 2..., \u6f22"
     assert b"\xff".decode("ascii", READABLE) == r"\xff"

@@ -232,7 +232,7 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     assert "\x1b[?1049h" in text  # the other screen, and back
     after = text.rpartition("\x1b[?1049l")[2]
     assert f"{NAME}: langford-19 by polyphase at depth 16" in after  # what was seen last stays
-    assert "none here now: `langford run`" in after
+    assert "none now: continue with `langford run`" in after
     assert "Traceback" not in text
 
 

@@ -9,8 +9,8 @@ from rich.cells import cell_len
 from db.files.messages import Time
 from db.look.overview import Happened, Overview, Presence, Total, Warned, WarningKind
 from jobs.show.wording import state_in_words
-from langford.cli.output.columns import Column, table
 from langford.cli.output.overviews import line_of, lines_of
+from langford.cli.output.rows.columns import Column, table
 from tests.ledger.test_overview_documents import OVERVIEW, WORKER
 
 LONG = "a-host-with-a-name-that-is-longer-than-any-column-would-be.example.org"

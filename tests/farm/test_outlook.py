@@ -79,14 +79,14 @@ def test_a_server_without_an_answer_is_no_error() -> None:
 
 
 def test_the_numbers_of_a_line_belong_together() -> None:
-    """What this run has brought is part of what is done, whether or not the server has said so yet."""
+    """What this run has done is part of what is done, whether or not the server has said so yet."""
     tally = Tally()
-    tally.told(3, 30.0)
-    tally.brought(10.0)
-    tally.brought(7.0)
+    tally.update(3, 30.0)
+    tally.add(10.0)
+    tally.add(7.0)
     assert (tally.tasks, tally.work, tally.tasks_here, tally.work_here) == (5, 47.0, 2, 17.0)
-    tally.told(4, 40.0)  # of some seconds ago
+    tally.update(4, 40.0)  # of some seconds ago
     assert (tally.tasks, tally.work) == (5, 47.0)
-    tally.told(9, 90.0)  # with four of others
-    tally.brought(5.0, here=False)  # an earlier run had computed it
+    tally.update(9, 90.0)  # with four of others
+    tally.add(5.0, here=False)  # an earlier run had computed it
     assert (tally.tasks, tally.work, tally.tasks_here, tally.work_here) == (10, 95.0, 2, 17.0)

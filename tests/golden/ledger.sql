@@ -14,7 +14,7 @@ P ) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7, sen_counter)
 P ORDER BY sen_counter
 P RETURNING id, id AS id__1;
 
--- attendance.brought
+-- attendance.first_results
   SELECT attempt.worker_id, count(*) AS results, min(
     coalesce(attempt.began, attempt.granted)
   ) AS began, max(attempt.ended) AS ended

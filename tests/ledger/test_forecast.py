@@ -14,15 +14,9 @@ import pytest
 
 from db import read_export
 from db.look.overview.figures import Arrival, Running, arrivals_of_late
-from db.look.overview.forecast import (
-    ENOUGH_RESULTS,
-    FEWEST_ALIKE,
-    Bench,
-    Forecast,
-    Left,
-    estimate,
-    results_wanted,
-)
+from db.look.overview.time_left.forecast import ENOUGH_RESULTS, Forecast, estimate, results_wanted
+from db.look.overview.time_left.schedule import DeviceGroup, Remaining
+from db.look.overview.time_left.task_times import FEWEST_ALIKE
 from langford.methods import plan_of
 from langford.speed import LEAST_SHARE
 
@@ -87,7 +81,7 @@ class Course:
     def end(self) -> float:
         return max(one.ended for one in self.computed if one.brought)
 
-    def left(self, now: float) -> Left:
+    def remaining(self, now: float) -> Remaining:
         done = {one.task for one in self.computed if one.brought and one.ended <= now}
         held = [one for one in self.computed if one.granted <= now < min(one.ended, one.machine.leaves)]
         waiting = Counter(self.work)
@@ -97,7 +91,7 @@ class Course:
             for one in held
         ]
         share = sum(self.work[task] for task in done) / sum(self.work)
-        return Left(share, sorted(((size, n) for size, n in waiting.items() if n), reverse=True), running)
+        return Remaining(share, sorted(((size, n) for size, n in waiting.items() if n), reverse=True), running)
 
     def arrivals(self) -> list[Arrival]:
         return [
@@ -106,14 +100,16 @@ class Course:
             if one.brought
         ]
 
-    def present(self, now: float) -> list[Bench]:
-        benches = []
+    def present(self, now: float) -> list[DeviceGroup]:
+        groups = []
         for machine in self.machines:
             if machine.comes <= now < machine.leaves:
                 ends = [one.ended for one in self.computed if one.machine is machine and one.ended <= now]
                 last = START + max(ends) if ends else None
-                benches.append(Bench(machine.name, machine.model, machine.devices, START + machine.comes, last))
-        return benches
+                groups.append(
+                    DeviceGroup(machine.name, machine.model, machine.devices, START + machine.comes, last)
+                )
+        return groups
 
 
 def course(work: Sequence[float], seconds: Callable[[int], float], machines: Sequence[Machine]) -> Course:
@@ -180,13 +176,13 @@ def looks(work: Sequence[float], seconds: Callable[[int], float], machines: Sequ
         if known not in ends:
             ends[known] = course(work, seconds, known).end
         past = arrivals[: bisect_right(times, START + now)]
-        present, left = whole.present(now), whole.left(now)
+        present, left = whole.present(now), whole.remaining(now)
         _, recent = arrivals_of_late(START + now, START, lambda since, known=past: known, results_wanted(present))
         eta = forecast.eta(START + now, estimate(START + now, left, recent, models, present))
         shown = None if eta is None else eta.seconds
         brought = Counter(models[arrival.worker] for arrival in past)
-        met = all(brought[bench.model] >= min(FEWEST_ALIKE, bench.devices) for bench in present)
-        who = frozenset(bench.worker for bench in present)
+        met = all(brought[group.model] >= min(FEWEST_ALIKE, group.devices) for group in present)
+        who = frozenset(group.worker for group in present)
         yield Look(now, left.done, len(past), shown, ends[known] - now, who, met)
 
 
@@ -218,7 +214,7 @@ CAMPAIGNS = {
     ),
     "one that comes": (lambda: made(600, 4.0, 0.1, 0.1), [CORES, replace(GPU, comes=200.0)]),
     "two cores": (lambda: made(258, 2.0, 0.0, 0.2), [Machine("here", "a core", 2, 1.0)]),
-    "short tasks": (lambda: made(4000, 1.0, 0.0, 0.1), [Machine("here", "a core", 2, 0.01, pause=0.01)]),
+    "short tasks": (lambda: made(2400, 1.0, 0.0, 0.1), [Machine("here", "a core", 2, 0.01, pause=0.01)]),
 }
 
 

@@ -87,7 +87,7 @@ def write_finished(address: str, words: str = WORDS) -> None:
 # -- encodings ------------------------------------------------------------------------------------------
 
 
-def test_a_database_without_an_encoding_keeps_every_letter(address: str) -> None:
+def test_a_database_without_an_encoding_keeps_every_character(address: str) -> None:
     write_finished(with_encoding(address, "SQL_ASCII"))
     with Ledger(address) as ledger:
         campaign = ledger.campaign(NAME)
@@ -106,17 +106,17 @@ def test_text_of_others_that_is_no_text_is_one_line(address: str) -> None:
     assert "holds text that is not UTF-8" in refusal(address, ["token", NAME, "--list"])
 
 
-def test_no_new_ledger_where_letters_are_missing(address: str) -> None:
+def test_no_new_ledger_where_characters_are_missing(address: str) -> None:
     with_encoding(address, "LATIN1")
     for arguments in WRITING[:2]:
         assert "has the encoding LATIN1" in refusal(address, arguments)
 
 
-def test_a_ledger_where_letters_are_missing_is_used_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_ledger_where_characters_are_missing_is_used_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as earlier:
         earlier.setattr(reach, "ENCODINGS", {"LATIN1"})
         write_finished(with_encoding(address, "LATIN1"), "Ärger")
-    assert "lacks a letter" in refusal(address, ["token", NAME, "--label", WORDS])
+    assert "lacks a character" in refusal(address, ["token", NAME, "--label", WORDS])
     with Ledger(address) as ledger:
         assert result(ledger.campaign(NAME)).published == COUNT
         assert [token.label for token in ledger.campaign(NAME).tokens()] == ["Ärger"]

@@ -142,14 +142,14 @@ def test_what_happened_to_the_workers(history: History) -> None:
         history.change(Attempt, Attempt.id == lease.attempt, deadline=10)
     finish(campaign, "alive")
     ledger.leave("alive", Ending.FINISHED)
-    told = {(event.kind, event.text) for event in history.look().events}
+    seen = {(event.kind, event.text) for event in history.look().events}
     machine = "NVIDIA H200, 2 processes"
-    assert told == {
+    assert seen == {
         ("created", ""),
         *(("joined", f"{name[:8]} on host-{name}: {machine}") for name in ("stopped", "lost", "limited", "alive")),
         ("left", "stopped on host-stopped: stopped by SIGTERM, gave back 2 tasks"),
         ("left", "limited on host-limited: stopped (time limit), gave back 1 task"),
-        ("left", "lost on host-lost: lost, without a word; 2 leases expired"),
+        ("left", "lost on host-lost: lost without notice; 2 leases expired"),
         ("left", "alive on host-alive: nothing was left for it to do"),
         ("expired", "alive on host-alive: 1 lease"),
         ("died", f"alive on host-alive, task {fatal.index}: signal 9"),

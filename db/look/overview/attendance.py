@@ -193,8 +193,8 @@ def paces(transaction: Transaction, since: float) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Brought:
-    """The first results of tasks that a worker brought.
+class FirstResults:
+    """The results of a worker that were the first of their tasks.
 
     Attributes:
         results: how many.
@@ -208,7 +208,7 @@ class Brought:
 
 
 # The index of workers contains all these columns: no row of an attempt is read.
-_BROUGHT = (
+_FIRST_RESULTS = (
     select(
         Attempt.worker_id,
         func.count().label("results"),
@@ -220,10 +220,10 @@ _BROUGHT = (
 )
 
 
-def brought(connection: Connection, workers: Collection[str]) -> dict[str, Brought]:
-    """The first results of tasks that some workers brought, by worker; those without results are left out."""
-    rows = connection.execute(_BROUGHT).all()
-    return {row.worker_id: Brought(row.results, row.began, row.ended) for row in rows if row.worker_id in workers}
+def first_results(connection: Connection, workers: Collection[str]) -> dict[str, FirstResults]:
+    """What some workers delivered as the first results of tasks, by worker; those without are left out."""
+    rows = [row for row in connection.execute(_FIRST_RESULTS).all() if row.worker_id in workers]
+    return {row.worker_id: FirstResults(row.results, row.began, row.ended) for row in rows}
 
 
 _WORK_OF = (
@@ -237,7 +237,7 @@ _WORK_OF = (
 
 
 def work_of(transaction: Transaction, workers: Collection[str]) -> float:
-    """The work of the results that some workers brought first."""
+    """The work of the tasks whose first results are from some workers."""
     return float(transaction.scalar(_WORK_OF, workers=workers) or 0.0) if workers else 0.0
 
 

@@ -95,7 +95,7 @@ def _about_workers(
             "may do it: start one on another host, with another token if it uses a server "
             f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
         )
-    # A campaign that waits for its first worker, or whose workers have ended as they were told to, is no trouble.
+    # A campaign that waits for its first worker, or whose workers ended normally, needs no warning.
     gone = max(by_state[Presence.ENDED], key=lambda worker: worker.last_seen, default=None)
     is_lost = gone is not None and gone.ending in (None, Ending.LOST)
     if left and not present and (silent or distrusted or is_lost):

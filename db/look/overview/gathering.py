@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,10 @@ from sqlalchemy import Row, select
 
 from db.files.messages import Time
 from db.look import progress
-from db.look.overview import attendance, cautions, checks, figures, forecast, happenings, timeline, worker_views
-from db.look.overview.attendance import Brought
+from db.look.overview import attendance, cautions, checks, figures, happenings, timeline, worker_views
+from db.look.overview.attendance import FirstResults
 from db.look.overview.counting import MergedCount
-from db.look.overview.figures import Running
-from db.look.overview.forecast import Bench, Forecast, Left
+from db.look.overview.figures import Arrival, Running
 from db.look.overview.records import (
     Eta,
     Happened,
@@ -26,6 +26,9 @@ from db.look.overview.records import (
     Speed,
     Total,
 )
+from db.look.overview.time_left import forecast
+from db.look.overview.time_left.forecast import Forecast
+from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from db.records import CampaignRecord, Standing
 from db.states import Outcome, TaskState, VoterKind
 from db.store.dialects import Now
@@ -74,7 +77,7 @@ def overview(
     running = attendance.running(transaction)
     ids = {row.id for row in everybody}
     not_done = attendance.not_done(transaction.connection, ids)
-    brought = attendance.brought(transaction.connection, ids)
+    firsts = attendance.first_results(transaction.connection, ids)
     conflicts = waiting.in_conflict(transaction)
     rechecks = queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {}
     tasks, work = _parts(campaign, standing, rechecks)
@@ -86,18 +89,15 @@ def overview(
         row.id: worker_views.presence(row, now, held[row.id], lease_seconds.get(row.id, 0.0)) for row in workers
     }
     present = [row for row in workers if presence[row.id] in (Presence.WORKING, Presence.IDLE)]
-    seconds, arrived = 0.0, list[figures.Arrival]()
+    seconds, arrived, eta = 0.0, list[Arrival](), None
     if present and not is_finished:
-        since = min(row.started for row in present)
-        seconds, arrived = figures.arrivals_of_late(
-            now, since, lambda after: attendance.arrivals(transaction, after)
-        )
+        # The speed and the time left look at the same windows of time.
+        arrivals = cache(partial(attendance.arrivals, transaction))
+        seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in present), arrivals)
+        eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, arrivals, forecasts)
     pace = figures.pace_of(seconds, arrived)
     paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
-    eta = None
-    if present and not is_finished:
-        eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, forecasts)
-    shown = worker_views.views(workers, presence, held, brought, not_done, arrived, seconds, paces)
+    shown = worker_views.views(workers, presence, held, firsts, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
     until = last if is_finished else now
@@ -128,7 +128,7 @@ def overview(
         work=work,
         speed=Speed(
             None if pace is None else pace.work,
-            _average(transaction, work.done * campaign.work, everybody, brought),
+            _average(transaction, work.done * campaign.work, everybody, firsts),
             None if pace is None else 60 * pace.results,
             METHODS[campaign.key.method].unit,
             None if pace is None else pace.seconds,
@@ -139,7 +139,7 @@ def overview(
         warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=tuple(sorted([*happened, *_events(transaction)], key=lambda event: -event.at)),
-        attempts=_attempts(brought, not_done, len(running)),
+        attempts=_attempts(firsts, not_done, len(running)),
         checked=checked,
         count=None if count is None else Total(count),
         agrees=agrees,
@@ -152,11 +152,11 @@ def _parts(
     """(numbers of tasks, shares of the work) by state."""
     tasks, work = standing.tasks, standing.work
     whole = campaign.work or 1.0
-    done = work.get(TaskState.DONE, 0.0) / whole if campaign.work else 1.0
+    done = standing.work_done / whole if campaign.work else 1.0
     return (
         Parts(
             campaign.tasks,
-            tasks.get(TaskState.DONE, 0),
+            standing.tasks_done,
             tasks.get(TaskState.LEASED, 0),
             tasks.get(TaskState.READY, 0),
             tasks.get(TaskState.SET_ASIDE, 0),
@@ -174,18 +174,18 @@ def _parts(
 
 
 def _average(
-    transaction: Transaction, done: float, everybody: Sequence[Row[Any]], brought: Mapping[str, Brought]
+    transaction: Transaction, done: float, everybody: Sequence[Row[Any]], firsts: Mapping[str, FirstResults]
 ) -> float | None:
-    """The speed since the start: from the first computing that brought a result to the last result.
+    """The speed since the start: from the first computing that led to a result to the last result.
 
     Results of imported files that do not say when they were computed are left out.
     """
     untimed = {row.id for row in everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
-    timed = [each for worker, each in brought.items() if worker not in untimed]
+    timed = [each for worker, each in firsts.items() if worker not in untimed]
     if not timed:
         return None
     seconds = max(each.ended for each in timed) - min(each.began for each in timed)
-    return speed(done - attendance.work_of(transaction, untimed & brought.keys()), seconds)
+    return speed(done - attendance.work_of(transaction, untimed & firsts.keys()), seconds)
 
 
 def _eta(
@@ -197,27 +197,25 @@ def _eta(
     running: Sequence[Running],
     workers: Sequence[Row[Any]],
     present: Sequence[Row[Any]],
+    arrivals: Callable[[float], Sequence[Arrival]],
     forecasts: Forecast,
 ) -> Eta | None:
-    """When the campaign will be done, see :mod:`db.look.overview.forecast`."""
+    """When the campaign will be done, see :mod:`db.look.overview.time_left`."""
     ready = standing.tasks.get(TaskState.READY, 0)
     if not (ready or running or rechecks):
         return None  # the remaining tasks need an operator
     models = {row.id: (row.device_kind, row.device_model) for row in workers}
-    benches = [Bench(row.id, models[row.id], row.processes or 1, row.started, row.last_ended) for row in present]
-    _, arrived = figures.arrivals_of_late(
-        now,
-        0.0,
-        lambda after: attendance.arrivals(transaction, after),
-        forecast.results_wanted(benches),
-    )
+    groups = [
+        DeviceGroup(row.id, models[row.id], row.processes or 1, row.started, row.last_ended) for row in present
+    ]
+    _, arrived = figures.arrivals_of_late(now, 0.0, arrivals, forecast.results_wanted(groups))
     again = {attempt.task for attempt in running if attempt.again}
     waiting = [(work, 1) for task, work in rechecks.items() if task not in again]
     if ready:
         waiting += progress.waiting_work(transaction, ready, standing.work.get(TaskState.READY, 0.0))
-    done = standing.work.get(TaskState.DONE, 0.0) / campaign.work if campaign.work else 1.0
-    left = Left(done, waiting, running)
-    return forecasts.eta(now, forecast.estimate(now, left, arrived, models, benches))
+    done = standing.work_done / campaign.work if campaign.work else 1.0
+    remaining = Remaining(done, waiting, running)
+    return forecasts.eta(now, forecast.estimate(now, remaining, arrived, models, groups))
 
 
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
@@ -234,11 +232,11 @@ def _events(transaction: Transaction) -> list[Happened]:
     ]
 
 
-def _attempts(brought: Mapping[str, Brought], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
+def _attempts(firsts: Mapping[str, FirstResults], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
     """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts
-    numbers[Outcome.DONE] = sum(each.results for each in brought.values())
+    numbers[Outcome.DONE] = sum(each.results for each in firsts.values())
     numbers["running"] = running
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}

@@ -24,8 +24,8 @@ ENDINGS: Mapping[str, str] = {
     Ending.FINISHED: "nothing was left for it to do",
     Ending.PREEMPTED: "stopped by SIGTERM",
     Ending.STOPPED: "stopped",
-    Ending.REPLACED: "another campaign has the name of its campaign now",
-    Ending.LOST: "lost, without a word",
+    Ending.REPLACED: "another campaign now has the name of its campaign",
+    Ending.LOST: "lost without notice",
 }
 """How a worker ended, in words."""
 ID_LENGTH = 8
@@ -104,7 +104,7 @@ class Speed(Message, frozen=True):
     Attributes:
         now: work per second of the recent results, of all workers together; None: no worker is active, or no result
             has arrived.
-        average: work per second from the first computing that brought a result to the last result, of all workers
+        average: work per second from the first computing that led to a result to the last result, of all workers
             together; None: nothing is done.
         tasks_per_minute_now: recent results per minute; None like ``now``.
         unit: unit of the work, "points" or "nodes".

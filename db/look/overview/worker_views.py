@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from db.files.messages import Time
 from db.look.overview import figures
-from db.look.overview.attendance import Brought
+from db.look.overview.attendance import FirstResults
 from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
 from db.records import Equipment
 from db.states import Outcome
@@ -44,7 +44,7 @@ def views(
     workers: Sequence[Row[Any]],
     states: Mapping[str, Presence],
     held: Mapping[str, int],
-    brought: Mapping[str, Brought],
+    firsts: Mapping[str, FirstResults],
     not_done: Sequence[Row[Any]],
     arrived: Sequence[figures.Arrival],
     seconds: float,
@@ -56,7 +56,7 @@ def views(
         workers: see :func:`db.look.overview.attendance.workers`.
         states: their states.
         held: numbers of tasks that they hold.
-        brought: see :func:`db.look.overview.attendance.brought`.
+        firsts: see :func:`db.look.overview.attendance.first_results`.
         not_done: see :func:`db.look.overview.attendance.not_done`.
         arrived: recent results.
         seconds: the time in which they arrived.
@@ -91,7 +91,7 @@ def views(
             state=states[row.id],
             ending=row.ending,
             leased=held.get(row.id, 0),
-            done=(brought[row.id].results if row.id in brought else 0) + further[row.id],
+            done=(firsts[row.id].results if row.id in firsts else 0) + further[row.id],
             speed=speed(work[row.id], seconds) if row.id in work else None,
             against_peers=ratios.get(row.id),
             preempted=Preempted(lost[row.id], lost_seconds[row.id]),

@@ -15,11 +15,11 @@ from db.store.view_queries import Iso, is_lost
 # -- views ------------------------------------------------------------------------------------
 
 
-def _of_view(name: str, since: str | None, state: str | None, workers: bool, telling: str = "") -> Question:
+def _of_view(name: str, since: str | None, state: str | None, workers: bool, leading: str = "") -> Question:
     view = next(view for view in views.VIEWS if view.name == name)
     columns = tuple(view.columns)
     query = select(table(name, *map(column, columns)))
-    return Question(name, view.summary, query, columns, since, state, None, workers, tuple(telling.split()))
+    return Question(name, view.summary, query, columns, since, state, None, workers, tuple(leading.split()))
 
 
 # -- further questions ------------------------------------------------------------------------
@@ -33,10 +33,10 @@ def _named(
     state: str | None = None,
     order: str | None = None,
     workers: bool = True,
-    telling: str = "",
+    leading: str = "",
 ) -> Question:
     columns = tuple(query.selected_columns.keys())
-    return Question(name, summary, query, columns, since, state, order, workers, tuple(telling.split()))
+    return Question(name, summary, query, columns, since, state, order, workers, tuple(leading.split()))
 
 
 _TASKS = table("task_overview", *map(column, next(v for v in views.VIEWS if v.name == "task_overview").columns))
@@ -143,7 +143,7 @@ _ALL = (
         "ended",
         None,
         "seconds",
-        telling="campaign task seconds worker host ended",
+        leading="campaign task seconds worker host ended",
     ),
     _named(
         "lost_attempts",
@@ -152,7 +152,7 @@ _ALL = (
         "ended",
         "outcome",
         "attempt",
-        telling="campaign task outcome worker host ended note",
+        leading="campaign task outcome worker host ended note",
     ),
     _named(
         "running",
@@ -161,7 +161,7 @@ _ALL = (
         "granted",
         None,
         "attempt",
-        telling="campaign task worker host granted deadline",
+        leading="campaign task worker host granted deadline",
     ),
     _named(
         "devices",
@@ -172,7 +172,7 @@ _ALL = (
         None,
         "seconds",
         False,
-        telling="campaign device_model tasks work_per_second mean_evaluated mean_seconds",
+        leading="campaign device_model tasks work_per_second mean_evaluated mean_seconds",
     ),
     _named(
         "hosts",
@@ -191,7 +191,7 @@ _ALL = (
         "kind",
         "at",
         False,
-        telling="campaign at kind task detail",
+        leading="campaign at kind task detail",
     ),
 )
 QUESTIONS: Mapping[str, Question] = {question.name: question for question in _ALL}

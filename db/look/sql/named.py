@@ -49,7 +49,7 @@ class Question:
         state: the column with the state for the filter ``state``; None: rows have no state.
         order: the column by which the rows are sorted, largest first; None: not sorted.
         workers: whether each row belongs to a worker, so that the filter ``worker`` applies.
-        telling: the columns that tell most, which a table has first.
+        leading: the columns that a table shows first: those that say most.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Question:
     state: str | None = None
     order: str | None = None
     workers: bool = True
-    telling: tuple[str, ...] = ()
+    leading: tuple[str, ...] = ()
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""How many leases the workers of a token get that bring no result: each is a row of the ledger for good.
+"""How many leases without a result the workers of a token get: each of them stays in the ledger for good.
 
 Workers give tasks back when they are preempted, and lose them when they die.  One that leases and gives back over
 and over would fill the ledger, whatever names its bearer invents for it; so the limit is that of a token.
@@ -13,7 +13,7 @@ from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 SPARE, SPARE_PER_HOUR = 10_000, 10_000
-"""Leases without a result that a token may have at once, beside those that may run, and the more that it gets."""
+"""Leases without a result that a token may have, besides those that run, and how many more it gets per hour."""
 LEASES_PER_RESULT = 10
 """Leases that the first result of a token at a task allows; so nine of ten leases may end without a result."""
 RUNNING_PER_TASK = 2
@@ -21,14 +21,14 @@ RUNNING_PER_TASK = 2
 
 
 class TooManyLeases(LangfordError):
-    """The workers of a token have had too many leases that brought no result."""
+    """The workers of a token have had too many leases without a result."""
 
     def __init__(self, without: int) -> None:
         """``without``: how many."""
         super().__init__(
             f"the workers with this token had {without:,} leases more than their results allow: deliver results, "
-            f"or wait, {SPARE_PER_HOUR:,} more are granted in an hour; if they are preempted before a task is "
-            "done, split the campaign deeper"
+            f"or wait ({SPARE_PER_HOUR:,} more are granted per hour); if workers are preempted before a task is "
+            "done, create the campaign with a larger --depth"
         )
 
 
@@ -37,8 +37,8 @@ class _Token:
 
     Attributes:
         open: leases less those that its results have allowed, and those that time has.
-        at: when that was brought up to date, by a clock that only goes forward.
-        delivered: a bit for each task at which it has brought a result.
+        at: when that was updated, by a clock that only goes forward.
+        delivered: a bit for each task of which it has delivered a result.
     """
 
     def __init__(self, tasks: int, at: float) -> None:
@@ -46,7 +46,7 @@ class _Token:
 
 
 class LeaseAllowances:
-    """The allowances of all tokens of one campaign; they begin anew with the server."""
+    """The allowances of all tokens of one campaign; they start afresh with the server."""
 
     def __init__(self, tasks: int, clock: Clock = SYSTEM) -> None:
         """``tasks``: of the campaign."""
@@ -57,7 +57,7 @@ class LeaseAllowances:
     def take(self, token: str, count: int) -> int:
         """Up to ``count`` leases that a token may get now, which count from now on; raises TooManyLeases."""
         with self._lock:
-            known = self._now(token)
+            known = self._updated(token)
             allowed = min(count, int(self._most - known.open))
             if allowed <= 0 < count:
                 raise TooManyLeases(int(known.open))
@@ -67,21 +67,21 @@ class LeaseAllowances:
     def give_back(self, token: str, count: int) -> None:
         """Leases that were taken and not granted."""
         with self._lock:
-            known = self._now(token)
+            known = self._updated(token)
             known.open = max(0.0, known.open - count)
 
     def delivered(self, token: str, tasks: Iterable[int]) -> None:
         """Results of a token were accepted, or confirm others; a further one of the same task allows nothing."""
         with self._lock:
-            known = self._now(token)
+            known = self._updated(token)
             for task in tasks:
                 byte, bit = task >> 3, 1 << (task & 7)
                 if not known.delivered[byte] & bit:
                     known.delivered[byte] |= bit
                     known.open = max(0.0, known.open - LEASES_PER_RESULT)
 
-    def _now(self, token: str) -> _Token:
-        """What is known of a token, brought up to date."""
+    def _updated(self, token: str) -> _Token:
+        """The leases of a token, updated to this moment."""
         now = self._clock.monotonic()
         known = self._tokens.setdefault(token, _Token(self._tasks, now))
         known.open = max(0.0, known.open - (now - known.at) * SPARE_PER_HOUR / 3600)

@@ -37,7 +37,7 @@ from langford.methods import PlanKey
 from langford.words import several
 
 OUTLOOK_SECONDS = 60.0
-"""Longest time between two looks of a worker at the whole campaign: hundreds of workers may look."""
+"""Longest time between two requests of a worker for the overview: hundreds of workers may ask."""
 WAIT_SECONDS = 0.5
 """How long a run waits for a result before it checks for signals and whether the server is back."""
 IDLE_SECONDS, LONGEST_IDLE_SECONDS = 5.0, 60.0
@@ -251,8 +251,8 @@ class ServerTasks:
         self._asking.succeeded()
 
     def _take(self, info: CampaignInfo) -> None:
-        self._info, done = info, TaskState.DONE
-        self.tally.told(info.standing.tasks.get(done, 0), info.standing.work.get(done, 0.0))
+        self._info = info
+        self.tally.update(info.standing.tasks_done, info.standing.work_done)
 
     def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
         if not self._enrolled:
@@ -298,14 +298,14 @@ class ServerTasks:
                 return
             self._sending.succeeded()
             for delivery, receipt in zip(batch, receipts, strict=True):
+                work = self._work.pop(delivery.attempt, None)
                 if receipt.event is EventKind.REFUSED:
                     self._outbox.refuse(delivery, f"the server refuses it: {receipt.detail}")
                     continue
                 self._outbox.remove(delivery)
-                work = self._work.pop(delivery.attempt, None)
                 if receipt.event is None:
                     mean = self._known.work / self._known.tasks
-                    self.tally.brought(mean if work is None else work, here=work is not None)
+                    self.tally.add(mean if work is None else work, here=work is not None)
                 if receipt.event is EventKind.CONFLICT:
                     self._console.say(remark(delivery.index, receipt))
         if waiting and not self._holding:

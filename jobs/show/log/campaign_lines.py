@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 from db import Campaign
 from db.look.overview import ENDINGS, Overview, Presence, WorkerView, iso
 from db.records import EventRecord
-from db.states import EventKind, Outcome, TaskState
+from db.states import EventKind, Outcome
 from jobs.show.log import line
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
 from langford.speed import now
@@ -35,7 +35,7 @@ def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign])
 
 
 def _done(campaign: Campaign) -> str:
-    done = campaign.standing().tasks.get(TaskState.DONE, 0)
+    done = campaign.standing().tasks_done
     return f"{done:,} of {several(campaign.tasks, 'task')} done"
 
 

@@ -78,7 +78,7 @@ def _devices(evidence: Evidence) -> Table:
         )
         mean = seconds / tasks
         deviation = max(squares / tasks - mean**2, 0.0) ** 0.5
-        fast = speed(work, seconds)
+        device_speed = speed(work, seconds)
         spread = share(deviation / mean) if mean else ""
         rows.append(
             [
@@ -89,7 +89,7 @@ def _devices(evidence: Evidence) -> Table:
                 share(seconds / total),
                 f"{number(mean)} s",
                 spread,
-                "" if fast is None else quantity(fast),
+                "" if device_speed is None else quantity(device_speed),
             ]
         )
     head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]

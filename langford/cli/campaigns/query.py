@@ -14,7 +14,7 @@ from db import Database
 from db.look.sql import QUESTIONS, Answer, Filters, ask, ask_sql
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import FiniteRange, duration
-from langford.cli.output import formats
+from langford.cli.output.rows import formats
 from langford.cli.output.terminal import is_terminal
 
 EXPANDED = "expanded"
@@ -123,7 +123,7 @@ def query(
         if chosen == "csv" and is_terminal(out):
             columns, rows = formats.escaped(columns, rows)
         if chosen == "table" and question is not None:
-            columns, rows = formats.reordered(QUESTIONS[question].telling, columns, rows)
+            columns, rows = formats.reordered(QUESTIONS[question].leading, columns, rows)
         formats.write(formats.FORMATS[chosen](columns, rows), out)
 
 

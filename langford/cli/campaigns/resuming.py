@@ -8,7 +8,6 @@ from pathlib import Path
 
 from db import Campaign, Ledger
 from db.errors import ConnectionLost, LedgerUnusable
-from db.states import TaskState
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
@@ -22,20 +21,26 @@ from langford.words import several
 @contextmanager
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
-    if "://" not in address and not Path(address).exists():
+    ledger = _opened(address)
+    if ledger is None:
         yield None
-        return
+    else:
+        with ledger:
+            yield ledger
+
+
+def _opened(address: str) -> Ledger | None:
+    is_file = "://" not in address
+    if is_file and not Path(address).exists():
+        return None
     try:
-        ledger = Ledger(address)
+        return Ledger(address)
     except ConnectionLost:
         raise
     except LedgerUnusable:
-        if "://" not in address:
+        if is_file:
             raise
-        yield None
-        return
-    with ledger:
-        yield ledger
+        return None
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
@@ -71,16 +76,21 @@ def planned(
     left, share = len(plan_of(key).tasks), 1.0
     if name in campaigns:
         standing = campaigns[name].standing()
-        left, share = standing.unfinished, 1 - standing.work.get(TaskState.DONE, 0.0) / campaigns[name].work
+        left, share = standing.unfinished, 1 - standing.work_done / campaigns[name].work
     state = "is resumed" if name in campaigns else "would be created"
-    place = without_password(address)
     return DryRun(
         f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}",
         left,
         seconds * share,
         chosen_devices,
-        place if ledger is not None else f"{place} (would be created)",
+        place_of(ledger, address),
     )
+
+
+def place_of(ledger: Ledger | None, address: str) -> str:
+    """Where results are kept, in words; ``ledger``: None: there is none yet at the address."""
+    place = without_password(address)
+    return place if ledger is not None else f"{place} (would be created)"
 
 
 def name_others(ledger: Ledger, key: PlanKey) -> None:
@@ -88,9 +98,9 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
     for other in ledger.campaigns():
         if other.problem == key.problem and other.key != key:
             standing = other.standing()
-            done = standing.tasks.get(TaskState.DONE, 0)
+            done = standing.tasks_done
             if done and standing.unfinished:
-                share = standing.work.get(TaskState.DONE, 0.0) / other.work
+                share = standing.work_done / other.work
                 so_far = f"{done:,} of {several(other.tasks, 'task')}, {share:.0%} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "

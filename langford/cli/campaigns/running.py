@@ -14,7 +14,6 @@ from db.errors import LedgerError
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
-from db.states import TaskState
 from jobs.run.calls import GivenUp
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import Step
@@ -88,7 +87,7 @@ def work_off(
 
 
 class RunTerminal(Terminal):
-    """The console of a run, which says once which worker it is, if it lasts."""
+    """The console of a run: if it lasts, it says once which worker this is."""
 
     def __init__(
         self, line: ProgressLine, stop: StopSignals | None, identity: Identity, clock: Clock = SYSTEM
@@ -164,7 +163,7 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
-    left = campaign.tasks - _done(campaign)
+    left = campaign.tasks - campaign.standing().tasks_done
     if left:
         reason = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
         words = f"{left:,} of {several(campaign.tasks, 'task is', 'tasks are')} left ({reason}); {advice}"
@@ -172,16 +171,11 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
     return None
 
 
-def _done(campaign: Campaign) -> int:
-    """How many tasks have a result."""
-    return campaign.standing().tasks.get(TaskState.DONE, 0)
-
-
 def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, object]:
     """A campaign without a count, as a JSON object; ``tasks_done`` is null when the ledger does not answer."""
     key, done = campaign.key, None
     with suppress(LedgerError):
-        done = _done(campaign)
+        done = campaign.standing().tasks_done
     return {
         "campaign": campaign.name,
         "depth": key.depth,

@@ -9,11 +9,10 @@ from pathlib import Path
 import click
 
 from db import Ledger
-from db.store.database import without_password
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries
 from jobs.tables.rows import Table
-from langford.cli.campaigns.resuming import existing
+from langford.cli.campaigns.resuming import existing, place_of
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     VARIANT_NAMES,
@@ -27,11 +26,12 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.groups import gathered, given_parameters
 from langford.cli.options.types import span
-from langford.cli.output import display, formats
+from langford.cli.output import display
 from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import DryRun, dry_run_option
 from langford.cli.output.outlook import length
 from langford.cli.output.progress import ProgressLine
+from langford.cli.output.rows import formats
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 from langford.durable import require_replaceable
@@ -130,10 +130,9 @@ def table(
     counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit)
     # Before the ledger is opened: bad input creates no ledger.
     if dry_run:
-        place = without_password(address)
         with existing(address) as found:
-            ledger_words = place if found is not None else f"{place} (would be created)"
-        DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, ledger_words).print(as_json)
+            place = place_of(found, address)
+        DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, place).print(as_json)
         return
     _announce(counting, len(wanted), chosen_devices, yes)
     line.of(len(counting.expected), counting.seconds)

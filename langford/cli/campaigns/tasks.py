@@ -10,7 +10,7 @@ from db import Ledger
 from db.states import TaskState
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display
-from langford.cli.output.columns import Column, table, width_of_output
+from langford.cli.output.rows.columns import Column, table, width_of_output
 
 
 @click.command(

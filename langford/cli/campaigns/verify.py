@@ -24,7 +24,7 @@ from langford.cli.options.common import (
 from langford.cli.options.types import integers
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun, dry_run_option
-from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYING, length, seconds_on
+from langford.cli.output.outlook import say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
 from langford.devices import CPU, HOST, VERIFYING, Device
@@ -169,10 +169,7 @@ def verify(
         if dry_run:
             DryRun(what, len(verification.tasks), expected, computing).print(as_json)
             return
-        if expected > SECONDS_WORTH_SAYING:
-            display.say(f"{what}: {length(expected, computing)}")
-        if expected > SECONDS_WORTH_ADVICE:
-            display.say(_quicker(verification, expected))
+        say_how_long(what, expected, plan.problem, computing, shorter=lambda: _quicker(verification, expected))
         comparisons = _compare(verification, quiet=as_json)
         outcome = verification.conclude(comparisons, all_checks, unconfirmed)
     if as_json:

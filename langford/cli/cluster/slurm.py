@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
 from db import Ledger, Standing
 from db.errors import ConnectionLost, LedgerBusy
-from db.states import TaskState
 from db.store.database import without_password
 from jobs.farm.worker.client import RemoteCampaign, ServerAway
 from jobs.show.hooks import Hook
@@ -36,8 +36,22 @@ from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
-Way = tuple[list[str], Callable[[], Standing], Callable[[], str], Callable[[], PlanKey]]
-"""The command of a worker, and functions that ask for the standing, the UUID and the plan of its campaign."""
+
+
+class Way(NamedTuple):
+    """How workers reach a campaign.
+
+    Attributes:
+        command: of a worker.
+        standing: asks for the standing of the campaign.
+        uuid: asks for its UUID.
+        key: asks for its plan.
+    """
+
+    command: list[str]
+    standing: Callable[[], Standing]
+    uuid: Callable[[], str]
+    key: Callable[[], PlanKey]
 
 
 @click.group(cls=ListingGroup)
@@ -229,7 +243,7 @@ def _keeper(
 
 def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
     """Say how long the jobs will work, if all of them run at once on cores like those of this machine."""
-    share = 1 - standing.work.get(TaskState.DONE, 0.0) / (sum(standing.work.values()) or 1.0)
+    share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
     at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
     seconds = seconds_on(key.problem, METHODS[key.method], at_once) * share
     say_how_long(f"{several(standing.unfinished, 'task')} left of {key}", seconds, key.problem, at_once)
@@ -245,11 +259,11 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
-    return (
+    return Way(
         command,
-        lambda: server.info().standing,
-        lambda: server.uuid or server.info().uuid,
-        lambda: server.info().key,
+        standing=lambda: server.info().standing,
+        uuid=lambda: server.uuid or server.info().uuid,
+        key=lambda: server.info().key,
     )
 
 
@@ -273,4 +287,4 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
     # Jobs inherit the environment: an address that comes from it need not stand in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return command, campaign.standing, lambda: campaign.uuid, lambda: campaign.key
+    return Way(command, campaign.standing, uuid=lambda: campaign.uuid, key=lambda: campaign.key)

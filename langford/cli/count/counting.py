@@ -8,7 +8,7 @@ from langford.cli.options.common import chosen_cores, device_option, json_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.outlook import SECONDS_WORTH_ADVICE, SECONDS_WORTH_SAYING, advice, length, seconds_on
+from langford.cli.output.outlook import advice, length, say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
@@ -66,13 +66,16 @@ def count(
             f"{problem} by {method.name} would take {length(expected, chosen_devices)}: "
             f"{advice(problem, expected, chosen_devices)} (--anyway starts it nevertheless)"
         )
-    if expected > SECONDS_WORTH_SAYING:
-        why = f" ({choice.reason})" if choice.reason else ""
-        display.say(f"{problem} by {method.name}: {length(expected, chosen_devices)}{why}")
-    if expected > SECONDS_WORTH_ADVICE:
-        display.say(
+    say_how_long(
+        f"{problem} by {method.name}",
+        expected,
+        problem,
+        chosen_devices,
+        why=choice.reason,
+        shorter=lambda: (
             f"`langford run` does the same and survives interruption; {advice(problem, expected, chosen_devices)}"
-        )
+        ),
+    )
     used = f"on {several(len(chosen_devices), place.unit)}"
     plan = choice.plan
     whole = float(plan.work.sum())

@@ -11,7 +11,7 @@ from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import integers
 from langford.cli.output import display
-from langford.cli.output.letters import has_letters
+from langford.cli.output.characters import has_characters
 from langford.cli.output.styled import styled
 from langford.errors import BadProblem
 
@@ -54,7 +54,7 @@ def draw(
         return
     console = styled()
     width = console.width if console.is_terminal else None
-    lines = drawing.LINES if has_letters(drawing.LINES) else drawing.ASCII_LINES
+    lines = drawing.LINES if has_characters(drawing.LINES) else drawing.ASCII_LINES
     console.print(
         drawing.text(arrangement, width, lines), no_wrap=True, overflow="ignore", crop=False, soft_wrap=True
     )

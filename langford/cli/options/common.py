@@ -135,11 +135,16 @@ def chosen_cores(wanted: int | None) -> int:
 # -- campaigns, ledgers and servers -----------------------------------------------------------
 
 
+def is_on_command_line(context: click.Context, parameter: click.Parameter) -> bool:
+    """Whether the list of processes shows the value of a parameter while the command runs."""
+    source = context.get_parameter_source(parameter.name or "")
+    return source is click.core.ParameterSource.COMMANDLINE and not context.resilient_parsing
+
+
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
     """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
-    given = context.get_parameter_source(parameter.name or "") is click.core.ParameterSource.COMMANDLINE
     # Loaded now: it takes time, and commands without a ledger do not need it.
-    if given and not context.resilient_parsing and load("db.store.database:without_password")(where) != where:
+    if is_on_command_line(context, parameter) and load("db.store.database:without_password")(where) != where:
         say(
             "langford: other users of this machine can read the password in the list of processes: keep it in "
             "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"

@@ -13,6 +13,7 @@ from click.core import ParameterSource
 from db import Campaign
 from jobs.show.hooks import CommandHook, Hook, UrlHook, has_secret
 from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
+from langford.cli.options.common import is_on_command_line
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import duration
 from langford.cli.output.display import say
@@ -54,8 +55,7 @@ class NotifyOptions:
 
 def without_open_secret(context: click.Context, parameter: click.Parameter, url: str | None) -> str | None:
     """The address, unchanged; warns if other users can read a secret of it in the list of processes."""
-    given = context.get_parameter_source(parameter.name or "") is ParameterSource.COMMANDLINE
-    if url is not None and given and not context.resilient_parsing and has_secret(url):
+    if url is not None and is_on_command_line(context, parameter) and has_secret(url):
         say(
             "langford: other users of this machine can read the secret in --notify-url in the list of processes: "
             "keep the address in LANGFORD_NOTIFY_URL"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from jobs.tuning import forecast
 from langford.cli.output.display import say
@@ -36,7 +36,14 @@ def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> f
     return forecast.expected_seconds([(problem, method)], devices)[problem]
 
 
-def say_how_long(what: str, seconds: float, problem: Problem, devices: Sequence[Device]) -> None:
+def say_how_long(
+    what: str,
+    seconds: float,
+    problem: Problem,
+    devices: Sequence[Device],
+    why: str = "",
+    shorter: Callable[[], str] | None = None,
+) -> None:
     """Say how long a computation takes that is about to begin, where that is long, and what would make it shorter.
 
     Args:
@@ -44,11 +51,13 @@ def say_how_long(what: str, seconds: float, problem: Problem, devices: Sequence[
         seconds: expected on all devices.
         problem: whose count it is, or a part of it.
         devices: compute at the same time.
+        why: the method was chosen; empty: not said.
+        shorter: returns what would make it shorter, in words; None: the advice for the whole count.
     """
     if seconds > SECONDS_WORTH_SAYING:
-        say(f"{what}: {length(seconds, devices)}")
+        say(f"{what}: {length(seconds, devices)}{f' ({why})' if why else ''}")
     if seconds > SECONDS_WORTH_ADVICE:
-        say(advice(problem, seconds, devices))
+        say(shorter() if shorter is not None else advice(problem, seconds, devices))
 
 
 def long_duration(seconds: float) -> str:

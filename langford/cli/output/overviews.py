@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from db.look.overview import Overview, Presence, WorkerView
 from jobs.show.wording import standstill, state_in_words
-from langford.cli.output.columns import Column, table
+from langford.cli.output.rows.columns import Column, table
 from langford.plain import plain, shortened
 from langford.speed import now, since_the_start
 from langford.words import clock, coarse_duration, duration, percent, quantity, rate, several
@@ -178,10 +178,10 @@ def _until(overview: Overview) -> str:
 def _workers(overview: Overview) -> str:
     numbers = Counter(worker.state for worker in overview.workers)
     numbers[Presence.ENDED] += overview.workers_left_out
-    told = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
+    parts = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
     if standstill(overview):
-        told.append("none here now: `langford run` on this ledger, or `langford work` with a server, goes on")
-    return ", ".join(told)
+        parts.append("none now: continue with `langford run` on this ledger, or `langford work` with a server")
+    return ", ".join(parts)
 
 
 def _checked(overview: Overview) -> str:

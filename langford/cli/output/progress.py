@@ -53,7 +53,7 @@ class ProgressLine:
             tasks: number of tasks that are done; None: not shown.
             work: their work.
             seconds_left: until all is done; None: unknown.
-            here: where there are other workers too, how many of these tasks this run has brought, and their work.
+            here: where there are other workers too, how many of these tasks this run has done, and their work.
         """
         done = [] if tasks is None else [f"{tasks:,}/{several(self._tasks, 'task')}"]
         if here is not None:

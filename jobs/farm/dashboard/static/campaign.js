@@ -65,14 +65,14 @@ function eta(status) {
     write(byId("eta-range"), earliest === latest ? `ends at about ${latest}` : `ends between ${earliest} and ${latest}`);
   } else if (isStill(status)) {
     write(byId("eta"), status.tasks.done || status.workers.length ? "Paused" : "New");
-    write(byId("eta-range"), "no worker is here: langford work starts one");
+    write(byId("eta-range"), "no worker is active: langford work starts one");
   } else {
     write(byId("eta"), "No estimate yet");
-    write(byId("eta-range"), "it needs 2% of the work");
+    write(byId("eta-range"), "there is one when 2% of the work is done");
   }
 }
 
-/** Whether no one works for a campaign that is not done, and is well (jobs/show/wording.py). */
+/** Whether an unfinished campaign has no workers although nothing is wrong (jobs/show/wording.py). */
 function isStill({ tasks, workers: all, warnings: said }) {
   const here = all.some((worker) => ["working", "idle"].includes(worker.state));
   return !here && tasks.ready + tasks.leased + tasks.recheck > 0 && !said.some((warning) => warning.kind === "no_workers");

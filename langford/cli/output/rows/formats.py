@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from langford.cli.output.display import say
-from langford.cli.output.rows import Row, exact, expanded, table
+from langford.cli.output.rows.readable import Row, exact, expanded, table
 from langford.cli.output.terminal import plain
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled

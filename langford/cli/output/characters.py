@@ -1,4 +1,4 @@
-"""Letters that an output lacks, as one in ASCII does: written in ASCII where that is known, else as escapes."""
+"""Characters that the encoding of an output lacks: written in ASCII where that is known, else as escapes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import codecs
 import sys
 
 READABLE = "langford.readable"
-"""The name of this handler of errors, for streams and :meth:`str.encode`."""
+"""The name of this error handler, for streams and :meth:`str.encode`."""
 IN_ASCII = {
     "…": "...", "≈": "~", "±": "+/-", "−": "-", "·": "*", "²": "^2", "→": "->", "“": '"', "”": '"', "–": "-",
 }  # fmt: skip
 
 
-def has_letters(text: str) -> bool:
-    """Whether standard output has these letters."""
+def has_characters(text: str) -> bool:
+    """Whether standard output can show these characters."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from langford.cli.output.characters import READABLE, has_characters
 from langford.cli.output.display import say
-from langford.cli.output.letters import READABLE, has_letters
 from langford.cli.output.terminal import plain
 
 Row = Sequence[object]
@@ -45,7 +45,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     shown = next((place for place in range(len(columns), 1, -1) if sum(widths[:place]) < room), 1)
     wraps = shown < len(columns) and _can_wrap([row[shown] for row in cells], room - sum(widths[:shown]) - 4)
     shown += wraps
-    drawn = Table(header_style="", box=box.HEAVY_HEAD if has_letters(DRAWN) else box.ASCII2)
+    drawn = Table(header_style="", box=box.HEAVY_HEAD if has_characters(DRAWN) else box.ASCII2)
     for place, name in enumerate(columns[:shown]):
         numbers = bool(cells) and all(_is_number(row[place]) for row in cells)
         drawn.add_column(

@@ -1,0 +1,1 @@
+"""The time that a campaign still takes: arithmetic, without a database."""

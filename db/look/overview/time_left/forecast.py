@@ -1,0 +1,138 @@
+"""When a campaign will be done, estimated from the times of its recent tasks and a schedule of those that are left.
+
+While little is done, nothing is said.  An estimate that is made again and again (:class:`Forecast`) moves slowly,
+and does not rise for small reasons: that one task took a little longer than others is no news.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from db.files.messages import Time
+from db.look.overview.figures import Arrival
+from db.look.overview.records import Eta
+from db.look.overview.time_left import schedule
+from db.look.overview.time_left.schedule import DeviceGroup, Remaining
+from db.look.overview.time_left.task_times import LARGEST_ERROR, TaskTimes
+from langford.speed import LEAST_SHARE
+
+FEWEST_RESULTS = 3
+"""Fewer results say nothing, however much of the work they are."""
+ENOUGH_RESULTS = 10
+"""An estimate means something after LEAST_SHARE of the work, or after this number of results of each device."""
+WAITED_SHARE = 0.05
+"""While less of the work is done, nothing is said before the devices of all workers are known."""
+MOST_RESULTS, MANY_RESULTS = 5_000, 1_000
+"""Maximum number of recent results that are read, and how many are read when there are few devices."""
+NINE_OF_TEN = 1.645
+"""Standard deviations within which nine of ten values of a normal distribution lie."""
+MOST_RISE = 1.25
+"""An estimate that is longer than the last one by more than this factor, and a task, is believed at once."""
+INERTIA, LEAST_INERTIA_SECONDS = 1 / 60, 2.0
+"""In this share of the time left, an estimate goes two thirds of its way to a new one."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """The time that is left.
+
+    Attributes:
+        seconds: from now.
+        error: its probable error, relative to it.
+        task: seconds that the longest task takes of those that are left.
+        workers: whose devices count.
+    """
+
+    seconds: float
+    error: float
+    task: float
+    workers: frozenset[str]
+
+
+def results_wanted(present: Sequence[DeviceGroup]) -> int:
+    """How many recent results an estimate is made from."""
+    return max(MANY_RESULTS, _enough(sum(group.devices for group in present)))
+
+
+def _enough(devices: int) -> int:
+    return min(MOST_RESULTS, ENOUGH_RESULTS * devices)
+
+
+def estimate(
+    now: float,
+    remaining: Remaining,
+    results: Sequence[Arrival],
+    models: Mapping[str, Hashable],
+    present: Sequence[DeviceGroup],
+) -> Estimate | None:
+    """The time that is left; None while too little is known.
+
+    Args:
+        now: in seconds since 1970.
+        remaining: the tasks that are left.
+        results: recent results.
+        models: the model of each worker's devices, also of those that left.
+        present: the workers that are present.
+    """
+    times = TaskTimes(results, models)
+    able = [group for group in present if times.known(group.model, group.devices)]
+    devices = sum(group.devices for group in able)
+    if len(results) < FEWEST_RESULTS or not able or (len(able) < len(present) and remaining.done < WAITED_SHARE):
+        return None
+    if remaining.done < LEAST_SHARE and len(results) < _enough(devices):
+        return None
+    overhead = _overhead(results, times, able)
+    tasks = len(remaining.running) + sum(number for _, number in remaining.waiting)
+
+    def seconds(model: Hashable, work: float) -> float:
+        return overhead * (times.seconds(model, work) or 0.0)
+
+    sizes = [*(attempt.work for attempt in remaining.running), *(work for work, _ in remaining.waiting)]
+    longest = max((times.seconds(group.model, max(sizes, default=0.0)) or 0.0 for group in able), default=0.0)
+    error = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
+    left = schedule.seconds_to_last(now, remaining, able, seconds)
+    return Estimate(left, min(LARGEST_ERROR, error), longest, frozenset(group.worker for group in able))
+
+
+def _overhead(results: Sequence[Arrival], times: TaskTimes, able: Sequence[DeviceGroup]) -> float:
+    """By which factor the devices do less than they compute, because they wait for tasks between short ones.
+
+    It is 1 while few results have come since the last of the workers did: at both ends of this time tasks are under
+    way.
+    """
+    devices, since = sum(group.devices for group in able), max(group.since for group in able)
+    late = [result for result in results if result.at >= since]
+    if len(late) < _enough(devices):
+        return 1.0
+    elapsed = max(result.at for result in late) - min(result.at for result in late)
+    computed = sum(result.seconds for result in late if result.seconds is not None)
+    return max(1.0, devices * elapsed / computed) if computed else 1.0
+
+
+class Forecast:
+    """The estimates of one campaign, one after the other, by everyone who asks in this process."""
+
+    def __init__(self) -> None:
+        self._last: Estimate | None = None
+        self._at = 0.0
+
+    def eta(self, now: float, found: Estimate | None) -> Eta | None:
+        """When the campaign will be done, by the newest estimate, and by the last one if the workers are the same.
+
+        Args:
+            now: in seconds since 1970.
+            found: the newest estimate; None: there is none.
+        """
+        last, self._last = self._last, found
+        if found is None:
+            return None
+        seconds = found.seconds
+        if last is not None and last.workers == found.workers and seconds <= MOST_RISE * last.seconds + found.task:
+            passed = max(0.0, now - self._at)
+            expected = max(0.0, last.seconds - passed)
+            step = 1 - math.exp(-passed / max(LEAST_INERTIA_SECONDS, INERTIA * last.seconds))
+            seconds = min(last.seconds, expected + step * (seconds - expected))
+        self._last, self._at = replace(found, seconds=seconds), now
+        return Eta(seconds, Time(now + seconds / (1 + found.error)), Time(now + seconds / (1 - found.error)))

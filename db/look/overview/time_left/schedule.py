@@ -1,0 +1,126 @@
+"""When the devices that are present will have computed all tasks, if they take them as they become free.
+
+This is list scheduling: the ledger leases the largest tasks first, to whichever device becomes free first.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+
+from db.look.overview.figures import Running
+
+Seconds = Callable[[Hashable, float], float]
+"""How long a device of a model takes for a task of some work."""
+MOST_TASKS = 2_000
+"""Up to this many tasks are scheduled one by one; of more of them each device computes its share without a rest."""
+
+
+@dataclass(frozen=True)
+class DeviceGroup:
+    """The devices of a worker that is present.
+
+    Attributes:
+        worker: the worker.
+        model: the kind and the model of its devices: tasks take equally long on equal ones.
+        devices: how many tasks it computes at once.
+        since: when it came, in seconds since 1970.
+        last: when its last result arrived, in seconds since 1970; None: none has.
+    """
+
+    worker: str
+    model: Hashable
+    devices: int
+    since: float
+    last: float | None
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """The tasks that are left.
+
+    Attributes:
+        done: share of the work that is done.
+        waiting: (work of a task, number of such tasks) that no worker holds, the largest first.
+        running: the running attempts.
+    """
+
+    done: float
+    waiting: Sequence[tuple[float, int]]
+    running: Sequence[Running]
+
+
+def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGroup], seconds: Seconds) -> float:
+    """Seconds until the last task is done.
+
+    Args:
+        now: in seconds since 1970.
+        remaining: the tasks that are left.
+        groups: the devices.
+        seconds: how long they take for a task.
+    """
+    held: dict[str, list[Running]] = {}
+    others: dict[float, int] = {}
+    known = {group.worker for group in groups}
+    seen: set[int] = set()
+    for attempt in sorted(remaining.running, key=lambda attempt: (not attempt.has_begun, attempt.granted)):
+        if attempt.task in seen:
+            continue  # a copy of a task that another worker holds
+        seen.add(attempt.task)
+        if attempt.worker in known:
+            held.setdefault(attempt.worker, []).append(attempt)
+        else:
+            others[attempt.work] = others.get(attempt.work, 0) + 1
+    free: list[tuple[float, int, int]] = []
+    for place, group in enumerate(groups):
+        ends = _ends(now, group, held.get(group.worker, []), seconds)
+        free += [(end, place, device) for device, end in enumerate(ends)]
+    for work, number in remaining.waiting:
+        others[work] = others.get(work, 0) + number
+    waiting = sorted(others.items(), reverse=True)
+    if sum(others.values()) > MOST_TASKS:
+        return _evenly_shared(now, free, waiting, groups, seconds)
+    heapq.heapify(free)
+    last = max((end for end, _, _ in free), default=now)
+    for work, number in waiting:
+        for _ in range(number):
+            begin, place, device = heapq.heappop(free)
+            end = begin + seconds(groups[place].model, work)
+            last = max(last, end)
+            heapq.heappush(free, (end, place, device))
+    return last - now
+
+
+def _ends(now: float, group: DeviceGroup, held: Sequence[Running], seconds: Seconds) -> list[float]:
+    """When each device of a worker will have computed the tasks that the worker holds.
+
+    Its first tasks are being computed: on one device since the last result arrived, on several since times that are
+    spread evenly before that.
+    """
+    ends = [now] * group.devices
+    for number, attempt in enumerate(held):
+        takes = seconds(group.model, attempt.work)
+        device = min(range(len(ends)), key=ends.__getitem__) if number >= group.devices else number
+        begin = ends[device]
+        if number < group.devices:
+            ago = group.last - takes * number / group.devices if group.last is not None else None
+            begin = now if ago is None and not attempt.has_begun else max(attempt.granted, ago or 0.0)
+        ends[device] = max(now, begin + takes)
+    return ends
+
+
+def _evenly_shared(
+    now: float,
+    free: Sequence[tuple[float, int, int]],
+    waiting: Sequence[tuple[float, int]],
+    groups: Sequence[DeviceGroup],
+    seconds: Seconds,
+) -> float:
+    """Seconds until very many tasks are done: each device does its share without a rest."""
+    total = sum(end - now for end, _, _ in free) / len(free)
+    for work, number in waiting:
+        each = [(group.devices, seconds(group.model, work)) for group in groups]
+        tasks_per_second = sum(devices / one for devices, one in each if one)
+        total += number / tasks_per_second if tasks_per_second else 0.0
+    return total
