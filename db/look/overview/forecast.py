@@ -12,6 +12,7 @@ from __future__ import annotations
 import heapq
 import math
 import statistics
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -187,8 +188,8 @@ def estimate(
     slowness = _slowness(results, times, able)
     tasks = len(left.running) + sum(number for _, number in left.waiting)
     seconds = _schedule(now, left, times, able, slowness)
-    sizes = [*(attempt.work for attempt in left.running), *(work for work, _ in left.waiting)]
-    longest = max((times.seconds(bench.model, max(sizes, default=0.0)) or 0.0 for bench in able), default=0.0)
+    largest = max([*(attempt.work for attempt in left.running), *(work for work, _ in left.waiting)], default=0.0)
+    longest = max(times.seconds(model, largest) or 0.0 for model in {bench.model for bench in able})
     error = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
     return Estimate(seconds, min(LARGEST_ERROR, error), longest, frozenset(bench.worker for bench in able))
 
@@ -222,57 +223,66 @@ def _schedule(now: float, left: Left, times: TaskTimes, able: Sequence[Bench], s
             held.setdefault(attempt.worker, []).append(attempt)
         else:
             others[attempt.work] = others.get(attempt.work, 0) + 1
-    free: list[tuple[float, int, int]] = []
-    for place, bench in enumerate(able):
-        ends = _ends(now, bench, held.get(bench.worker, []), times, slowness)
-        free += [(end, place, device) for device, end in enumerate(ends)]
     for work, number in left.waiting:
         others[work] = others.get(work, 0) + number
-    waiting = sorted(others.items(), reverse=True)
-    if sum(others.values()) > MOST_TASKS:
-        return _shared(now, free, waiting, times, able, slowness)
+    waiting, tasks = sorted(others.items(), reverse=True), sum(others.values())
+    busy = [_ends(now, bench, held.get(bench.worker, []), times, slowness) for bench in able]
+    if tasks > MOST_TASKS:
+        return _shared(now, [end for ends in busy for end in ends], waiting, times, able, slowness)
+    free: list[tuple[float, int]] = []
+    for place, (bench, ends) in enumerate(zip(able, busy, strict=True)):
+        # More idle devices than tasks get none; a worker may name any number of devices.
+        idle = min(bench.devices - len(ends), tasks)
+        tasks -= idle
+        free += [(end, place) for end in (*ends, *[now] * idle)]
     heapq.heapify(free)
-    last = max((end for end, _, _ in free), default=now)
+    last = max((end for end, _ in free), default=now)
     for work, number in waiting:
         for _ in range(number):
-            begin, place, device = heapq.heappop(free)
+            begin, place = heapq.heappop(free)
             end = begin + slowness * (times.seconds(able[place].model, work) or 0.0)
             last = max(last, end)
-            heapq.heappush(free, (end, place, device))
+            heapq.heappush(free, (end, place))
     return last - now
 
 
 def _ends(now: float, bench: Bench, held: Sequence[Running], times: TaskTimes, slowness: float) -> list[float]:
-    """When each device of a worker will have computed the tasks that the worker holds.
+    """When each device of a worker that has a task will have computed the tasks that the worker holds.
 
     Its first tasks are being computed: on one device since the last result arrived, on several since times that are
     spread evenly before that.
     """
-    ends = [now] * bench.devices
+    ends: list[float] = []
     for number, attempt in enumerate(held):
         seconds = slowness * (times.seconds(bench.model, attempt.work) or 0.0)
-        device = min(range(len(ends)), key=ends.__getitem__) if number >= bench.devices else number
-        begin = ends[device]
-        if number < bench.devices:
-            ago = bench.last - seconds * number / bench.devices if bench.last is not None else None
-            begin = now if ago is None and not attempt.has_begun else max(attempt.granted, ago or 0.0)
-        ends[device] = max(now, begin + seconds)
+        if number >= bench.devices:
+            heapq.heapreplace(ends, ends[0] + seconds)
+            continue
+        ago = bench.last - seconds * number / bench.devices if bench.last is not None else None
+        begin = now if ago is None and not attempt.has_begun else max(attempt.granted, ago or 0.0)
+        heapq.heappush(ends, max(now, begin + seconds))
     return ends
 
 
 def _shared(
     now: float,
-    free: Sequence[tuple[float, int, int]],
+    busy: Sequence[float],
     waiting: Sequence[tuple[float, int]],
     times: TaskTimes,
     able: Sequence[Bench],
     slowness: float,
 ) -> float:
-    """Seconds until very many tasks are done: each device does its share without a rest."""
-    seconds = sum(end - now for end, _, _ in free) / len(free)
+    """Seconds until very many tasks are done: each device does its share without a rest.
+
+    ``busy``: when the devices that have tasks will have computed them.
+    """
+    devices: Counter[Hashable] = Counter()
+    for bench in able:
+        devices[bench.model] += bench.devices
+    seconds = sum(end - now for end in busy) / devices.total()
     for work, number in waiting:
-        each = [(bench.devices, times.seconds(bench.model, work)) for bench in able]
-        together = sum(devices / one for devices, one in each if one)
+        each = [(many, times.seconds(model, work)) for model, many in devices.items()]
+        together = sum(many / one for many, one in each if one)
         seconds += slowness * number / together if together else 0.0
     return seconds
 
