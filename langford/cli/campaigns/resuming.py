@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 
 from db import Campaign, Ledger
-from db.errors import ConnectionLost, LedgerUnusable
+from db.errors import NoLedger
 from db.states import TaskState
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
@@ -22,16 +21,9 @@ from langford.words import several
 @contextmanager
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
-    if "://" not in address and not Path(address).exists():
-        yield None
-        return
     try:
         ledger = Ledger(address)
-    except ConnectionLost:
-        raise
-    except LedgerUnusable:
-        if "://" not in address:
-            raise
+    except NoLedger:
         yield None
         return
     with ledger:
