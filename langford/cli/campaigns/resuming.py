@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+import click
+
 from db import Campaign, Ledger
-from db.errors import NoLedger
+from db.errors import NoLedger, NoSuchCampaign
 from db.states import TaskState
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
@@ -28,6 +30,22 @@ def existing(address: str) -> Iterator[Ledger | None]:
         return
     with ledger:
         yield ledger
+
+
+@contextmanager
+def meant_as_name(name: str) -> Iterator[None]:
+    """A context in which a campaign is looked for; says how to count L(2,N) where N was given, and none is called so.
+
+    Raises UsageError.
+    """
+    try:
+        yield
+    except (NoLedger, NoSuchCampaign):
+        if not name.isdecimal():
+            raise
+        raise click.UsageError(
+            f"no campaign is called {name}; to count L(2,{name}): `langford run langford {name}`"
+        ) from None
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
