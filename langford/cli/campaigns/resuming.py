@@ -34,10 +34,7 @@ def existing(address: str) -> Iterator[Ledger | None]:
 
 @contextmanager
 def meant_as_name(name: str) -> Iterator[None]:
-    """A context in which a campaign is looked for; says how to count L(2,N) where N was given, and none is called so.
-
-    Raises UsageError.
-    """
+    """A context in which a campaign is looked for; raises UsageError where a number names none: N was meant."""
     try:
         yield
     except (NoLedger, NoSuchCampaign):
