@@ -18,7 +18,7 @@ from db import Ledger
 from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
-from tests.farm.farm import CAMPAIGN, COUNT, HURRY
+from tests.farm.farm import CAMPAIGN, COUNT, HURRY, slowed
 from tests.support.command_line import COMMAND, Run
 from tests.support.databases import fresh_database
 from tests.support.ports import free_port
@@ -39,7 +39,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
     assert langford("create", *LONG).returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
     campaign = book.campaign(CAMPAIGN.name)
-    resting: Preparation = ("tests.farm.farm:prepare", {"seconds": TASK_SECONDS})
+    resting: Preparation = ("tests.farm.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
     program = preloaded().program_for(tmp_path / "programs", resting)
     command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
     resources = Resources(3600, partition="best-effort")

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +70,14 @@ _slowed: dict[str, float] = {}
 """Values of PYTHONPATH that slow tasks and do nothing else, with the seconds."""
 
 
-def prepare(seconds: float | None = None) -> None:
+def prepare(seconds: float | None = None, variables: Mapping[str, str] | None = None) -> None:
     """Have this process, a server or a worker to be, wait for shorter times.
 
-    ``seconds``: it evaluates its tasks itself, each of which takes longer; None: it starts processes for them.
+    Args:
+        seconds: it evaluates its tasks itself, each of which takes longer; None: it starts processes for them.
+        variables: for those processes, see :func:`slowed`.
     """
+    os.environ.update(variables or {})
     adapt({**QUICK, "jobs.farm.worker.tasks:IDLE_SECONDS": 0.5}, in_process=seconds is not None)
     Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
