@@ -16,6 +16,10 @@ class LedgerUnusable(LedgerError):
     """The ledger cannot be used: it is missing, moved, full, on a network file system, or something else."""
 
 
+class NoLedger(LedgerUnusable):
+    """There is no ledger yet, but one can be created: no file, or an empty database."""
+
+
 class ConnectionLost(LedgerUnusable):
     """The database's server does not answer, or has closed the connection: it may be back soon."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 
 from db.states import EventKind, Role, TaskState
@@ -221,10 +221,12 @@ class Receipt:
     Attributes:
         event: confirmed, conflict or refused; None: the result is the accepted one, from now on or already.
         detail: the values that were compared, or the reason for the refusal.
+        is_new: whether the ledger took a result from it, and not from an earlier one of the same attempt.
     """
 
     event: EventKind | None
     detail: str = ""
+    is_new: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -48,15 +48,19 @@ def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
     return plan
 
 
+def in_words(file: Path) -> str:
+    """What messages call a file that was read."""
+    return "standard input" if file == STANDARD_INPUT else str(file)
+
+
 def read_export(file: Path) -> Export:
     """The export in a file; raises BadExport when it is missing, damaged, cut short or something else.
 
     ``file``: its name, or :data:`STANDARD_INPUT`.
     """
-    is_input = file == STANDARD_INPUT
-    name = "standard input" if is_input else file
+    name = in_words(file)
     try:
-        with nullcontext(sys.stdin.buffer) if is_input else file.open("rb") as stream:
+        with nullcontext(sys.stdin.buffer) if file == STANDARD_INPUT else file.open("rb") as stream:
             return _export(_Lines(stream))
     except FileNotFoundError as error:
         raise BadExport(f"there is no export {name}: check its name, or write it with `langford export`") from error

@@ -20,7 +20,15 @@ from sqlalchemy import Connection, Engine
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 
-from db.errors import ConnectionLost, LedgerBusy, LedgerError, LedgerReadOnly, LedgerUnusable, TransactionUndone
+from db.errors import (
+    ConnectionLost,
+    LedgerBusy,
+    LedgerError,
+    LedgerReadOnly,
+    LedgerUnusable,
+    NoLedger,
+    TransactionUndone,
+)
 from db.store import connections
 from db.store.connections import BUSY_SECONDS
 from db.store.mounts import refuse_network_file_system
@@ -170,10 +178,10 @@ def _require_room(file: Path, create: bool) -> None:
         raise LedgerUnusable(f"{file} is not a file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
-    if not create and not file.exists():
-        raise LedgerUnusable(f"there is no ledger {file}; `langford run` creates one")
     if not file.parent.is_dir():
         raise LedgerUnusable(f"the folder {file.parent} does not exist; create it first")
+    if not create and not file.exists():
+        raise NoLedger(f"there is no ledger {file}; `langford run` creates one")
 
 
 def _place_of(url: URL) -> Place | None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sqlalchemy import Engine, text
 
-from db.errors import LedgerUnusable
+from db.errors import LedgerUnusable, NoLedger
 from db.store import connections, creation, reach
 from langford.loading import load
 
@@ -26,14 +26,15 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
         create: whether an empty database becomes a new ledger.
         upgrade_earlier: whether a ledger of an earlier version is upgraded to this version's schema.
 
-    Raises LedgerUnusable when the database is empty, belongs to another program, or has another schema.
+    Raises NoLedger when the database is empty, or LedgerUnusable when it belongs to another program or has another
+    schema.
     """
     revision = _revision(engine, where)
     if revision == SCHEMA:
         return None
     if revision is None:
         if not create:
-            raise LedgerUnusable(f"{where} is an empty database; `langford run` makes it a ledger")
+            raise NoLedger(f"{where} is an empty database; `langford run` makes it a ledger")
         with engine.connect().execution_options(read_only=True) as connection:
             reach.require_room(connection, where)
         connections.prepare_new(engine)

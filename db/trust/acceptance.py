@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sqlalchemy import insert
@@ -128,7 +128,8 @@ def accept(
         results.note_began(transaction, further, attempts)
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         witnesses.testify(transaction, further, lots)
-    return receipts
+    new = {id(delivery) for delivery in (*(row.delivery for row in first.values()), *further)}
+    return [replace(receipt, is_new=id(row.delivery) in new) for row, receipt in zip(judged, receipts, strict=True)]
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import BadExport, Unreplicated
-from db.files.reading import agreed_plan
+from db.files.reading import agreed_plan, in_words
 from db.states import EventKind
 from jobs.run.identity import Identity, user
 from jobs.run.loop import with_replication
@@ -29,7 +29,7 @@ def validated(file: Path) -> Export:
         try:
             plan.expectation(evaluation.result.index).check(evaluation.result)
         except CheckFailed as error:
-            raise BadExport(f"{file} has a wrong result: {error}") from error
+            raise BadExport(f"{in_words(file)} has a wrong result: {error}") from error
     return export
 
 
@@ -49,7 +49,7 @@ def take_export(
     Raises CampaignMismatch or CheckFailed.
     """
     identity = Identity.fresh()
-    where = "no file" if file is None else f"{_shown(file.name)}, SHA-256 {export.sha256}"
+    where = "no file" if file is None else f"{_shown(Path(in_words(file)).name)}, SHA-256 {export.sha256}"
     source = f"{where}, imported by {user()} on {identity.host}"
     return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process, source)
 

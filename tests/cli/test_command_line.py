@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,7 @@ def test_kernels_are_compiled_once(langford: Run, tmp_path: Path) -> None:
 RACE = """
 import sys, time
 from contextlib import nullcontext
+from contextlib import closing
 from pathlib import Path
 from numba.core.caching import IndexDataCacheFile
 from langford.kernels.cpu import compiled
@@ -421,6 +423,10 @@ def test_exported_files_come_from_standard_input(langford: Run, tmp_path: Path) 
 
     assert call(whole).stdout.startswith("L(2,8) = 150\n")
     assert call(whole, str(tmp_path / "mine.gz")).stdout.startswith("L(2,8) = 150\n")
+    other = tmp_path / "other.db"
+    assert CliRunner().invoke(cli, ["import", "-", "-l", str(other)], whole).stdout.startswith("standard input: ")
+    with closing(sqlite3.connect(other)) as database:
+        assert "standard input, SHA-256" in str(database.execute("SELECT detail FROM event").fetchall())
     assert "standard input is not an export, or is cut short" in str(call(whole[:100]).exception)
     assert "not beside standard input" in str(call(whole, "--allowed-signers", __file__).exception)
 

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from db import Ledger
+from db.errors import LedgerUnusable
 from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.cli.output.outlook import advice, long_duration, seconds_on
@@ -175,6 +176,30 @@ def test_a_dry_run_changes_nothing(
     document = json.loads(call(*command.split(), "--dry-run", "--json").stdout)
     assert (document["dry_run"], document["what"]) == (True, lines[0])
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("address", "reason"),
+    [
+        ("sqlite:///junk", "is not a ledger"),
+        ("nowhere/new.db", "the folder nowhere does not exist; create it first"),
+        ("sqlite:///nowhere/new.db", "the folder nowhere does not exist"),
+        ("strange://host/name", "is no ledger"),
+    ],
+)
+def test_a_dry_run_fails_where_the_run_would(address: str, reason: str) -> None:
+    Path("junk").write_bytes(b"no database at all, but long enough" * 100)
+    real, dry = (call("run", "langford", "7", "--ledger", address, *option) for option in ([], ["--dry-run"]))
+    assert isinstance(dry.exception, LedgerUnusable), dry.output
+    assert reason in str(dry.exception)
+    assert str(dry.exception) == str(real.exception)
+
+
+def test_a_dry_run_leaves_an_empty_database_empty() -> None:
+    Path("empty.db").touch()
+    said = call("run", "langford", "7", "--ledger", "empty.db", "--dry-run")
+    assert "results in empty.db (would be created)" in said.stdout, said.output
+    assert [(file.name, file.stat().st_size) for file in Path().iterdir()] == [("empty.db", 0)]
 
 
 def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import io
 import json
 import math
 import re
+import sys
 from html import unescape as html_unescaped
 from html.parser import HTMLParser
 from io import BytesIO
@@ -351,6 +353,8 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
     assert str(unhashed).endswith(f"The partial results are kept in the export of {NAME}.")
     from_file = citation.paragraph(evidence.of_files([file]))
     assert from_file == cited.replace(f", UUID {campaign.uuid}", "")
+    with patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes()))):
+        assert citation.paragraph(evidence.of_files([Path("-")])) == from_file
 
 
 def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:

@@ -190,6 +190,20 @@ def test_a_rank_aborts_when_its_output_was_read_or_will_not_be(after_seconds: fl
     assert launcher.unread == [unread]
 
 
+def test_a_rank_aborts_when_it_is_interrupted_while_it_waits() -> None:
+    class Interrupted(SlowLauncher):
+        def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
+            raise KeyboardInterrupt
+
+    reading, writing = os.pipe()
+    with os.fdopen(reading), os.fdopen(writing, "w") as errors:
+        print("langford: rank 0: stopped by SIGINT", file=errors, flush=True)
+        launcher = Interrupted(reading, READ_SECONDS)
+        with pytest.raises(KeyboardInterrupt):
+            abort(cast("Intracomm", launcher), 3, [writing], launcher)
+    assert launcher.unread == [True]
+
+
 def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
     mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -126,8 +126,8 @@ def test_results_and_time_allow_more() -> None:
     with pytest.raises(TooManyLeases, match=f"had {most:,} leases more than their results allow"):
         allowances.take("t", 1)
     assert allowances.take("another", 1) == 1
-    allowances.delivered("t", [3, 3, 99])
-    allowances.delivered("t", [3])
+    allowances.delivered("t", [(3, True), (3, False), (99, True)])
+    allowances.delivered("t", [(3, False)])
     assert allowances.take("t", 1000) == 2 * lease_allowances.LEASES_PER_RESULT
     allowances.give_back("t", 7)
     assert allowances.take("t", 1000) == 7
@@ -142,6 +142,15 @@ def test_workers_that_are_preempted_again_and_again_are_not_hindered() -> None:
     done = 0
     for _ in range(30 * 72):
         assert allowances.take("t", 3_000) == 3_000
-        allowances.delivered("t", range(done, done + 300))
+        allowances.delivered("t", [(task, True) for task in range(done, done + 300)])
         done += 300
         clock.move(1200.0)
+
+
+def test_rechecks_again_and_again_are_not_hindered(farm: Farm) -> None:
+    """Each lease brings a result, though none is the first one of its task."""
+    for _ in range(MOST // TASKS + 3):
+        while leases := farm.leases():
+            farm.deliver(leases)
+        farm.campaign.question()
+    assert farm.attempts > MOST

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import heapq
 import random
+import tracemalloc
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -245,3 +246,38 @@ def test_the_time_left_is_right_and_falls(name: str) -> None:
             assert look.shown <= before.shown, look
         before = look
     assert shown > 0.85 * LOOKS
+
+
+def test_a_worker_that_names_any_number_of_devices_costs_no_memory() -> None:
+    groups = [
+        DeviceGroup(name, "a core", devices, START, None) for name, devices in (("honest", 2), ("liar", 1_000_000))
+    ]
+    results = [Arrival("honest", START + at, 1.0, 2.0) for at in range(20)]
+    running = [Running(task, "liar", 1.0, False, START, True, 60.0) for task in range(3)]
+    for tasks in (7, 5_000):
+        tracemalloc.start()
+        found = estimate(START + 20, Remaining(0.5, [(1.0, tasks)], running), results, {"honest": "a core"}, groups)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert found is not None
+        assert peak < 1_000_000
+
+
+class Compared(float):
+    """A work that counts how often it is compared."""
+
+    times = 0
+
+    def __gt__(self, other: float) -> bool:
+        Compared.times += 1
+        return float(self) > float(other)
+
+
+def test_the_largest_task_is_looked_up_once_for_all_workers() -> None:
+    groups = [DeviceGroup(str(number), "a core", 1, START, None) for number in range(200)]
+    models = {group.worker: group.model for group in groups}
+    results = [Arrival("0", START + at, 1.0, 2.0) for at in range(20)]
+    running = [Running(number, str(number), Compared(1.0), False, START, True, 60.0) for number in range(200)]
+    Compared.times = 0
+    assert estimate(START + 20, Remaining(0.5, [], running), results, models, groups) is not None
+    assert Compared.times < 10 * len(running)

@@ -105,7 +105,7 @@ def deliver(
         raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
     receipts = campaign.deliver(deliveries)
     good = [
-        delivery.index
+        (delivery.index, receipt.is_new)
         for delivery, receipt in zip(deliveries, receipts, strict=True)
         if receipt.event in (None, EventKind.CONFIRMED)
     ]

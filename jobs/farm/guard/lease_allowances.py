@@ -70,20 +70,29 @@ class LeaseAllowances:
             known = self._updated(token)
             known.open = max(0.0, known.open - count)
 
-    def delivered(self, token: str, tasks: Iterable[int]) -> None:
-        """Results of a token were accepted, or confirm others; a further one of the same task allows nothing."""
+    def delivered(self, token: str, results: Iterable[tuple[int, bool]]) -> None:
+        """Results of a token were accepted, or confirm others.
+
+        A further one of the same task, as of a recheck, pays for its own lease only; a repeated one for none.
+
+        Args:
+            token: the token.
+            results: (task, whether it is the first result of its lease) of each.
+        """
         with self._lock:
             known = self._updated(token)
-            for task in tasks:
+            for task, is_new in results:
                 byte, bit = task >> 3, 1 << (task & 7)
-                if not known.delivered[byte] & bit:
-                    known.delivered[byte] |= bit
-                    known.open = max(0.0, known.open - LEASES_PER_RESULT)
+                allowed = int(is_new) if known.delivered[byte] & bit else LEASES_PER_RESULT
+                known.delivered[byte] |= bit
+                known.open = max(0.0, known.open - allowed)
 
     def _updated(self, token: str) -> _Token:
         """The leases of a token, updated to this moment."""
         now = self._clock.monotonic()
-        known = self._tokens.setdefault(token, _Token(self._tasks, now))
+        known = self._tokens.get(token)
+        if known is None:
+            known = self._tokens[token] = _Token(self._tasks, now)
         known.open = max(0.0, known.open - (now - known.at) * SPARE_PER_HOUR / 3600)
         known.at = now
         return known

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from db import Campaign
 from db.errors import Unreplicated
 from db.files.promise import Promise
+from db.files.reading import STANDARD_INPUT
 from db.look.history import History, PastWorker
 from db.look.overview import Eta
 from jobs.run.loop import result
@@ -257,7 +258,9 @@ def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
         exported.lacks(history),
         export.promise,
     )
-    return replace(found, exports=tuple(zip((file.name for file in files), digests, strict=True)))
+    # Standard input has no name: the file has that which the export had at first.
+    names = (f"{history.name}.jsonl.gz" if file == STANDARD_INPUT else file.name for file in files)
+    return replace(found, exports=tuple(zip(names, digests, strict=True)))
 
 
 def _forecast(eta: Eta | None) -> str:

@@ -9,6 +9,7 @@ import click
 
 from db import Campaign, Ledger
 from db.errors import Unreplicated
+from db.files import reading
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.states import TaskState
@@ -113,7 +114,7 @@ def import_(
             imported.append({"file": str(file), "campaign": campaign.name, "new": new, **by_kind, **promise})
             if not as_json:
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
-                show(f"{file}: {several(new, 'new result')} of {campaign.name}{notes}")
+                show(f"{reading.in_words(file)}: {several(new, 'new result')} of {campaign.name}{notes}")
                 show(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = campaign
         for campaign in campaigns.values():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
+
+import click
 
 from db import Campaign, Ledger
-from db.errors import ConnectionLost, LedgerUnusable
+from db.errors import NoLedger, NoSuchCampaign
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
@@ -21,26 +22,26 @@ from langford.words import several
 @contextmanager
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
-    ledger = _opened(address)
-    if ledger is None:
-        yield None
-    else:
-        with ledger:
-            yield ledger
-
-
-def _opened(address: str) -> Ledger | None:
-    is_file = "://" not in address
-    if is_file and not Path(address).exists():
-        return None
     try:
-        return Ledger(address)
-    except ConnectionLost:
-        raise
-    except LedgerUnusable:
-        if is_file:
+        ledger = Ledger(address)
+    except NoLedger:
+        yield None
+        return
+    with ledger:
+        yield ledger
+
+
+@contextmanager
+def meant_as_name(name: str) -> Iterator[None]:
+    """A context in which a campaign is looked for; raises UsageError where a number names none: N was meant."""
+    try:
+        yield
+    except (NoLedger, NoSuchCampaign):
+        if not name.isdecimal():
             raise
-        return None
+        raise click.UsageError(
+            f"no campaign is called {name}; to count L(2,{name}): `langford run langford {name}`"
+        ) from None
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:

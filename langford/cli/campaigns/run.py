@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from db import Campaign, Ledger
-from langford.cli.campaigns.resuming import existing, key_to_resume, name_others, planned, resumed
+from langford.cli.campaigns.resuming import existing, key_to_resume, meant_as_name, name_others, planned, resumed
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -97,7 +97,7 @@ def run(
     if chosen.resumed is not None:
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
-        with Ledger(address) as ledger:
+        with meant_as_name(chosen.resumed), Ledger(address) as ledger:
             if dry_run:
                 key = ledger.campaign(chosen.resumed).key
                 here = devices(device, chosen_cores(workers))

@@ -62,9 +62,12 @@ def abort(communicator: Intracomm, code: int, outputs: Sequence[int] = (1, 2), c
         clock: by which the launcher has its time.
     """
     deadline = clock.monotonic() + READ_SECONDS
-    while any(map(_is_unread, outputs)) and clock.monotonic() < deadline:
-        clock.wait(LOOK_SECONDS)
-    communicator.Abort(code)
+    try:
+        while any(map(_is_unread, outputs)) and clock.monotonic() < deadline:
+            clock.wait(LOOK_SECONDS)
+    finally:
+        # Also at a second Ctrl-C: the other ranks would wait forever.
+        communicator.Abort(code)
     # Some libraries come back from that before this process ends.
     raise SystemExit(code)
 

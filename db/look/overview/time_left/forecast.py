@@ -89,8 +89,9 @@ def estimate(
     def seconds(model: Hashable, work: float) -> float:
         return overhead * (times.seconds(model, work) or 0.0)
 
-    sizes = [*(attempt.work for attempt in remaining.running), *(work for work, _ in remaining.waiting)]
-    longest = max((times.seconds(group.model, max(sizes, default=0.0)) or 0.0 for group in able), default=0.0)
+    works = [*(attempt.work for attempt in remaining.running), *(work for work, _ in remaining.waiting)]
+    largest = max(works, default=0.0)
+    longest = max(times.seconds(model, largest) or 0.0 for model in {group.model for group in able})
     error = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
     left = schedule.seconds_to_last(now, remaining, able, seconds)
     return Estimate(left, min(LARGEST_ERROR, error), longest, frozenset(group.worker for group in able))

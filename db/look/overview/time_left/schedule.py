@@ -6,6 +6,7 @@ This is list scheduling: the ledger leases the largest tasks first, to whichever
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
@@ -72,55 +73,64 @@ def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGro
             held.setdefault(attempt.worker, []).append(attempt)
         else:
             others[attempt.work] = others.get(attempt.work, 0) + 1
-    free: list[tuple[float, int, int]] = []
-    for place, group in enumerate(groups):
-        ends = _ends(now, group, held.get(group.worker, []), seconds)
-        free += [(end, place, device) for device, end in enumerate(ends)]
     for work, number in remaining.waiting:
         others[work] = others.get(work, 0) + number
-    waiting = sorted(others.items(), reverse=True)
-    if sum(others.values()) > MOST_TASKS:
-        return _evenly_shared(now, free, waiting, groups, seconds)
+    waiting, tasks = sorted(others.items(), reverse=True), sum(others.values())
+    busy = [_ends(now, group, held.get(group.worker, []), seconds) for group in groups]
+    if tasks > MOST_TASKS:
+        return _evenly_shared(now, [end for ends in busy for end in ends], waiting, groups, seconds)
+    free: list[tuple[float, int]] = []
+    for place, (group, ends) in enumerate(zip(groups, busy, strict=True)):
+        # Idle devices beyond the number of tasks get none: a worker may state any number of devices.
+        idle = min(group.devices - len(ends), tasks)
+        tasks -= idle
+        free += [(end, place) for end in (*ends, *[now] * idle)]
     heapq.heapify(free)
-    last = max((end for end, _, _ in free), default=now)
+    last = max((end for end, _ in free), default=now)
     for work, number in waiting:
         for _ in range(number):
-            begin, place, device = heapq.heappop(free)
+            begin, place = heapq.heappop(free)
             end = begin + seconds(groups[place].model, work)
             last = max(last, end)
-            heapq.heappush(free, (end, place, device))
+            heapq.heappush(free, (end, place))
     return last - now
 
 
 def _ends(now: float, group: DeviceGroup, held: Sequence[Running], seconds: Seconds) -> list[float]:
-    """When each device of a worker will have computed the tasks that the worker holds.
+    """When each device of a worker that has a task will have computed the tasks that the worker holds.
 
     Its first tasks are being computed: on one device since the last result arrived, on several since times that are
     spread evenly before that.
     """
-    ends = [now] * group.devices
+    ends: list[float] = []
     for number, attempt in enumerate(held):
         takes = seconds(group.model, attempt.work)
-        device = min(range(len(ends)), key=ends.__getitem__) if number >= group.devices else number
-        begin = ends[device]
-        if number < group.devices:
-            ago = group.last - takes * number / group.devices if group.last is not None else None
-            begin = now if ago is None and not attempt.has_begun else max(attempt.granted, ago or 0.0)
-        ends[device] = max(now, begin + takes)
+        if number >= group.devices:
+            heapq.heapreplace(ends, ends[0] + takes)
+            continue
+        ago = group.last - takes * number / group.devices if group.last is not None else None
+        begin = now if ago is None and not attempt.has_begun else max(attempt.granted, ago or 0.0)
+        heapq.heappush(ends, max(now, begin + takes))
     return ends
 
 
 def _evenly_shared(
     now: float,
-    free: Sequence[tuple[float, int, int]],
+    busy: Sequence[float],
     waiting: Sequence[tuple[float, int]],
     groups: Sequence[DeviceGroup],
     seconds: Seconds,
 ) -> float:
-    """Seconds until very many tasks are done: each device does its share without a rest."""
-    total = sum(end - now for end, _, _ in free) / len(free)
+    """Seconds until very many tasks are done: each device does its share without a rest.
+
+    ``busy``: when the devices that have tasks will have computed them.
+    """
+    devices: Counter[Hashable] = Counter()
+    for group in groups:
+        devices[group.model] += group.devices
+    total = sum(end - now for end in busy) / devices.total()
     for work, number in waiting:
-        each = [(group.devices, seconds(group.model, work)) for group in groups]
-        tasks_per_second = sum(devices / one for devices, one in each if one)
+        each = [(count, seconds(model, work)) for model, count in devices.items()]
+        tasks_per_second = sum(count / one for count, one in each if one)
         total += number / tasks_per_second if tasks_per_second else 0.0
     return total
