@@ -20,6 +20,7 @@ from soak_parts.relay import Relay
 
 from db import Ledger
 from db.states import Role
+from langford.kernels.cache import CHOSEN, cache_folder
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 
@@ -116,7 +117,9 @@ class Round:
 
     def start(self, *command: str, log: str, **variables: str) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")]))
-        environment = {**os.environ, "SOAK_HOST": "server", "PYTHONPATH": path, **variables}
+        # Hosts of other names would find no compiled kernels, and each of them would compile them all.
+        ours = {CHOSEN: str(cache_folder()), "SOAK_HOST": "server", "PYTHONPATH": path}
+        environment = {**os.environ, **ours, **variables}
         with (self.folder / f"{log}.log").open("ab") as errors:
             return subprocess.Popen(
                 [sys.executable, *command], cwd=self.folder, env=environment, stdout=errors, stderr=errors

@@ -12,12 +12,20 @@ from pathlib import Path
 from langford.steps import compiling_words
 
 COMMAND = [sys.executable, "-m", "langford"]
-ELSEWHERE = "import platform, sys; platform.node = lambda: {!r}; from langford.cli.main import main; main()"
+ELSEWHERE = """
+import os, platform
+from langford.kernels.cache import CHOSEN, cache_folder
+os.environ[CHOSEN] = str(cache_folder())
+platform.node = lambda: {host!r}
+"""
+"""A process as if it ran on a machine of that name, but with the kernels of this one: it compiles none of them."""
 
 
 def command_on(host: str | None) -> list[str]:
     """The command on this machine, or as if it ran on a machine of that name."""
-    return COMMAND if host is None else [sys.executable, "-c", ELSEWHERE.format(host)]
+    if host is None:
+        return COMMAND
+    return [sys.executable, "-c", f"{ELSEWHERE.format(host=host)}from langford.cli.main import main; main()"]
 
 
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}

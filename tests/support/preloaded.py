@@ -15,7 +15,6 @@ import atexit
 import gc
 import os
 import pkgutil
-import platform
 import runpy
 import select
 import shutil
@@ -42,7 +41,7 @@ from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
 from langford.cli.campaigns.running import work_off
-from tests.support.command_line import ENVIRONMENT, write_program
+from tests.support.command_line import ELSEWHERE, ENVIRONMENT, write_program
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 20
@@ -366,7 +365,7 @@ def become(
         os.close(descriptor)
     open_streams()
     if host is not None:
-        platform.node = lambda: host
+        exec(ELSEWHERE.format(host=host), {})
     if prepare is not None:
         pkgutil.resolve_name(prepare[0])(**prepare[1])
     sys.path[0] = cwd
