@@ -20,6 +20,7 @@ from langford.methods import PlanKey
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
+    from db.look.overview import Overview
 
 RESULT_SECONDS = 0.2
 OUTLOOK_SECONDS = 10.0
@@ -158,7 +159,7 @@ class LedgerTasks:
         progress = self._calls.make(campaign.progress)
         self.tally = Tally()
         self.tally.update(progress.tasks_done, progress.work_done)
-        self._outlook = Outlook(lambda: campaign.overview(timeline=False), self.tally, OUTLOOK_SECONDS, clock)
+        self._outlook = Outlook(self._overview, self.tally, OUTLOOK_SECONDS, clock)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
         self._to_do = progress.to_do
         self.exhausted = False
@@ -250,6 +251,9 @@ class LedgerTasks:
             me = self._identity.worker_id
             with suppress(LedgerError, GivenUp):
                 self._calls.once(lambda: self._ledger.leave(me, ending))
+
+    def _overview(self) -> Overview:
+        return self._calls.once(lambda: self._campaign.overview(timeline=False))
 
     def _release_the_dead(self) -> None:
         """Expire the leases of processes of this host that no longer exist."""

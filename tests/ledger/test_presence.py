@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Ledger
-from db.errors import UnknownWorker, WrongToken
+from db.errors import LedgerError, UnknownWorker, WrongToken
 from db.states import Ending, EventKind, Outcome
 from db.store.models import Attempt, Worker
 from db.work.presence import NOTE_SECONDS, Presence
@@ -20,6 +21,7 @@ from jobs.run.loop import Run
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU, cores
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
+from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
 
 
@@ -174,6 +176,35 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
     kept = row(ledger, me.worker_id)
     assert kept.ending == ending
     assert (kept.processes, kept.cores, kept.device_model) == (1, cores(), CPU.model)
+
+
+class HurriedClock(MovableClock):
+    """Time passes while an event is awaited, too."""
+
+    def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
+        self.move(seconds)
+        return event is not None and event.wait(0.001)
+
+
+def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
+    ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked, answered, waited = threading.Event(), threading.Event(), threading.Event()
+
+    def hang(self: Campaign, timeline: bool = True) -> None:
+        asked.set()
+        answered.wait(60)
+        waited.set()
+        raise LedgerError("no overview")
+
+    console, clock = KeptConsole(lambda: "SIGTERM" if asked.is_set() else None), HurriedClock()
+    source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), console, clock)
+    monkeypatch.setattr(Campaign, "overview", hang)
+    clock.move(HOUR)
+    source.attend([], {})
+    assert asked.is_set()
+    assert not waited.is_set()
+    answered.set()
 
 
 def test_a_run_that_ends_with_an_error_was_stopped(ledger: Ledger, campaign: Campaign) -> None:
