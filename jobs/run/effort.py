@@ -31,7 +31,6 @@ class Effort:
         self._slowest = 0.0
         self._deaths = 0
         self.tasks = 0
-        self.work = 0.0
 
     @property
     def seconds(self) -> float:
