@@ -14,8 +14,9 @@ from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun
+from langford.cli.output.outlook import seconds_on
 from langford.devices import Device
-from langford.methods import Method, PlanKey, find_method, plan_of
+from langford.methods import METHODS, Method, PlanKey, find_method, plan_of
 from langford.words import several
 
 
@@ -60,7 +61,6 @@ def planned(
     name: str | None,
     key: PlanKey,
     chosen_devices: Sequence[Device],
-    seconds: float,
 ) -> DryRun:
     """What it would take to work a campaign off.
 
@@ -70,7 +70,6 @@ def planned(
         name: of the campaign; None: the name of its plan.
         key: its plan.
         chosen_devices: compute at the same time.
-        seconds: that they take for all tasks.
     """
     name = name or key.name
     campaigns = {} if ledger is None else {campaign.name: campaign for campaign in ledger.campaigns()}
@@ -82,7 +81,7 @@ def planned(
     return DryRun(
         f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}",
         left,
-        seconds * share,
+        seconds_on(key.problem, METHODS[key.method], chosen_devices) * share,
         chosen_devices,
         place_of(ledger, address),
     )

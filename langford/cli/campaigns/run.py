@@ -33,7 +33,7 @@ from langford.cli.output.outlook import SECONDS_WORTH_SAYING, say_how_long, seco
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
 from langford.errors import LangfordError
-from langford.methods import METHODS, ChosenPlan, candidates
+from langford.methods import ChosenPlan, candidates
 from langford.words import duration as duration_in_words
 
 
@@ -101,8 +101,7 @@ def run(
             if dry_run:
                 key = ledger.campaign(chosen.resumed).key
                 here = devices(device, chosen_cores(workers))
-                expected = seconds_on(key.problem, METHODS[key.method], here)
-                planned(ledger, address, chosen.resumed, key, here, expected).print(as_json)
+                planned(ledger, address, chosen.resumed, key, here).print(as_json)
                 return
             campaign = resumed(ledger, chosen.resumed, device)
             context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
@@ -116,9 +115,7 @@ def run(
     if dry_run:
         with existing(address) as found:
             resumes = None if found is None else key_to_resume(found, chosen, [new.method, *rivals])
-            key = resumes or new.key
-            expected = seconds_on(key.problem, METHODS[key.method], chosen_devices)
-            planned(found, address, chosen.name, key, chosen_devices, expected).print(as_json)
+            planned(found, address, chosen.name, resumes or new.key, chosen_devices).print(as_json)
         return
     with Ledger(address, create=True) as ledger:
         begun = key_to_resume(ledger, chosen, [new.method, *rivals])

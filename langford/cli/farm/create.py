@@ -52,11 +52,11 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str, dry_r
         )
     new = chosen.plan(CPU, shared=True)
     key, here = new.key, devices(CPU.kind)
-    expected = seconds_on(new.problem, new.method, here)
     if dry_run:
         with existing(address) as found:
-            planned(found, address, chosen.name, key, here, expected).print(as_json)
+            planned(found, address, chosen.name, key, here).print(as_json)
         return
+    expected = seconds_on(new.problem, new.method, here)
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here)
