@@ -88,10 +88,10 @@ def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
     estimate = f"`langford estimate {_arguments(problem)}` approximates it now"
     cores = len(devices) * (1 if devices[0].on_cores else CORES_OF_A_GPU)
     if seconds * cores / YEAR_SECONDS <= MOST_CORE_YEARS:
-        gpus = "GPUs make it shorter (--device cuda), and more machines" if devices[0].on_cores else "more GPUs"
-        share = f"{gpus} (`langford create`, then `langford serve`)"
-        if not devices[0].on_cores:
-            share = f"{share} make it shorter"
+        farm = "(`langford create`, then `langford serve`)"
+        share = f"more GPUs {farm} make it shorter"
+        if devices[0].on_cores:
+            share = f"GPUs make it shorter (--device cuda), and more machines {farm}"
         return f"{share}; {estimate}" if seconds > DAY_SECONDS else share
     instead = _possible(problem, devices)
     return f"no cluster can finish it; {estimate}{f', and {instead}' if instead else ''}"
