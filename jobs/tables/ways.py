@@ -64,7 +64,7 @@ class Ways:
         first.  Raises BadInput when there is none.
         """
         kind = self.devices(problem)[0].kind
-        usable = confirming_methods(key, kind)
+        usable = _likely(problem, confirming_methods(key, kind))
         if not usable:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "
@@ -83,6 +83,17 @@ class Ways:
         if kind not in self._costs:
             self._costs[kind] = expected_seconds([(problem, method)], self.devices(problem))[problem]
         return self._costs[kind]
+
+
+def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
+    """The methods without those that take far longer than the others, which a measurement need not show.
+
+    These are the searches, where a sum applies and the problem has more colours than a search counts in an instant.
+    """
+    starts = {method.name: method.speeds.forecast(problem.copies) for method in methods}
+    if all(start.growth is not None for start in starts.values()):
+        return methods
+    return [each for each in methods if starts[each.name].growth is None or problem.n <= starts[each.name].instant]
 
 
 def _relation(method: Method, other: Method) -> int:

@@ -16,14 +16,14 @@ from functools import cached_property
 import numpy as np
 
 from jobs.run.evaluation import evaluate
-from langford.devices import Device
+from langford.devices import CPU, Device
 from langford.errors import BadDepth
 from langford.methods import Method, Plan
 from langford.methods.speeds import Forecast
 from langford.problem import Problem
 
 ENOUGH_SECONDS = 0.1
-"""A task that takes this time on a GPU shows the speed of larger ones."""
+"""A task, or a search, that takes this time on a GPU shows the speed of larger ones."""
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
@@ -63,12 +63,11 @@ class MethodForecast:
 
     def seconds(self, problem: Problem) -> float:
         """Expected seconds for one problem, no larger than ``largest``; 0 for a short count."""
-        start = self.method.speeds.forecast(problem.copies)
-        if problem.n <= start.instant or not self._measured:
+        if problem.n <= self._start.instant or not self._measured:
             return 0.0
-        if start.growth is not None:
-            return float(self._measured * start.growth ** (problem.n - self.largest.n))
-        widening = (problem.n / self.largest.n) ** start.widening
+        if self._start.growth is not None:
+            return float(self._measured * self._start.growth ** (problem.n - self.largest.n))
+        widening = (problem.n / self.largest.n) ** self._start.widening
         share = _work(problem, self.method) / _work(self.largest, self.method)
         return float(self._measured * share * widening)
 
@@ -76,13 +75,33 @@ class MethodForecast:
     def _measured(self) -> float:
         """Seconds for the largest problem, measured now; 0 for a short count."""
         device = self.devices[0]
-        if self.largest.n <= self.method.speeds.forecast(self.largest.copies).instant:
+        if self.largest.n <= self._start.instant:
             return 0.0
-        one = core_seconds(self.largest, self.method) if device.on_cores else self._on_gpu(device)
+        if device.on_cores:
+            one = core_seconds(self.largest, self.method)
+        elif self._start.growth is None:
+            one = self._summed_on_gpu(device)
+        else:
+            one = self._searched_on_gpu(device, self._start.growth)
         return one / len(self.devices)
 
-    def _on_gpu(self, device: Device) -> float:
-        """Seconds of one GPU for the largest problem, from a task that takes long enough to show its speed."""
+    @property
+    def _start(self) -> Forecast:
+        return self.method.speeds.forecast(self.largest.copies)
+
+    def _searched_on_gpu(self, device: Device, growth: float) -> float:
+        """Seconds of one GPU for a search, from a smaller problem that takes long enough to show its speed.
+
+        No task of the problem itself is evaluated: of a large one each may take years.
+        """
+        for n in range(self._start.probe, self.largest.n + 1):
+            seconds = _searched(_smaller(self.largest, n), self.method, device)
+            if seconds >= ENOUGH_SECONDS:
+                break
+        return seconds * float(growth ** (self.largest.n - n))
+
+    def _summed_on_gpu(self, device: Device) -> float:
+        """Seconds of one GPU for a sum, from a task that takes long enough to show its speed."""
         depths, shown = self.method.best_depths(self.largest), 0.0
         deep = min(max(self.method.suggested_depth(self.largest), depths[0]), depths[-1])
         for depth in range(deep, depths[0] - 1, -depths.step):
@@ -125,10 +144,11 @@ def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
     return plan
 
 
-def _searched(probe: Problem, method: Method) -> float:
-    """Seconds of one core for the search of a smaller problem."""
+def _searched(probe: Problem, method: Method, device: Device = CPU) -> float:
+    """Seconds of a device for the search of a smaller problem."""
     plan = method.plan(probe, method.suggested_depth(probe))
-    return sum(evaluate(plan, task).seconds for task in plan.tasks)
+    plan.evaluator(device)
+    return sum(evaluate(plan, task, device).seconds for task in plan.tasks)
 
 
 def _smaller(problem: Problem, n: int) -> Problem:

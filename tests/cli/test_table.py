@@ -11,6 +11,7 @@ import re
 import signal
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,11 +21,12 @@ import pytest
 from db import Export, Ledger
 from db.errors import LedgerError
 from jobs.tables.entries import Family, entries, representative
+from jobs.tables.ways import Ways
 from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
-from langford.methods import METHODS, Method, PlanKey, plan_of
+from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from langford.result import Evaluation
@@ -223,6 +225,50 @@ def test_a_forecast_measures_the_largest_and_scales_the_others(
         each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
     }
     assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
+
+
+def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A task of the problem itself would take hours.
+    miller, planned = METHODS["miller"], []
+
+    def noted(self: Method, problem: Problem, depth: int, seed: int = 0) -> Plan:
+        planned.append(problem.n)
+        return plan(self, problem, depth, seed)
+
+    plan = type(miller).plan
+    monkeypatch.setattr(type(miller), "plan", noted)
+    large, larger = Problem.langford(20), Problem.langford(24)
+    seconds = forecast.expected_seconds([(large, miller), (larger, miller)], [Card()])
+    assert max(planned) <= 16
+    growth = miller.speeds.forecast(2).growth
+    assert growth is not None
+    assert seconds[larger] / seconds[large] == pytest.approx(growth**4)
+    assert seconds[large] > 3600.0
+
+
+@pytest.mark.parametrize(
+    ("problem", "measured"),
+    [
+        (Problem.langford(20), {"godfrey", "shifted", "shifted2"}),
+        (Problem.langford(8), {"godfrey", "shifted", "shifted2", "miller", "regular"}),
+        (Problem.langford(15, copies=3), {"regular"}),
+    ],
+    ids=["a long sum", "a short one", "no sum"],
+)
+def test_no_search_is_measured_where_a_sum_is_sure_to_be_faster(
+    monkeypatch: pytest.MonkeyPatch, problem: Problem, measured: set[str]
+) -> None:
+    asked = set()
+
+    def noted(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:
+        asked.update(method.name for _, method in choices)
+        return {each: 1.0 for each, _ in choices}
+
+    ways = Ways([problem], [CPU])
+    monkeypatch.setattr("jobs.tables.ways.expected_seconds", noted)
+    first = chosen_plan(problem, CPU).key
+    assert ways.second(problem, first).name in measured
+    assert asked == measured
 
 
 # -- bad input --------------------------------------------------------------------------------
