@@ -98,6 +98,8 @@ def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest
     )
     gpus, method = [Cuda(0), Cuda(1)], METHODS["polyphase"]
     assert [seconds_on(Problem.langford(n), method, gpus) for n in (20, 23, 27, 31)] == [0.0, 0.0, 50.0, 50.0]
+    # The time of a search grows faster with n.
+    assert [seconds_on(Problem.langford(n), METHODS["miller"], gpus) for n in (16, 20)] == [0.0, 50.0]
     words = advice(Problem.langford(31), 3 * MINUTES, gpus)
     assert words == "more GPUs (`langford create`, then `langford serve`) make it shorter"
 

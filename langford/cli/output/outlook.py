@@ -15,8 +15,10 @@ from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
-GPU_COLOURS = 8
-"""How many more colours a GPU counts in seconds than a core in moments."""
+WORK_OF_A_GPU = 4.0**8
+"""How many times the work that a core does in moments a GPU does in seconds."""
+GROWTH_OF_A_SUM = 4.0
+"""Factor in the work of a sum from n to n + 1."""
 CORES_OF_A_GPU = 700
 """How many cores are as fast as a GPU, roughly: L(2,28) on an H100, and on two cores."""
 MOST_CORE_YEARS = 10_000.0
@@ -31,7 +33,8 @@ def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> f
     """Expected seconds of a count on these devices; 0 for a short one."""
     if devices[0].on_cores:
         return forecast.core_seconds(problem, method) / len(devices)
-    if problem.n < method.speeds.forecast(problem.copies).instant + GPU_COLOURS:
+    start = method.speeds.forecast(problem.copies)
+    if (start.growth or GROWTH_OF_A_SUM) ** (problem.n - start.instant) < WORK_OF_A_GPU:
         return 0.0
     return forecast.expected_seconds([(problem, method)], devices)[problem]
 
