@@ -161,6 +161,7 @@ class Look:
         done: share of the work that is done.
         results: how many there are.
         shown: the time left; None: nothing is shown.
+        spanned: whether the campaign ends between the earliest and the latest time that are shown.
         true: the time left.
         whole: the time of the campaign.
         workers: who is here.
@@ -172,6 +173,7 @@ class Look:
     done: float
     results: int
     shown: float | None
+    spanned: bool
     true: float
     whole: float
     workers: frozenset[str]
@@ -201,8 +203,9 @@ def looks(work: Sequence[float], seconds: Sequence[float], machines: Sequence[Ma
         met = all(brought[group.model] >= min(FEWEST_ALIKE, group.devices) for group in present)
         who = frozenset(group.worker for group in present)
         end = ends[known]
+        spanned = eta is not None and eta.earliest <= START + end <= eta.latest
         sizes = whole.sizes_are_known(now)
-        yield Look(now, left.done, len(past), shown, end - now, end, who, met, sizes)
+        yield Look(now, left.done, len(past), shown, spanned, end - now, end, who, met, sizes)
 
 
 Tasks = tuple[list[float], list[float]]

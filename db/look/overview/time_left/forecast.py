@@ -15,7 +15,7 @@ from db.look.overview.figures import Arrival
 from db.look.overview.records import Eta
 from db.look.overview.time_left import schedule
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
-from db.look.overview.time_left.task_times import LARGEST_ERROR, TaskTimes
+from db.look.overview.time_left.task_times import TaskTimes
 from langford.speed import LEAST_SHARE
 
 FEWEST_RESULTS = 3
@@ -28,6 +28,9 @@ MOST_RESULTS, MANY_RESULTS = 5_000, 1_000
 """Maximum number of recent results that are read, and how many are read when there are few devices."""
 NINE_OF_TEN = 1.645
 """Standard deviations within which nine of ten values of a normal distribution lie."""
+LEAST_ERROR, LARGEST_ERROR = 0.15, 0.9
+"""Bounds of the probable error of an estimate, relative to the time that is left.  Tasks that follow one another
+differ from the others together, so that many results do not make it smaller."""
 MOST_RISE = 1.25
 """An estimate that is longer than the last one by more than this factor, and a task, is believed at once."""
 INERTIA, LEAST_INERTIA_SECONDS = 1 / 60, 2.0
@@ -40,7 +43,7 @@ class Estimate:
 
     Attributes:
         seconds: from now.
-        error: its probable error, relative to it.
+        error: its probable error, relative to the time that is left.
         task: seconds that the longest task takes of those that are left.
         workers: whose devices count.
     """
@@ -92,9 +95,10 @@ def estimate(
     works = [*(attempt.work for attempt in remaining.running), *(work for work, _ in remaining.waiting)]
     largest = max(works, default=0.0)
     longest = max(times.seconds(model, largest) or 0.0 for model in {group.model for group in able})
-    error = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
     left = schedule.seconds_to_last(now, remaining, able, seconds)
-    return Estimate(left, min(LARGEST_ERROR, error), longest, frozenset(group.worker for group in able))
+    chance = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
+    error = min(LARGEST_ERROR, max(LEAST_ERROR, chance, longest / left if left else 0.0))
+    return Estimate(left, error, longest, frozenset(group.worker for group in able))
 
 
 def _overhead(results: Sequence[Arrival], times: TaskTimes, able: Sequence[DeviceGroup]) -> float:

@@ -19,8 +19,6 @@ FEWEST_ALIKE = 5
 ALIKE = 3
 """Number of tasks of a size whose mean time counts as much as what the next larger size says of them.  It is small:
 the last tasks of a recorded campaign take 2.2 times as long as the larger ones say."""
-LARGEST_ERROR = 0.9
-"""Maximum error of an estimate, relative to it."""
 
 
 class TaskTimes:
@@ -59,13 +57,13 @@ class TaskTimes:
         return shorter + (longer - shorter) * (work - smaller) / (larger - smaller)
 
     def deviation(self, results: Sequence[Arrival]) -> float:
-        """Standard deviation of the times of results, relative to what tasks of their size take."""
+        """Standard deviation of the times of results, relative to what was expected; 1: it is unknown."""
         ratios = []
         for result in results:
             expected = self.seconds(self._models.get(result.worker), result.work)
             if expected and result.seconds is not None:
                 ratios.append(result.seconds / expected)
-        return statistics.stdev(ratios) if len(ratios) > 1 else LARGEST_ERROR
+        return statistics.stdev(ratios) if len(ratios) > 1 else 1.0
 
 
 def _size(work: float) -> int:
