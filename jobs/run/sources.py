@@ -14,7 +14,7 @@ from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity, is_dead
-from jobs.run.outlook import Outlook
+from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally
 from langford.methods import PlanKey
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from db.look.overview import Overview
 
 RESULT_SECONDS = 0.2
-OUTLOOK_SECONDS = 10.0
+OVERVIEW_SECONDS = 10.0
 """Longest time between two looks at the whole campaign."""
 
 
@@ -159,7 +159,7 @@ class LedgerTasks:
         progress = self._calls.make(campaign.progress)
         self.tally = Tally()
         self.tally.update(progress.tasks_done, progress.work_done)
-        self._outlook = Outlook(self._overview, self.tally, OUTLOOK_SECONDS, clock)
+        self._last_overview = LastOverview(self._overview, self.tally, OVERVIEW_SECONDS, clock)
         self._ready_tasks = progress.tasks.get(TaskState.READY, 0) + progress.rechecks
         self._to_do = progress.to_do
         self.exhausted = False
@@ -181,7 +181,7 @@ class LedgerTasks:
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the campaign is done; None: unknown."""
-        return self._outlook.seconds_left
+        return self._last_overview.seconds_left
 
     @property
     def set_aside(self) -> int:
@@ -243,7 +243,7 @@ class LedgerTasks:
             self._renewed = self._clock.monotonic()
             renewed = list(leases)
             self._calls.make(lambda: self._campaign.renew(renewed, LEASE_SECONDS, steps))
-        self._outlook.refresh(self._campaign.work)
+        self._last_overview.refresh(self._campaign.work)
 
     def close(self, ending: Ending) -> None:
         """Note how the work ended, unless the ledger is away; every result is in it."""

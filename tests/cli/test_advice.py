@@ -38,7 +38,7 @@ def test_a_problem_as_arguments_is_that_problem(
 def test_a_count_that_is_too_long_advises_an_estimate_of_its_problem(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("langford.cli.output.outlook.forecast.core_seconds", lambda *_: 1e6 * LONGEST_COUNT)
+    monkeypatch.setattr("langford.cli.output.how_long.forecast.core_seconds", lambda *_: 1e6 * LONGEST_COUNT)
     variant, *rest = problem.arguments
     words = problem.arguments if variant == "--differences" else [*rest, "--variant", variant]
     refused = CliRunner().invoke(cli, ["count", *words, "--method", "miller"])

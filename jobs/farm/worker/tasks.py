@@ -30,13 +30,13 @@ from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
-from jobs.run.outlook import Outlook
+from jobs.run.last_overview import LastOverview
 from jobs.run.sources import deadly, remark
 from jobs.run.tally import Tally
 from langford.methods import PlanKey
 from langford.words import several
 
-OUTLOOK_SECONDS = 60.0
+OVERVIEW_SECONDS = 60.0
 """Longest time between two requests of a worker for the overview: hundreds of workers may ask."""
 WAIT_SECONDS = 0.5
 """How long a run waits for a result before it checks for signals and whether the server is back."""
@@ -81,7 +81,7 @@ class ServerTasks:
         self._console, self._lease_seconds, self._clock = console, lease_seconds, clock
         self._asking, self._sending = Backoff(clock=clock), Backoff(clock=clock)
         self.tally = Tally()
-        self._outlook = Outlook(server.overview, self.tally, OUTLOOK_SECONDS, clock)
+        self._last_overview = LastOverview(server.overview, self.tally, OVERVIEW_SECONDS, clock)
         self._work: dict[int, float] = {}
         self._idling = IDLE_SECONDS
         self._renewed = self._clock.monotonic()
@@ -117,7 +117,7 @@ class ServerTasks:
     @property
     def seconds_left(self) -> float | None:
         """Seconds until the campaign is done; None: unknown."""
-        return self._outlook.seconds_left
+        return self._last_overview.seconds_left
 
     @property
     def set_aside(self) -> int:
@@ -186,7 +186,7 @@ class ServerTasks:
             self._renewed = self._clock.monotonic()
             self._ask(lambda: self._server.renew(leases, self._lease_seconds, steps))
         if not self._away:
-            self._outlook.refresh(self._known.work)
+            self._last_overview.refresh(self._known.work)
 
     def close(self, ending: Ending) -> None:
         """Send waiting results once more, report how the work ended, and close the outbox and the connection."""

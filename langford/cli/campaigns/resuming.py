@@ -14,7 +14,7 @@ from langford.cli.campaigns.running import create_campaign
 from langford.cli.options.groups import CampaignOptions
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun
-from langford.cli.output.outlook import seconds_on
+from langford.cli.output.how_long import seconds_on
 from langford.devices import Device
 from langford.methods import METHODS, Method, PlanKey, find_method, plan_of
 from langford.words import several

@@ -29,7 +29,7 @@ from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
 from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.outlook import SECONDS_WORTH_SAYING, say_how_long, seconds_on
+from langford.cli.output.how_long import SECONDS_WORTH_SAYING, say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
 from langford.errors import LangfordError

@@ -29,7 +29,7 @@ from langford.cli.options.types import span
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import DryRun, dry_run_option
-from langford.cli.output.outlook import length
+from langford.cli.output.how_long import length
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.rows import formats
 from langford.cli.stop_signals import StopSignals

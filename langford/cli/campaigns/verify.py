@@ -24,7 +24,7 @@ from langford.cli.options.common import (
 from langford.cli.options.types import integers
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun, dry_run_option
-from langford.cli.output.outlook import say_how_long, seconds_on
+from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
 from langford.devices import CPU, HOST, VERIFYING, Device

@@ -16,7 +16,7 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.outlook import say_how_long, seconds_on
+from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, KINDS, Device
 from langford.errors import BadInput, LangfordError

@@ -25,7 +25,7 @@ from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
-from langford.cli.output.outlook import say_how_long, seconds_on
+from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, KINDS
 from langford.errors import BadInput

@@ -8,7 +8,7 @@ from langford.cli.options.common import chosen_cores, device_option, json_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.outlook import advice, length, say_how_long, seconds_on
+from langford.cli.output.how_long import advice, length, say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices

@@ -18,7 +18,7 @@ from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.outlook import say_how_long, seconds_on
+from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.output.terminal import show
 from langford.devices import CPU, devices
 from langford.durable import replace_file

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import click
 
 from langford.cli.output import display
-from langford.cli.output.outlook import length
+from langford.cli.output.how_long import length
 from langford.cli.output.terminal import show
 from langford.devices import Device
 from langford.words import duration, quantity, several

@@ -15,7 +15,7 @@ LARGEST_SHARE = 0.02
 """Maximum share of the time that the answers take."""
 
 
-class Outlook:
+class LastOverview:
     """The last overview of the campaign, if any; it is requested rarely, and less often as time goes on."""
 
     def __init__(

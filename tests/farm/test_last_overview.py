@@ -13,7 +13,7 @@ from db import Ledger
 from db.files.messages import Time
 from db.look.overview import Eta, Overview
 from jobs.farm.worker.requests import ServerAway
-from jobs.run.outlook import Outlook
+from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally
 from tests.support.campaigns import HOUR, PLAN, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
@@ -37,7 +37,7 @@ def test_it_is_asked_soon_and_then_once_a_minute_by_each_worker(overview: Overvi
         asked.append(clock.monotonic())
         return overview
 
-    seen = Outlook(ask, tally, 60.0, clock)
+    seen = LastOverview(ask, tally, 60.0, clock)
     start = clock.monotonic()
     assert (tally.tasks, tally.work, seen.seconds_left) == (0, 0.0, None)
     for _ in range(600):
@@ -58,7 +58,7 @@ def test_a_slow_answer_is_asked_for_seldom(overview: Overview) -> None:
         clock.move(5.0)
         return overview
 
-    seen = Outlook(ask, Tally(), 10.0, clock)
+    seen = LastOverview(ask, Tally(), 10.0, clock)
     for _ in range(1000):
         seen.refresh(WORK)
         clock.move(1)
@@ -71,7 +71,7 @@ def test_a_server_without_an_answer_is_no_error() -> None:
     def ask() -> Overview:
         raise ServerAway("an earlier version has no status")
 
-    seen = Outlook(ask, tally, 1.0, clock)
+    seen = LastOverview(ask, tally, 1.0, clock)
     for _ in range(30):
         seen.refresh(WORK)
         clock.move(1.0)
