@@ -63,7 +63,8 @@ class TableCounting:
     """What a table has to count, and how long that takes; then the campaigns that count it.
 
     Attributes:
-        expected: seconds for each problem that is to be counted, the smallest first.
+        expected: seconds for each problem, the smallest first; 0 where the ledger has its counts.
+        found: how many problems those are.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class TableCounting:
         console: Console,
         time_limit: float | None = None,
         clock: Clock = SYSTEM,
+        ledger: Ledger | None = None,
     ) -> None:
         """Find what is to be counted, and how long that takes.
 
@@ -84,19 +86,26 @@ class TableCounting:
             console: gets remarks and the progress of the whole, and may stop it.
             time_limit: seconds; no task starts that would probably end later.
             clock: measures that.
+            ledger: may have some of the counts; None: there is none yet.
 
         Raises as :func:`langford.methods.chosen_plan`.
         """
-        self._entries, self._confirm = entries, confirm
+        self._entries, self._sums = entries, 1 + confirm
         self._console, self._clock, self._time_limit = console, clock, time_limit
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {representative(problem): problem for problem in reversed(wanted)}
         self._ways = Ways(problems.values(), devices)
-        seconds = self._ways.seconds
-        self.expected = {
-            problem: max(SHORTEST_SECONDS, seconds[problem]) * (1 + confirm)
-            for problem in sorted(seconds, key=lambda problem: (seconds[problem], problem.n, problem.name))
+        begun = {} if ledger is None else _by_problem(ledger)
+        missing = {
+            problem: max(0, self._sums - len({_sum(each) for each in begun.get(problem, []) if not _left(each)}))
+            for problem in problems.values()
         }
+        self.found = sum(not sums for sums in missing.values())
+        seconds = self._ways.seconds([problem for problem, sums in missing.items() if sums])
+        expected = {
+            problem: sums * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for problem, sums in missing.items()
+        }
+        self.expected = dict(sorted(expected.items(), key=lambda each: (each[1], each[0].n, each[0].name)))
         self._done = 0.0
 
     @property
@@ -122,9 +131,9 @@ class TableCounting:
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
         """The count of a problem, and the one that confirms it."""
         campaign = self._campaign(problem)
-        share = self.expected[problem] / (1 + self._confirm)
+        share = self.expected[problem] / self._sums
         first = self._finish(campaign, number, self._done, share)
-        if not self._confirm:
+        if self._sums == 1:
             return first, None
         second = self._finish(self._confirming(problem, campaign), number, self._done + share, share)
         if first.count.arrangements != second.count.arrangements:
@@ -181,18 +190,19 @@ class TableCounting:
         for campaign in begun:
             if campaign.key.method == method.name:
                 return campaign
-        key = chosen_plan(problem, device, method.name, task_seconds=device.task_seconds).key
+        depth = self._ways.depth(problem, method)
+        key = chosen_plan(problem, device, method.name, depth, task_seconds=device.task_seconds).key
         return self._create(key, key.name)
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
         begun = self._begun.get(problem, [])
         for campaign in begun:
-            another = (campaign.key.method, campaign.key.seed) != (first.key.method, first.key.seed)
-            if another and not _left(campaign):
+            if _sum(campaign) != _sum(first) and not _left(campaign):
                 return campaign
         method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
-        return self._create(*confirming_plan(begun, first, method.name, None, None, device))
+        depth = self._ways.depth(problem, method)
+        return self._create(*confirming_plan(begun, first, method.name, None, depth, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
@@ -205,6 +215,11 @@ def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
     for campaign in ledger.campaigns():
         found.setdefault(campaign.problem, []).append(campaign)
     return found
+
+
+def _sum(campaign: Campaign) -> tuple[str, int]:
+    """Which of the sums that count a problem a campaign computes."""
+    return campaign.key.method, campaign.key.seed
 
 
 def _left(campaign: Campaign) -> int:

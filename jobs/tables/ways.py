@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from jobs.tuning.forecast import expected_seconds
 from jobs.verify.confirmation import confirming_methods
@@ -16,14 +16,10 @@ COSTLIER = 4.0
 
 
 class Ways:
-    """The devices and methods for the problems of a table.
-
-    Attributes:
-        seconds: expected for each problem; 0 for a small one.
-    """
+    """The devices and methods for the problems of a table."""
 
     def __init__(self, problems: Iterable[Problem], devices: Sequence[Device]) -> None:
-        """Choose a method for each problem, and measure how long the large ones take.
+        """Choose a method for each problem.
 
         Args:
             problems: to be counted.
@@ -42,8 +38,11 @@ class Ways:
             elif devices[0] != CPU:
                 method = chosen_plan(problem, devices[0]).method
             self._methods[problem] = method
-        large = [each for each in self._methods.items() if each[0] not in self._small]
-        self.seconds = dict.fromkeys(self._small, 0.0) | expected_seconds(large, devices)
+
+    def seconds(self, problems: Collection[Problem]) -> dict[Problem, float]:
+        """Expected seconds of each of some problems, measured now; 0 for a small one."""
+        large = [(problem, self._methods[problem]) for problem in problems if not self.small(problem)]
+        return dict.fromkeys(problems, 0.0) | expected_seconds(large, self._devices)
 
     def small(self, problem: Problem) -> bool:
         """Whether a core of this process counts a problem in less time than another process takes to start."""
@@ -52,6 +51,11 @@ class Ways:
     def devices(self, problem: Problem) -> Sequence[Device]:
         """Where a problem is counted."""
         return [CPU] if self.small(problem) else self._devices
+
+    def depth(self, problem: Problem, method: Method) -> int | None:
+        """The depth at which a problem is counted: for a small one the coarsest, since a result costs more to keep
+        than to compute; None: by rule."""
+        return method.best_depths(problem)[0] if self.small(problem) else None
 
     def first(self, problem: Problem) -> Method:
         """The method by which a problem is counted first."""

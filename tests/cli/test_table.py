@@ -271,6 +271,23 @@ def test_no_search_is_measured_where_a_sum_is_sure_to_be_faster(
     assert asked == measured
 
 
+def test_a_count_that_the_ledger_has_costs_nothing(langford: Run) -> None:
+    assert "8 entries by 4 counts, about" in langford("table", "rosa", "--to", "8").stderr
+    assert langford("table", "rosa", "--to", "8").stderr.startswith(
+        "8 entries by 4 counts, 4 of which the ledger has\n"
+    )
+    # Each has one of the two counts, which is none of those that are to be made.
+    assert "8 entries by 4 counts, about" in langford("table", "rosa", "--to", "8", "--confirm").stderr
+    planned = json.loads(made(langford, "rosa", "--to", "8", "--confirm", "--dry-run", "--json"))
+    assert planned["seconds"] == 0.0
+
+
+def test_a_small_problem_is_one_task(langford: Run, tmp_path: Path) -> None:
+    made(langford, "rosa", "--to", "8", "--confirm")
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert {campaign.tasks for campaign in ledger.campaigns()} == {1}
+
+
 # -- bad input --------------------------------------------------------------------------------
 
 

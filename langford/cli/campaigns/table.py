@@ -127,13 +127,13 @@ def table(
     chosen_devices = devices(device, chosen_cores(workers))
     line = ProgressLine(f"table of {family}")
     terminal = Terminal(line)
-    counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit)
-    # Before the ledger is opened: bad input creates no ledger.
-    if dry_run:
-        with existing(address) as found:
+    # Before a ledger is created: bad input creates none.
+    with existing(address) as found:
+        counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit, ledger=found)
+        if dry_run:
             place = place_of(found, address)
-        DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, place).print(as_json)
-        return
+            DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, place).print(as_json)
+            return
     _announce(counting, len(wanted), chosen_devices, yes)
     line.of(len(counting.expected), counting.seconds)
     terminal.stop = stop = StopSignals()
@@ -161,13 +161,15 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
 
 def _words(counting: TableCounting, wanted: int) -> str:
     """What a table has to count, in words."""
-    return f"{several(wanted, 'entry', 'entries')} by {several(len(counting.expected), 'count')}"
+    found = f", {counting.found} of which the ledger has" if counting.found else ""
+    return f"{several(wanted, 'entry', 'entries')} by {several(len(counting.expected), 'count')}{found}"
 
 
 def _announce(counting: TableCounting, wanted: int, chosen_devices: Sequence[Device], yes: bool) -> None:
     """Say how long it will take; ask first when that is long.  Raises BadInput."""
-    seconds = counting.seconds
-    words = f"{_words(counting, wanted)}, {length(seconds, chosen_devices)}"
+    words, seconds = _words(counting, wanted), counting.seconds
+    if counting.found < len(counting.expected):
+        words += f", {length(seconds, chosen_devices)}"
     if seconds <= LONG_SECONDS or yes:
         display.say(words)
     elif not sys.stdin.isatty() or not click.confirm(f"{words}. Begin?", err=True):
