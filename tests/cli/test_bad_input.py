@@ -106,6 +106,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run nobody", "no campaign 'nobody'"),
     ("run nobody --ledger absent.db", "there is no ledger"),
     ("run 12 --ledger absent.db", "to count L(2,12): `langford run langford 12`"),
+    ("run 12 --method shifted", "to count L(2,12): `langford run langford 12`"),
     ("run 12", "no campaign is called 12"),
     ("run eight --depth 4", "leave the options of a new one out"),
     ("run eight --name nine", "leave the options of a new one out"),

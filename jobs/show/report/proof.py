@@ -28,14 +28,13 @@ def verdict(evidence: Evidence) -> str:
     count, compared = evidence.count, evidence.agreement
     if count is None or compared is None:
         return _no_count(evidence)
-    passed = f"All {several(len(count.checks), 'check')} passed."
     if compared.agrees is False:
         return f"The count is wrong, although all checks passed: it {' '.join(compared.words.split())}"
     confirmed = int(evidence.history.results.confirmed.sum())
     again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently" if confirmed else ""
     again += f"{_said(evidence)}." if again else ""
     known = " The count is the published one." if compared.published is not None else ""
-    return f"{passed}{again}{known}"
+    return f"All checks passed.{again}{known}"
 
 
 def _said(evidence: Evidence) -> str:

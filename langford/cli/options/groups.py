@@ -176,8 +176,13 @@ class CampaignOptions:
             return None
         chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
         if any(value is not None for value in chosen) or self.copies != 2 or self.parameters:
+            other = (
+                f"; to count L(2,{self.variant}): `langford run langford {self.variant}`"
+                if self.variant.isdecimal()
+                else ""
+            )
             raise click.UsageError(
-                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
+                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out{other:.120}"
             )
         return self.variant
 
