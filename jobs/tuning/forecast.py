@@ -16,14 +16,14 @@ from functools import cached_property
 import numpy as np
 
 from jobs.run.evaluation import evaluate
-from langford.devices import CPU, Device
+from langford.devices import Device
 from langford.errors import BadDepth
 from langford.methods import Method, Plan
 from langford.methods.speeds import Forecast
 from langford.problem import Problem
 
 ENOUGH_SECONDS = 0.1
-"""A task, or a search, that takes this time on a GPU shows the speed of larger ones."""
+"""A task that takes this time on a GPU shows the speed of larger ones."""
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
@@ -90,15 +90,20 @@ class MethodForecast:
         return self.method.speeds.forecast(self.largest.copies)
 
     def _searched_on_gpu(self, device: Device, growth: float) -> float:
-        """Seconds of one GPU for a search, from a smaller problem that takes long enough to show its speed.
+        """Seconds of one GPU for a search, from the first smaller problem with a task that shows its speed.
 
-        No task of the problem itself is evaluated: of a large one each may take years.
+        No task of the problem itself is evaluated unless those of the smaller ones are short: it may take years.
         """
         for n in range(self._start.probe, self.largest.n + 1):
-            seconds = _searched(_smaller(self.largest, n), self.method, device)
+            probe = _smaller(self.largest, n)
+            plan = self.method.plan(probe, self.method.suggested_depth(probe))
+            task = int(np.argmax(plan.work))
+            plan.evaluator(device)
+            seconds = evaluate(plan, task, device).seconds
             if seconds >= ENOUGH_SECONDS:
                 break
-        return seconds * float(growth ** (self.largest.n - n))
+        whole = seconds / float(plan.work[task]) * float(plan.work.sum())
+        return whole * float(growth ** (self.largest.n - n))
 
     def _summed_on_gpu(self, device: Device) -> float:
         """Seconds of one GPU for a sum, from a task that takes long enough to show its speed."""
@@ -144,11 +149,10 @@ def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
     return plan
 
 
-def _searched(probe: Problem, method: Method, device: Device = CPU) -> float:
-    """Seconds of a device for the search of a smaller problem."""
+def _searched(probe: Problem, method: Method) -> float:
+    """Seconds of one core for the search of a smaller problem."""
     plan = method.plan(probe, method.suggested_depth(probe))
-    plan.evaluator(device)
-    return sum(evaluate(plan, task, device).seconds for task in plan.tasks)
+    return sum(evaluate(plan, task).seconds for task in plan.tasks)
 
 
 def _smaller(problem: Problem, n: int) -> Problem:

@@ -228,7 +228,7 @@ def test_a_forecast_measures_the_largest_and_scales_the_others(
 
 
 def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A task of the problem itself would take hours.
+    # A task of the problem itself would take hours; one of these takes a core more than a tenth of a second.
     miller, planned = METHODS["miller"], []
 
     def noted(self: Method, problem: Problem, depth: int, seed: int = 0) -> Plan:
@@ -239,7 +239,7 @@ def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.
     monkeypatch.setattr(type(miller), "plan", noted)
     large, larger = Problem.langford(20), Problem.langford(24)
     seconds = forecast.expected_seconds([(large, miller), (larger, miller)], [Card()])
-    assert max(planned) <= 16
+    assert max(planned) <= 17
     growth = miller.speeds.forecast(2).growth
     assert growth is not None
     assert seconds[larger] / seconds[large] == pytest.approx(growth**4)
