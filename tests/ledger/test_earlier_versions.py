@@ -58,6 +58,7 @@ def test_there_is_a_ledger_and_an_export_of_every_schema() -> None:
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp_path: Path) -> None:
     where = ledger_of(schema, tmp_path)
+    before = dump(Path(where))
     if schema != SCHEMA:
         with pytest.raises(
             LedgerUnusable, match=f"has schema {schema} of an earlier version: `langford ledger upgrade"
@@ -69,7 +70,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
         assert copy is None
     else:
         assert copy == Path(f"{where}.schema-{schema}")
-        assert dump(copy) == gzip.decompress((EARLIER / f"{schema}.sql.gz").read_bytes()).decode()
+        assert dump(copy) == before
     with Ledger(where) as ledger:
         assert result(ledger.campaign(FINISHED)).published == 150
         if schema == "0001":
