@@ -192,7 +192,7 @@ def test_a_chain_of_a_million() -> None:
 
 
 def test_the_unrolled_search_tree_goes_through_every_method() -> None:
-    states = search_states(Problem.langford(12))
+    states = search_states(Problem.langford(11))
     parent = unrolled(states)
     tree = Tree(parent)
     nodes = [level.nodes for level in states.levels]
