@@ -53,8 +53,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize(
     ("ranks", "arguments", "count"),
     [
-        (3, ["langford", "12"], "108144"),
-        (2, ["langford", "10", "--anyway"], "0"),
+        *exhaustive([(3, ["langford", "12"], "108144"), (2, ["langford", "10", "--anyway"], "0")]),
         (2, ["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
     ],
 )
