@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from xdist.scheduler import WorkStealingScheduling
 
 import tests.support.inheritance  # noqa: F401  (before all others)
 from db import Ledger
@@ -23,6 +25,7 @@ from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
 from tests.support.databases import fresh_database
+from tests.support.order import in_turn
 from tests.support.preloaded import Preparation, preloaded
 
 # The same examples in every run: the tests of a change do not depend on chance.
@@ -31,22 +34,8 @@ settings.load_profile("langford")
 
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
-LONGEST = [
-    *(
-        f"tests/{name}.py"
-        for name in (
-            "cluster/test_slurm_cluster",
-            "system/test_soak",
-            "farm/test_belonging",
-            "farm/test_farm",
-            "farm/test_hanging_workers",
-            "farm/test_words",
-            "library/test_doctests",
-        )
-    )
-]
-WAITING = ("tests/cluster/", "tests/system/", "tests/farm/", "tests/cli/")
-"""Folders whose tests wait for other processes more than they compute."""
+WAITING_PROCESSES = 4
+"""Test processes more than there are cores."""
 COLLECTING = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--dist", "no"]
 unexpected_skips: list[str] = []
 
@@ -69,16 +58,21 @@ def _run(command: list[str], folder: Path) -> None:
     subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
 
 
+def pytest_xdist_auto_num_workers() -> int:
+    """Processes for ``-n auto``: most of them wait for servers, clusters and workers."""
+    return int(os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS", (os.cpu_count() or 1) + WAITING_PROCESSES))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """A process with nothing left to do takes over tests of the others, unless ``--dist`` says otherwise."""
+    return WorkStealingScheduling(config, log) if config.getoption("dist") == "load" else None
+
+
+@pytest.hookimpl(trylast=True)  # once it is clear which ones are run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What takes long comes first, the longest single tests before all: no process is left with one at the end."""
-    items.sort(key=_turn)
-
-
-def _turn(item: pytest.Item) -> int:
-    file = item.nodeid.partition("::")[0]
-    if file in LONGEST:
-        return LONGEST.index(file)
-    return len(LONGEST) + (not file.startswith(WAITING))
+    """What waits comes first, and to all processes alike."""
+    processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
+    items[:] = in_turn([(item.nodeid.partition("::")[0], item) for item in items], processes)
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

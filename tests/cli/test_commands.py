@@ -15,6 +15,7 @@ from db.errors import LedgerError
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.main import COMMANDS, cli
 from langford.errors import BadProblem, CheckFailed, Incomplete, LangfordError
+from tests.support.cases import exhaustive
 
 ANY_LENGTH = 1000
 
@@ -37,15 +38,19 @@ def test_an_unknown_command_is_bad_input() -> None:
     ("arguments", "spared"),
     [
         (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.count.counting"}),
-        (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
         (["count", "8"], {"sqlalchemy", "msgspec", "httpx", "starlette", "rich"}),
-        (["list", "7"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
-        (["status", "--help"], {"numba", "httpx", "starlette"}),
-        (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
         (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
-        (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
-        (["irregular", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
         (["irregular", "bfs", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
+        *exhaustive(
+            [
+                (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
+                (["list", "7"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
+                (["status", "--help"], {"numba", "httpx", "starlette"}),
+                (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
+                (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),
+                (["irregular", "--help"], {"numba", "scipy", "sqlalchemy", "httpx", "starlette", "rich"}),
+            ]
+        ),
     ],
 )
 def test_a_command_loads_only_what_it_needs(arguments: list[str], spared: set[str]) -> None:

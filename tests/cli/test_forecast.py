@@ -10,6 +10,7 @@ import pytest
 from jobs.tuning import forecast
 from langford.methods import METHODS
 from langford.problem import Problem
+from tests.support.cases import exhaustive
 
 LARGEST_TASK = 2.0**36
 """Points of a task that takes a core some seconds."""
@@ -28,7 +29,7 @@ def core_seconds_by_a_large_task(problem: Problem) -> float:
     return (time.thread_time() - start) / float(plan.work[task]) * float(plan.work.sum())
 
 
-@pytest.mark.parametrize("n", [24, 28])
+@pytest.mark.parametrize("n", [24, *exhaustive([28])])
 def test_a_forecast_for_large_n_is_near(n: int) -> None:
     problem = Problem.langford(n)
     expected = forecast.core_seconds(problem, METHODS["shifted"])
@@ -44,6 +45,7 @@ def test_the_task_that_shows_the_speed_is_no_small_one() -> None:
         assert 2**31 < plan.work.max() <= 2**34
 
 
+@pytest.mark.exhaustive
 def test_forecasts_grow_with_n() -> None:
     seconds = [forecast.core_seconds(Problem.langford(n), METHODS["shifted"]) for n in (20, 28, 32)]
     # Each colour more makes the points four times as many, and a point little dearer.

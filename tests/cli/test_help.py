@@ -17,6 +17,7 @@ from docs.scripts.commands import Entry, entries, page
 from langford import __version__
 from langford.cli.main import COMMANDS, cli
 from langford.provenance import kernel_hash
+from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, write_program
 
 ENTRIES = {" ".join(entry.words): entry for entry in entries()}
@@ -117,11 +118,15 @@ def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ("words", "offered"),
     [
         (["st"], ["status"]),
-        (["slurm", ""], ["keep", "reserve", "submit"]),
         (["count", "--dev"], ["--device"]),
         (["count", "--device", ""], ["cpu", "cuda"]),
-        (["run", "sk"], ["skolem"]),
-        (["--v"], ["--version"]),
+        *exhaustive(
+            [
+                (["slurm", ""], ["keep", "reserve", "submit"]),
+                (["run", "sk"], ["skolem"]),
+                (["--v"], ["--version"]),
+            ]
+        ),
     ],
 )
 def test_bash_completes_commands_options_and_values(program: Path, words: list[str], offered: list[str]) -> None:

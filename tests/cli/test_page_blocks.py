@@ -19,6 +19,7 @@ import click
 import pytest
 
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
+from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database
 from tests.support.pages import BLOCK, PAGES, ROOT, Block, Shell, blocks, command_of, parse
 from tests.support.ports import free_port
@@ -26,6 +27,8 @@ from tests.support.ports import free_port
 README = ROOT / "README.md"
 CONSOLE = {page: [block for block in blocks(page) if block.language == "console"] for page in PAGES}
 RUN = [page for page, shown in CONSOLE.items() if not all(block.needs for block in shown)]
+LONG = {"cluster", "command-line", "families", "irregular", "methods", "reports", "tables", "tutorial"}
+"""Pages whose blocks take long, of commands that have tests of their own."""
 MARKED = [(page.name, block) for page in PAGES for block in blocks(page) if block.needs]
 DATABASE = "postgresql://host/langford"
 PORT = "8765"
@@ -58,7 +61,9 @@ def run(page: Path, shown: list[Block], folder: Path) -> None:
         shell.stop()
 
 
-@pytest.mark.parametrize("page", RUN, ids=names(RUN))
+@pytest.mark.parametrize(
+    "page", [case for page in RUN for case in (exhaustive([page]) if page.stem in LONG else [page])], ids=names(RUN)
+)
 def test_console_blocks(page: Path, tmp_path: Path) -> None:
     run(page, [block for block in CONSOLE[page] if not block.needs], tmp_path)
 

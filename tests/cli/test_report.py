@@ -54,6 +54,7 @@ from tests.support.campaigns import (
     forged,
     new_campaign,
 )
+from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database
 
 ROOT = Path(__file__).parents[2]
@@ -617,7 +618,11 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
 
 @pytest.mark.parametrize(
     "seconds",
-    [[9e29] * 4, [0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [1e-320, 0.5, 9e29], [3.0, 3.5]],
+    [
+        [9e29] * 4,
+        *exhaustive([[0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [3.0, 3.5]]),
+        [1e-320, 0.5, 9e29],
+    ],
     ids=str,
 )
 def test_any_times_make_a_report(seconds: list[float]) -> None:

@@ -18,6 +18,7 @@ from db.look.sql import QUESTIONS
 from langford.cli.main import cli
 from tests.support.browsers import browser, tab
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, finish, forged, new_campaign
+from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 
 __all__ = ["browser"]
@@ -101,7 +102,7 @@ def test_a_report_says_which_package_it_needs(folder: Path, package: str, file: 
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1440])
+@pytest.mark.parametrize("width", [360, *exhaustive([1440])])
 def test_the_page_in_a_browser(folder: Path, browser: Browser, width: int, scheme: str) -> None:
     call("report", NAME, "-o", "r.html")
     with tab(browser, width, scheme) as shown:

@@ -31,6 +31,7 @@ from langford.problem import Problem
 from langford.reference import PUBLISHED
 from langford.result import Evaluation
 from tests.support.brute_force import arrangements
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
 
 
@@ -418,7 +419,7 @@ def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, 
     assert made(langford, *TABLE[1:]) == finished
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.parametrize("number", [signal.SIGINT, *exhaustive([signal.SIGTERM])], ids=lambda number: number.name)
 def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, number: signal.Signals) -> None:
     done, code, errors = stopped_by(number, tmp_path, TABLE, 3)
     assert code == 128 + number
@@ -429,6 +430,7 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, numbe
     assert len(shown) == sum(range(2, 10))
 
 
+@pytest.mark.exhaustive
 def test_a_table_of_worker_processes_survives_a_kill(langford: Run, tmp_path: Path) -> None:
     command = ["table", "hooked-skolem", "--from", "18", "--to", "18", "--workers", "2", "--format", "csv"]
     _, code, _ = stopped_by(signal.SIGKILL, tmp_path, command, 1)

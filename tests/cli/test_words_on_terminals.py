@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from db import Database
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.terminals import shown
 
@@ -46,12 +47,16 @@ def folder(langford: Run, tmp_path: Path) -> Path:
     "arguments",
     [
         ["query", "--sql", SQL, "--format", "csv"],
-        ["query", "--sql", SQL, "--format", "csv", "--out", "/dev/stdout"],
-        ["query", "--sql", f'SELECT 1 AS "{EVIL[:-2]}"', "--format", "csv"],
-        ["query", "--sql", SQL, "--format", "jsonl"],
-        ["query", "worker_overview"],
+        *exhaustive(
+            [
+                ["query", "--sql", SQL, "--format", "csv", "--out", "/dev/stdout"],
+                ["query", "--sql", f'SELECT 1 AS "{EVIL[:-2]}"', "--format", "csv"],
+                ["query", "--sql", SQL, "--format", "jsonl"],
+                ["query", "worker_overview"],
+                ["tasks", NAME, "--json"],
+            ]
+        ),
         ["status", NAME],
-        ["tasks", NAME, "--json"],
         ["token", NAME, "--list"],
         ["verify", NAME, "--sample", "1"],
         ["release", NAME, "--worker", "nobody"],

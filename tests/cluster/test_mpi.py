@@ -26,6 +26,7 @@ from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.farm.farm import HURRY, slowed
+from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, planted
 
@@ -52,8 +53,7 @@ def output_of(process: subprocess.Popen[str]) -> str:
 @pytest.mark.parametrize(
     ("ranks", "arguments", "count"),
     [
-        (3, ["langford", "12"], "108144"),
-        (2, ["langford", "10", "--anyway"], "0"),
+        *exhaustive([(3, ["langford", "12"], "108144"), (2, ["langford", "10", "--anyway"], "0")]),
         (2, ["skolem", "9", "--method", "miller", "--depth", "2"], "1328"),
     ],
 )
@@ -100,7 +100,7 @@ def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 @pytest.mark.usefixtures("resting")
-@pytest.mark.parametrize("which", ["worker", "server", "launcher"])
+@pytest.mark.parametrize("which", ["worker", *exhaustive(["server", "launcher"])])
 def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path: Path, which: str) -> None:
     process, ledger = started(tmp_path, mpirun)
     ranks = sorted(ranks_of(process), key=lambda each: each.pid)

@@ -216,6 +216,7 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, tmp_path: Pa
             keeper.wait()
 
 
+@pytest.mark.exhaustive
 def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
     campaign = ["langford", "16", "--method", "godfrey", "--depth", "6"]
     name = "langford-16-godfrey-6"

@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from db import Campaign, Credential, Delivery, Lease, Ledger, Receipt
@@ -82,5 +83,11 @@ class RemoteHistories(Histories):
         self.campaign.disconnect()
 
 
+class MoreRemoteHistories(RemoteHistories):
+    """More than twice as many."""
+
+
 TestRemoteHistories = RemoteHistories.TestCase
-TestRemoteHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
+TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)
+TestMoreRemoteHistories = pytest.mark.exhaustive(MoreRemoteHistories.TestCase)
+TestMoreRemoteHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)

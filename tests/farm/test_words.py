@@ -25,8 +25,9 @@ from db.store.models import Attempt
 from langford.cli.main import cli
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.farm.farm import slowed, start
+from tests.farm.farm import HURRY, slowed, start
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign, true_deliveries
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT
 from tests.support.ports import free_port
 from tests.support.servers import Server
@@ -67,15 +68,18 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path, number: sign
     campaign = create(ledger, SHORT)
     token, tasks = campaign.new_token(Role.WORKER), campaign.tasks
     with Server(tmp_path, "farmed") as server:
-        said = Worker(tmp_path, server, token).end()
+        worker = Worker(tmp_path, server, token)
+        server.wait_until(lambda: "joined: " in server.log)
+        (tmp_path / HURRY).touch()
+        said = worker.end()
         server.wait_until(lambda: "left: nothing was left" in server.log)
         log = server.stop(number)
     lines = TIME.sub("", log).splitlines()
     assert lines[0] == f"listening on {server.url} for farmed (0 of {tasks} tasks done)"
     assert lines[1] == f"farmed: 0.0% of the work, 0/{tasks} tasks, 0 workers"
-    worker = re.search(r"this is worker (\w{8}) with 1 process", said)
-    assert worker is not None
-    assert sum(line.startswith(f"farmed: worker {worker[1]} on ") and "joined: " in line for line in lines) == 1
+    named = re.search(r"this is worker (\w{8}) with 1 process", said)
+    assert named is not None
+    assert sum(line.startswith(f"farmed: worker {named[1]} on ") and "joined: " in line for line in lines) == 1
     assert f"farmed: done: {tasks} tasks; `langford result farmed` merges them" in lines
     assert lines[-1].startswith("stopped")
     assert all(TIME.match(line) for line in log.splitlines())
@@ -294,7 +298,7 @@ def test_a_worker_on_a_terminal_has_a_bar(ledger: Ledger, tmp_path: Path) -> Non
     assert "this is worker" in text
 
 
-@pytest.mark.parametrize("command", ["count 12", "run langford 12 --depth 8 --ledger l.db"])
+@pytest.mark.parametrize("command", [*exhaustive(["count 12"]), "run langford 12 --depth 8 --ledger l.db"])
 def test_cold_kernels_are_said_to_compile_and_warm_ones_are_not(command: str, tmp_path: Path) -> None:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     said = []

@@ -25,6 +25,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.provenance import COMPUTING
 from langford.result import Evaluation
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
 
 Call = Callable[..., tuple[int, str, str]]
@@ -296,8 +297,8 @@ def test_without_scipy_the_group_says_what_to_install(tmp_path: Path) -> None:
 # -- mpirun -----------------------------------------------------------------------------------
 
 
-def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun) -> None:
-    ranks = 6  # in two rows of three
+@pytest.mark.parametrize("ranks", [2, *exhaustive([6])])  # in one row of two, in two rows of three
+def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: int) -> None:
     arguments = ["--scale", "9", "--roots", "4", "--json"]
     process = mpirun(ranks, *SEARCH, *arguments)
     known = document(call("bfs", *arguments))

@@ -32,6 +32,7 @@ from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu, device_count
 from tests.irregular.ranks import ThreadRanks, on_threads
 from tests.library.programs import needs
+from tests.support.cases import few
 from tests.support.command_line import Mpirun
 
 INT, LONG = np.int32, np.int64
@@ -111,7 +112,7 @@ def require_same(
 
 
 @pytest.mark.parametrize("direction", ["auto", "down", "up"])
-@pytest.mark.parametrize(("size", "most_rows"), [(1, 8), (3, 8), (3, 1), (4, 8), (4, 2), (6, 3), (6, 2)])
+@pytest.mark.parametrize(("size", "most_rows"), few([(1, 8), (3, 8), (3, 1), (4, 8), (4, 2), (6, 3), (6, 2)], 3))
 def test_ranks_find_what_one_core_finds(
     make_gpu: Callable[[], Gpu], few_at_a_time: None, size: int, most_rows: int, direction: Direction
 ) -> None:

@@ -18,6 +18,7 @@ from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 from langford.irregular.cuda.treefix import GpuTree, by_scans, tile_of
 from langford.irregular.tree import broom, chain, random_tree, star
 from tests.irregular.references import euler_tour
+from tests.support.cases import exhaustive, few
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
 OPERATORS = ["add", "mul", "min", "max", "xor"]
@@ -52,7 +53,7 @@ def test_a_circle_of_parents_is_seen(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("op", OPERATORS)
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("shape", few(SHAPES, 5))
 def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any) -> None:
     tree = Tree(SHAPES[shape])
     values = np.random.default_rng(2).integers(-9, 10, len(tree))
@@ -94,7 +95,7 @@ def renamed(parent: Any, random: Any) -> Any:
     return other
 
 
-@pytest.mark.parametrize("kind", [INT, np.uint32, np.uint64, np.float32, DOUBLE])
+@pytest.mark.parametrize("kind", [INT, *exhaustive([np.uint32, np.uint64, np.float32]), DOUBLE])
 def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
     random = np.random.default_rng(7)
     # Around the borders of packs, rows and tiles, in preorder and renamed.

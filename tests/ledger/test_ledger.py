@@ -382,7 +382,13 @@ class PostgresHistories(Histories):
     database = "postgres"
 
 
+class MoreHistories(Histories):
+    """Three times as many."""
+
+
 TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
+TestHistories.settings = settings(max_examples=5, stateful_step_count=30, deadline=None)
+TestMoreHistories = pytest.mark.exhaustive(MoreHistories.TestCase)
+TestMoreHistories.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
 TestPostgresHistories = PostgresHistories.TestCase
 TestPostgresHistories.settings = settings(max_examples=5, stateful_step_count=20, deadline=None)

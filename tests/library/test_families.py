@@ -18,11 +18,14 @@ from langford.methods import METHODS
 from langford.problem import Problem
 from langford.reference import published
 from langford.variants import VARIANTS, Parameter
+from tests.support.cases import exhaustive
 
 LONGEST_ROW = 18
 """Places of the rows that are searched here."""
 MOST_COLOURS = 5
 """Of the rows that every method counts."""
+ROWS_TO_COUNT = [16, *exhaustive([LONGEST_ROW])]
+COLOURS_TO_COUNT = [4, *exhaustive([MOST_COLOURS])]
 WITHOUT = {"polyphase": {"rosa", "hooked-rosa"}}
 """Families that a method does not count, or only with few colours: polyphase takes no hole within the row."""
 
@@ -101,10 +104,11 @@ def known() -> dict[Problem, int]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_every_method_that_applies_counts_every_family(known: dict[Problem, int], method: str) -> None:
+@pytest.mark.parametrize("most", COLOURS_TO_COUNT)
+def test_every_method_that_applies_counts_every_family(known: dict[Problem, int], most: int, method: str) -> None:
     way, wrong, families = METHODS[method], [], set()
     for problem, count in known.items():
-        if problem.n <= MOST_COLOURS and way.refusal(problem) is None:
+        if problem.n <= most and way.refusal(problem) is None:
             families.add(problem.variant)
             if langford.count(problem, method=method, anyway=True) != problem.published(count):
                 wrong.append(problem.name)
@@ -112,10 +116,15 @@ def test_every_method_that_applies_counts_every_family(known: dict[Problem, int]
     assert {*VARIANTS} - families <= WITHOUT.get(method, set())
 
 
-def test_the_longest_rows_are_counted(known: dict[Problem, int]) -> None:
-    longest = [problem for problem in known if problem.n > MOST_COLOURS and problem.obstruction is None]
+@pytest.mark.parametrize("places", ROWS_TO_COUNT)
+def test_the_longest_rows_are_counted(known: dict[Problem, int], places: int) -> None:
+    longest = [
+        problem
+        for problem in known
+        if problem.n > MOST_COLOURS and problem.places <= places and problem.obstruction is None
+    ]
     assert {problem.variant for problem in longest} == {*VARIANTS}
-    assert max(problem.places for problem in longest) == LONGEST_ROW
+    assert max(problem.places for problem in longest) == places
     wrong = [problem.name for problem in longest if langford.count(problem) != problem.published(known[problem])]
     assert not wrong
 
@@ -169,10 +178,11 @@ def test_existence_is_that_of_the_literature(known: dict[Problem, int]) -> None:
 
 
 @pytest.mark.parametrize("family", [family for family in VARIANTS if family != "extended-rosa"])
-def test_zeros_are_those_of_the_literature_up_to_14(family: str) -> None:
+@pytest.mark.parametrize("most", [12, *exhaustive([14])])
+def test_zeros_are_those_of_the_literature(most: int, family: str) -> None:
     """Longer rows: what parity or room forbid has the count 0 too, and the others have another count."""
     variant, wrong, zeros = VARIANTS[family], [], 0
-    for n in range(9, 15):
+    for n in range(9, most + 1):
         for values in choices(variant.parameters, n):
             exists = THEOREMS[family](n, **values)
             problem = Problem.named(family, n, **values)

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 SHIFTED = (ROOT / "docs" / "shifted.md").read_text()
 POINTS = "benchmarks/shifted_points.py"
@@ -31,6 +33,7 @@ def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
     assert len(drawn) > 128
 
 
+@pytest.mark.exhaustive
 def test_the_surviving_shares_are_the_scripts() -> None:
     assert [] in OPTIONS
     printed = script(POINTS, "16", "24", "--points", "5e5").splitlines()[2:]
@@ -43,6 +46,7 @@ def test_the_surviving_shares_are_the_scripts() -> None:
     assert len(printed) == 2
 
 
+@pytest.mark.exhaustive
 def test_the_shares_of_single_factors_are_the_scripts() -> None:
     [options] = [options for options in OPTIONS if "--factors" in options]
     _, _, vanishes, bits = script(POINTS, *options).splitlines()[-1].strip("| ").split(" | ")

@@ -31,6 +31,7 @@ from langford.problem import Problem
 from langford.reference import published
 from tests.library.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
 from tests.support.brute_force import arrangements
+from tests.support.cases import exhaustive, few
 
 
 def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
@@ -39,7 +40,7 @@ def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
 
 @pytest.mark.parametrize(
     ("problem", "architecture"),
-    [*COMPILED, *((problem, "sm_90a") for problem in (Problem.langford(12), Problem.skolem(32)))],
+    few([*COMPILED, *((problem, "sm_90a") for problem in (Problem.langford(12), Problem.skolem(32)))], 2),
     ids=str,
 )  # the last with instructions of warpgroups
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
@@ -52,7 +53,7 @@ def test_compiles_without_tensor_cores() -> None:
     compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
-@pytest.mark.parametrize("problem", [problem for problem in PROBLEMS if problem.n < 10], **BY_NAME)
+@pytest.mark.parametrize("problem", few((problem for problem in PROBLEMS if problem.n < 10), 6), **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = plan_of(problem, depth)
@@ -62,7 +63,7 @@ def test_tasks_on_the_host(problem: Problem) -> None:
     assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
 
 
-@pytest.mark.parametrize("problem", WIDE, **BY_NAME)
+@pytest.mark.parametrize("problem", few(WIDE, 2), **BY_NAME)
 def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
     plan = plan_of(problem, 0)
@@ -83,7 +84,7 @@ def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
         assert gpu.evaluate(int(index)) == plan.evaluate(int(index))
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(9), Problem.skolem(8)], **BY_NAME)
+@pytest.mark.parametrize("problem", [*exhaustive([Problem.langford(9)]), Problem.skolem(8)], **BY_NAME)
 def test_tasks_in_whole_numbers_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem, 4)
     program = host_program()

@@ -30,6 +30,7 @@ from langford.reference import published
 from tests.library.programs import ARCHITECTURES, COMPILED, WIDE, compile_only, gpu_program, host_program
 from tests.library.test_shifted import VERSIONS, shifted_plan
 from tests.support.brute_force import arrangements
+from tests.support.cases import exhaustive, few
 
 SMALL = Settings(threads=64, min_blocks=1)
 HOOKED = [Problem.hooked_skolem(7), Problem.hooked_langford(6)]
@@ -127,7 +128,7 @@ def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
 
 @pytest.mark.parametrize(
     ("problem", "architecture"),
-    [*COMPILED, (MANY_ODD, ARCHITECTURES[-1])],
+    few([*COMPILED, (MANY_ODD, ARCHITECTURES[-1])], 2),
     ids=str,
 )
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
@@ -144,7 +145,7 @@ TASKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("problem", "depth", "seed", "version"), by_version(TASKS), ids=str)
+@pytest.mark.parametrize(("problem", "depth", "seed", "version"), few(by_version(TASKS), 8), ids=str)
 def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str) -> None:
     plan = shifted_plan(problem, deepest(problem, depth, version), seed, version)
     gpu = ShiftedOnGpu(plan, host_program(), SMALL)
@@ -168,10 +169,13 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
 
 @pytest.mark.parametrize(
     ("problem", "seed"),
-    [
-        *((problem, 0) for problem in WIDE), (Problem.langford(28), 3), (Problem.hooked_langford(32), 0),
-        (MANY_ODD, 0), (MANY_EVEN, 0),
-    ],
+    few(
+        [
+            *((problem, 0) for problem in WIDE), (Problem.langford(28), 3), (Problem.hooked_langford(32), 0),
+            (MANY_ODD, 0), (MANY_EVEN, 0),
+        ],
+        3,
+    ),
     ids=str,
 )  # fmt: skip
 def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
@@ -179,7 +183,9 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    "problem", [Problem.langford(28), Problem.langford(31), Problem.hooked_skolem(31), MANY_EVEN], ids=str
+    "problem",
+    [Problem.langford(28), *exhaustive([Problem.langford(31), Problem.hooked_skolem(31), MANY_EVEN])],
+    ids=str,
 )
 def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> None:
     compare_block(shifted_plan(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
@@ -211,10 +217,13 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
 
 @pytest.mark.parametrize(
     ("problem", "windows", "bits", "least"),
-    [
-        (Problem.langford(16), (4, 4, 3), 16, 0), (Problem.langford(19), (3,), 14, 1),
-        (Problem.skolem(17), (3,), 15, 1), (Problem.hooked_skolem(18), (3,), 16, 1),
-    ],
+    few(
+        [
+            (Problem.langford(16), (4, 4, 3), 16, 0), (Problem.langford(19), (3,), 14, 1),
+            (Problem.skolem(17), (3,), 15, 1), (Problem.hooked_skolem(18), (3,), 16, 1),
+        ],
+        2,
+    ),
     ids=str,
 )  # fmt: skip
 def test_row_bits_leave_the_fewest_forms_without_a_test(
@@ -239,8 +248,8 @@ def test_row_bits_leave_the_fewest_forms_without_a_test(
     assert least <= fewest < most
 
 
-@pytest.mark.parametrize("joined", [1, 2, 3, 4])
-@pytest.mark.parametrize("windows", [(1,), (2, 2, 2, 2), (9, 9)])
+@pytest.mark.parametrize("joined", few([1, 2, 3, 4], 2))
+@pytest.mark.parametrize("windows", [(1,), *exhaustive([((2, 2, 2, 2),)]), (9, 9)])
 def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
     plan = shifted_plan(Problem.langford(7), 4)
     settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)

@@ -20,6 +20,7 @@ print([plan.evaluate(index) for index in plan.tasks])
 """
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="names of other processors")
 @pytest.mark.parametrize("processor", ["x86-64-v3"])
 def test_older_processors_agree(processor: str) -> None:

@@ -80,7 +80,7 @@ class Preloaded:
                 pass_fds=[listener.fileno(), lifeline],
             )
             os.close(lifeline)
-        self._held = held  # closes with this process, and then the other one ends
+        self._held = held  # closes with this process, and then the other one ends, with all its children
         atexit.register(self._end)
 
     def program_for(self, folder: Path, prepare: Preparation | None) -> Path:
@@ -101,7 +101,7 @@ class Preloaded:
         return program
 
     def _end(self) -> None:
-        self._process.kill()
+        os.close(self._held)
         self._process.wait()
 
     def run(
@@ -316,6 +316,10 @@ LAZY = (
 """What functions import when they need it."""
 
 
+PREPARING = ("tests.support.preloaded", "tests.farm.farm")
+"""Modules whose functions prepare commands."""
+
+
 def import_commands() -> None:
     """Import what commands import, as a process of ours."""
     process.claim()
@@ -326,6 +330,8 @@ def import_commands() -> None:
             if not module.name.startswith(ALONE):
                 import_module(module.name)
     for name in LAZY:
+        import_module(name)
+    for name in PREPARING:
         import_module(name)
     # What numba does at the first call of a kernel.
     cpu_target.typing_context.refresh()
@@ -435,47 +441,71 @@ _replaced: list[object] = []
 """Kept: they would close what they stand for."""
 
 
-def serve(listener: socket.socket, lifeline: int) -> None:
-    """Make a child for each request, until the test process ends."""
-    attending = 0
-    while lifeline not in select.select([listener, lifeline], [], [])[0]:
-        connection, _ = listener.accept()
-        if os.fork() == 0:
-            listener.close()
-            os.close(lifeline)
-            attend(connection)
-        connection.close()
-        attending += 1
-        # Waited for, so that the processor time of the tests includes that of their commands.
-        while attending and os.waitpid(-1, os.WNOHANG)[0]:
-            attending -= 1
+class Children:
+    """The commands that run, each of which dies with whoever has asked for it."""
 
+    def __init__(self, listener: socket.socket, lifeline: int) -> None:
+        self._listener, self._lifeline = listener, lifeline
+        self._waiting = select.poll()
+        self._asked: dict[int, tuple[int, int, socket.socket]] = {}
+        for stream in (listener.fileno(), lifeline):
+            self._waiting.register(stream, select.POLLIN)
 
-def attend(connection: socket.socket) -> NoReturn:
-    """Start the command that is asked for, and wait for its end; it dies with whoever has asked for it."""
-    content, streams, _, _ = socket.recv_fds(connection, LARGEST_REQUEST, 3)
-    if not content:
-        os._exit(0)
-    child = os.fork()
-    if child == 0:
+    def serve(self) -> None:
+        """Make one for each request, until the test process ends."""
+        while self._lifeline not in (ready := [stream for stream, _ in self._waiting.poll()]):
+            for stream in ready:
+                if stream == self._listener.fileno():
+                    self._begin()
+                elif stream in self._asked:
+                    self._end(*self._asked[stream])
+        for child, _, _ in self._asked.values():
+            os.kill(child, signal.SIGKILL)
+
+    def _begin(self) -> None:
+        connection, _ = self._listener.accept()
+        content, streams, _, _ = socket.recv_fds(connection, LARGEST_REQUEST, 3)
+        if not content:
+            connection.close()
+            return
+        child = os.fork()
+        if child == 0:
+            self._forget()
+            connection.close()
+            become(streams, **ast.literal_eval(content.decode()))
+        for descriptor in streams:
+            os.close(descriptor)
+        ended = os.pidfd_open(child)
+        for stream in (ended, connection.fileno()):
+            self._waiting.register(stream, select.POLLIN)
+            self._asked[stream] = child, ended, connection
+        with suppress(OSError):
+            connection.send(b"%d" % child)
+
+    def _forget(self) -> None:
+        """Close, in a child, what belongs to the others."""
+        os.close(self._lifeline)
+        self._listener.close()
+        for _, ended, connection in set(self._asked.values()):
+            os.close(ended)
+            connection.close()
+
+    def _end(self, child: int, ended: int, connection: socket.socket) -> None:
+        """One has ended, or who has asked for it is gone; waited for, so that its processor time is known."""
+        if not os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+            os.kill(child, signal.SIGKILL)
+        status = os.waitpid(child, 0)[1]
+        with suppress(OSError):
+            connection.send(b"%d" % status)
+        for stream in (ended, connection.fileno()):
+            self._waiting.unregister(stream)
+            del self._asked[stream]
+        os.close(ended)
         connection.close()
-        become(streams, **ast.literal_eval(content.decode()))
-    for descriptor in streams:
-        os.close(descriptor)
-    ended, ready = os.pidfd_open(child), []
-    with suppress(OSError):
-        connection.send(b"%d" % child)
-        ready = select.select([ended, connection], [], [])[0]
-    if ended not in ready:
-        os.kill(child, signal.SIGKILL)
-    status = os.waitpid(child, 0)[1]
-    with suppress(OSError):
-        connection.send(b"%d" % status)
-    os._exit(0)
 
 
 if __name__ == "__main__":
     import_commands()
     gc.collect()
     gc.freeze()  # what is there already is no matter of a child
-    serve(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2]))
+    Children(socket.socket(fileno=int(sys.argv[1])), int(sys.argv[2])).serve()

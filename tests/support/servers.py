@@ -21,6 +21,7 @@ QUICK: dict[str, object] = {
     "jobs.show.log.reporter:EVENT_SECONDS": 0.2,
     "jobs.show.log.reporter:LOOK_SECONDS": 0.5,
     "jobs.show.log.reporter:GATHER_SECONDS": 0.5,
+    "jobs.show.log.reporter:PAUSE_SECONDS": 3.0,
     "jobs.show.notifications:LOOK_SECONDS": 0.2,
     "jobs.farm.api.streams:ALLOWED_SECONDS": 1.0,
 }

@@ -8,11 +8,14 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
+
 from tests.support.command_line import ENVIRONMENT
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 
 
+@pytest.mark.exhaustive
 def test_faults_lose_nothing() -> None:
     """The seed chooses what happens; when it happens depends on the machine."""
     # Not below the folder of all tests: each new session closes that to other users, and one of them runs Postgres.

@@ -17,6 +17,7 @@ from jobs.run.effort import WorkersKeepDying
 from langford.cli.exit_codes import code_of_error
 from langford.cli.main import cli
 from langford.errors import LangfordError, MachineFailed, WrongResult
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
 from tests.support.preloaded import preloaded
 from tests.support.servers import Server
@@ -43,11 +44,9 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
     ("arguments", "code"),
     [
         ("--help", 0),
-        ("list 7", 0),
+        *exhaustive([("list 7", 0), ("", 2), ("nonsense", 2)]),
         ("list 20 --sample 1 --seed 1", 0),  # remarks that it is not uniform
         ("run langford 8 --time-limit 0", 3),
-        ("", 2),
-        ("nonsense", 2),
         ("count 0", 2),
         ("count 8 > /dev/full", 1),
     ],
@@ -70,7 +69,7 @@ def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
         assert len(said.splitlines()) == (code == 2)
 
 
-@pytest.mark.parametrize("arguments", ["count 8", "list 7", "--help", "status"])
+@pytest.mark.parametrize("arguments", ["count 8", *exhaustive(["list 7", "--help"]), "status"])
 def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"$langford {arguments} >&-")
     assert done.returncode == (2 if arguments == "status" else 0), done.stderr
@@ -208,7 +207,7 @@ def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Pa
     assert "--yes" in refused.stderr
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), *exhaustive([("n", 2)]), ("", 2)])
 def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answer: str, code: int) -> None:
     """With every task taken for many: the question is what matters."""
     program = (
@@ -233,12 +232,16 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
 @pytest.mark.parametrize(
     "arguments",
     [
-        "create langford 24 --method miller --depth 10",
-        "create langford 20 --method regular --depth 18",
+        *exhaustive(
+            [
+                "create langford 24 --method miller --depth 10",
+                "create langford 20 --method regular --depth 18",
+                "create langford 32 --depth 60 --yes",
+                "count 60 --method miller",
+            ]
+        ),
         "create langford 24 --method godfrey --depth 24",
-        "create langford 32 --depth 60 --yes",
         "count 32",
-        "count 60 --method miller",
         "estimate 64 --walks 100000",
     ],
 )
