@@ -170,7 +170,7 @@ def test_a_page_that_gave_way_asks_from_time_to_time(long_farm: WatchedFarm, bro
             page.expect_response(lambda answer: answer.url.endswith("/status"), timeout=60_000),
         ):
             for _ in range(MOST_OF_A_TOKEN):
-                opened.enter_context(httpx.stream("GET", url, headers=headers))
+                opened.enter_context(httpx.stream("GET", url, headers=headers, timeout=PATIENCE / 1000))
         live(page)
         assert streams == []
         assert watching.errors == []

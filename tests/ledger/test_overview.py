@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sqlalchemy import select, update
+from sqlalchemy import Update, select, update
 
 from db import Campaign, Equipment, Export, Lease, Ledger
 from db.errors import NoSuchCampaign
@@ -40,10 +40,11 @@ LARGER = plan_of(PlanKey(Problem.langford(12), "polyphase", 12))
 
 
 class History:
-    """Campaigns to which things happened some seconds ago."""
+    """Campaigns to which things happened some seconds ago: before the look at them, however long a test takes."""
 
     def __init__(self, where: str) -> None:
         self.ledger = Ledger(where, create=True)
+        self._changes: list[Update] = []
         self.campaign: Campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
 
     def enlarge(self) -> None:
@@ -51,10 +52,11 @@ class History:
         self.campaign = self.ledger.create_campaign("larger", LARGER.key, LARGER.work.tolist())
 
     def change(self, table: Any, condition: Any, **ages: float | None) -> None:
-        """Write times into some rows, each as its age in seconds."""
+        """Write times into some rows, each as its age in seconds: now, and at the next look, which may be late."""
         values = {name: None if age is None else Now() - age for name, age in ages.items()}
+        self._changes.append(update(table).where(condition).values(**values))
         with self.ledger.database.writing() as connection:
-            connection.execute(update(table).where(condition).values(**values))
+            connection.execute(self._changes[-1])
 
     def come(self, worker: str, age: float, host: str = "", token: str = "", **equipment: Any) -> None:
         """A worker came, and was seen just now."""
@@ -79,6 +81,10 @@ class History:
 
     def look(self) -> Overview:
         """The overview, which its document says as a whole."""
+        with self.ledger.database.writing() as connection:
+            for change in self._changes:
+                connection.execute(change)
+        self._changes.clear()
         overview = self.campaign.overview()
         assert to_document(converted(to_document(overview), Overview)) == to_document(overview)
         return overview

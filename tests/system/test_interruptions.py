@@ -19,7 +19,7 @@ from db import Ledger
 from langford.cli.start import main
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.support.cases import few
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
 from tests.system.resting import (
     ANSWER,
@@ -65,7 +65,7 @@ def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[
         killed.add(living[0])
 
 
-@pytest.mark.parametrize("name", few(["SIGINT", "SIGTERM", "SIGUSR1", "SIGUSR2"], 2))
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", *exhaustive(["SIGUSR1", "SIGUSR2"])])
 def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
     number = signal.Signals[name]
     with started(CAMPAIGN, tmp_path) as process:
