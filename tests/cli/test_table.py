@@ -29,7 +29,7 @@ from langford.devices import CPU, Cpu, Device
 from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
 from langford.reference import PUBLISHED
-from langford.result import Evaluation
+from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
 
@@ -244,6 +244,22 @@ def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.
     assert growth is not None
     assert seconds[larger] / seconds[large] == pytest.approx(growth**4)
     assert seconds[large] > 3600.0
+
+
+def test_a_search_on_a_card_grows_by_colours_not_by_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A near-Skolem problem has one colour less than its order.
+    miller, large = METHODS["miller"], Problem.named("near-skolem", 24, missing=24)
+
+    def paced(plan: Plan, task: int, device: Device) -> Evaluation:
+        return Evaluation(PartialResult(task, 0, 0, 0), float(plan.work[task]), "{}")
+
+    monkeypatch.setattr(forecast, "evaluate", paced)
+    start = miller.speeds.forecast(2)
+    assert start.growth is not None
+    probe = large.resized(start.probe)
+    work = float(miller.plan(probe, miller.suggested_depth(probe)).work.sum())
+    seconds = forecast.expected_seconds([(large, miller)], [Card()])[large]
+    assert seconds == pytest.approx(work * start.growth ** (large.n - probe.n))
 
 
 @pytest.mark.parametrize(
