@@ -30,10 +30,11 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
         )
     untrusted = waiting.untrusted(transaction)
     if untrusted:
+        one = f"result of {name} was put in question, or comes from a worker"
+        more = f"results of {name} were put in question, or come from workers"
         raise UntrustedResults(
-            f"{len(untrusted)} results of {name} were put in question, or come from workers that others found "
-            f"wrong (first: task {untrusted[0]}): run another worker, which evaluates them again: "
-            f"{_another_worker(campaign)}, or {decide}"
+            f"{several(len(untrusted), one, more)} that others found wrong (first: task {untrusted[0]}): run "
+            f"another worker, which evaluates them again: {_another_worker(campaign)}, or {decide}"
         )
     replication = waiting.replication(transaction)
     missing = replication.drawn - replication.replicated

@@ -40,6 +40,10 @@ class Interrupted(Incomplete):
         )
 
 
+class HeldByOthers(Incomplete):
+    """A campaign is not complete: other workers hold all tasks that are left."""
+
+
 @dataclass(frozen=True)
 class Counted:
     """A count of a campaign.
@@ -116,6 +120,8 @@ class TableCounting:
     def rows(self, ledger: Ledger) -> list[Row]:
         """Count what the ledger has no count of; returns the rows of the table.
 
+        What other workers count, such as a second run of the same table, is looked at again at the end.
+
         Raises:
             Interrupted: a signal or the time limit came first.
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
@@ -123,10 +129,20 @@ class TableCounting:
         """
         self._ledger, self._begun, self._began = ledger, _by_problem(ledger), self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
-        for number, problem in enumerate(self.expected):
-            counted[representative(problem)] = self._counted(problem, number)
-            self._done += self.expected[problem]
+        held = []
+        for problem in self.expected:
+            try:
+                self._count(problem, counted)
+            except HeldByOthers:
+                held.append(problem)
+        for problem in held:
+            self._count(problem, counted)
         return [_row(entry, counted) for entry in self._entries]
+
+    def _count(self, problem: Problem, counted: dict[Shape, tuple[Counted, Counted | None]]) -> None:
+        """Count a problem, beside those that have been counted."""
+        counted[representative(problem)] = self._counted(problem, len(counted))
+        self._done += self.expected[problem]
 
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
         """The count of a problem, and the one that confirms it."""
@@ -158,7 +174,7 @@ class TableCounting:
         return Counted(campaign.name, campaign.key.method, count, campaign.progress().seconds, origins)
 
     def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
-        """Run a campaign until it is done; raises Interrupted or Incomplete."""
+        """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
         whole = sum(self.expected.values())
         console = _Part(self._console, campaign, number, before, share, whole, self._clock, self._began)
         stopped = console.stop_reason()
@@ -178,7 +194,7 @@ class TableCounting:
         if report.stopped:
             raise Interrupted(report.stopped, number, len(self.expected))
         if _left(campaign):
-            raise Incomplete(f"other workers hold the rest of {campaign.name}: run the same command again")
+            raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
 
     def _campaign(self, problem: Problem) -> Campaign:
         """The campaign that counts a problem: one that is finished or begun, else a new one."""

@@ -103,7 +103,7 @@ class MethodForecast:
             if seconds >= ENOUGH_SECONDS:
                 break
         whole = seconds / float(plan.work[task]) * float(plan.work.sum())
-        return whole * float(growth ** (self.largest.n - n))
+        return whole * float(growth ** (self.largest.n - probe.n))
 
     def _summed_on_gpu(self, device: Device) -> float:
         """Seconds of one GPU for a sum, from a task that takes long enough to show its speed."""

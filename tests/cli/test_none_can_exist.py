@@ -44,6 +44,16 @@ def test_anyway_computes(langford: Run) -> None:
     assert (again.returncode, "found by" in again.stdout) == (0, True), again.stderr
 
 
+def test_anyway_counts_where_the_search_has_no_task(langford: Run) -> None:
+    done = langford(
+        "run", "hooked-langford", "6", "--defect", "4", "--method", "miller", "--depth", "6", "--anyway"
+    )
+    assert (done.returncode, done.stdout.splitlines()[0]) == (0, "hooked Langford(2,6) of defect 4 = 0"), (
+        done.stderr
+    )
+    assert "0 of 0 tasks" in done.stdout
+
+
 def test_a_list_says_that_there_is_none(langford: Run) -> None:
     for n in ("6", IMPOSSIBLE):
         done = langford("list", n)

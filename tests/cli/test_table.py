@@ -18,19 +18,23 @@ from pathlib import Path
 import psutil
 import pytest
 
-from db import Export, Ledger
+from db import Campaign, Export, Lease, Ledger
 from db.errors import LedgerError
+from jobs.run.console import Console
+from jobs.tables.counting import TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.ways import Ways
 from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
+from langford.errors import Incomplete
 from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
 from langford.reference import PUBLISHED
-from langford.result import Evaluation
+from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
+from tests.support.campaigns import delivery
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
 
@@ -247,6 +251,22 @@ def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.
     assert seconds[large] > 3600.0
 
 
+def test_a_search_on_a_card_grows_by_colours_not_by_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A near-Skolem problem has one colour less than its order.
+    miller, large = METHODS["miller"], Problem.named("near-skolem", 24, missing=24)
+
+    def paced(plan: Plan, task: int, device: Device) -> Evaluation:
+        return Evaluation(PartialResult(task, 0, 0, 0), float(plan.work[task]), "{}")
+
+    monkeypatch.setattr(forecast, "evaluate", paced)
+    start = miller.speeds.forecast(2)
+    assert start.growth is not None
+    probe = large.resized(start.probe)
+    work = float(miller.plan(probe, miller.suggested_depth(probe)).work.sum())
+    seconds = forecast.expected_seconds([(large, miller)], [Card()])[large]
+    assert seconds == pytest.approx(work * start.growth ** (large.n - probe.n))
+
+
 @pytest.mark.parametrize(
     ("problem", "measured"),
     [
@@ -443,6 +463,40 @@ def test_a_time_limit_stops_a_table(langford: Run) -> None:
     outcome = langford("table", "rosa", "--to", "12", "--time-limit", "0")
     assert (outcome.returncode, outcome.stdout) == (3, "")
     assert "stopped (time limit) after 0 of 6 counts" in outcome.stderr
+
+
+class Meanwhile(Console):
+    """Another worker delivers what it holds once this one has taken up something else."""
+
+    def __init__(self, ledger: Ledger, held: Campaign, leases: Sequence[Lease]) -> None:
+        self._ledger, self._held, self._leases = ledger, held, leases
+
+    def stop_reason(self) -> str | None:
+        if self._leases and any(each.problem != self._held.problem for each in self._ledger.campaigns()):
+            self._held.deliver([delivery(each, self._held.plan.evaluate(each.index)) for each in self._leases])
+            self._leases = []
+        return None
+
+
+@pytest.mark.parametrize("delivers", [True, False], ids=["delivers", "keeps"])
+def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path, delivers: bool) -> None:
+    wanted = entries(Family("rosa", 2, 7, 8, {}))
+    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+        key = PlanKey(Problem.named("rosa", 7), "shifted2", 0)
+        held = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
+        ledger.enrol("a", "elsewhere", "1")
+        leases = held.lease("a", 1, 600.0)
+        assert leases
+        console = Meanwhile(ledger, held, leases) if delivers else Console()
+        counting = TableCounting(wanted, [CPU], confirm=False, console=console, ledger=ledger)
+        assert [problem.order for problem in counting.expected] == [7, 8]
+        if delivers:
+            assert [row.arrangements for row in counting.rows(ledger)] == [44, 260]
+        else:
+            with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-"):
+                counting.rows(ledger)
+        [other] = [each for each in ledger.campaigns() if each.problem != key.problem]
+        assert other.standing().unfinished == 0
 
 
 def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(langford: Run) -> None:

@@ -359,6 +359,13 @@ def test_questions_by_worker_and_by_kernels(ledger: Ledger, campaign: Campaign) 
     assert campaign.results() == TRUE
 
 
+def test_one_result_in_question_is_one(campaign: Campaign) -> None:
+    finish(campaign, "a")
+    assert campaign.question([0]) == [0]
+    with pytest.raises(UntrustedResults, match=f"^1 result of {campaign.name} was put in question"):
+        campaign.results()
+
+
 def test_a_wrong_accepted_result_is_replaced(ledger: Ledger, campaign: Campaign) -> None:
     """A way back from a lie that two believed."""
     lie(campaign, "a")

@@ -133,9 +133,11 @@ def run(
 
 def _say_if_too_long(new: ChosenPlan, device_seconds: float, time_limit: float | None) -> None:
     """Say that a task takes longer than the time limit, where that is so: a task that is begun is finished."""
+    if time_limit is None or not new.plan.tasks:
+        return
     work = new.plan.work
     longest = device_seconds * float(work.max() / work.sum())
-    if time_limit is not None and longest > max(time_limit, SECONDS_WORTH_SAYING):
+    if longest > max(time_limit, SECONDS_WORTH_SAYING):
         display.say(
             f"the largest task takes about {duration_in_words(longest)}, longer than the time limit, and what is "
             "begun is finished: a larger --depth makes tasks shorter"
