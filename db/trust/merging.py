@@ -30,11 +30,10 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
         )
     untrusted = waiting.untrusted(transaction)
     if untrusted:
-        one = f"result of {name} was put in question, or comes from a worker"
-        more = f"results of {name} were put in question, or come from workers"
         raise UntrustedResults(
-            f"{several(len(untrusted), one, more)} that others found wrong (first: task {untrusted[0]}): run "
-            f"another worker, which evaluates them again: {_another_worker(campaign)}, or {decide}"
+            f"{several(len(untrusted), f'result of {name} is', f'results of {name} are')} in question, or from "
+            f"workers that others found wrong (first: task {untrusted[0]}): run another worker, which evaluates "
+            f"them again: {_another_worker(campaign)}, or {decide}"
         )
     replication = waiting.replication(transaction)
     missing = replication.drawn - replication.replicated

@@ -362,7 +362,7 @@ def test_questions_by_worker_and_by_kernels(ledger: Ledger, campaign: Campaign) 
 def test_one_result_in_question_is_one(campaign: Campaign) -> None:
     finish(campaign, "a")
     assert campaign.question([0]) == [0]
-    with pytest.raises(UntrustedResults, match=f"^1 result of {campaign.name} was put in question"):
+    with pytest.raises(UntrustedResults, match=f"^1 result of {campaign.name} is in question"):
         campaign.results()
 
 
