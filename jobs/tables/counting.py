@@ -68,7 +68,6 @@ class TableCounting:
 
     Attributes:
         expected: seconds for each problem, the smallest first; 0 where the ledger has its counts.
-        found: how many problems those are.
     """
 
     def __init__(
@@ -104,7 +103,6 @@ class TableCounting:
             problem: max(0, self._sums - len({_sum(each) for each in begun.get(problem, []) if not _left(each)}))
             for problem in problems.values()
         }
-        self.found = sum(not sums for sums in missing.values())
         seconds = self._ways.seconds([problem for problem, sums in missing.items() if sums])
         expected = {
             problem: sums * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for problem, sums in missing.items()
@@ -116,6 +114,11 @@ class TableCounting:
     def seconds(self) -> float:
         """Expected seconds for the whole table."""
         return fsum(self.expected.values())
+
+    @property
+    def found(self) -> int:
+        """How many problems the ledger has the counts of."""
+        return sum(not seconds for seconds in self.expected.values())
 
     def rows(self, ledger: Ledger) -> list[Row]:
         """Count what the ledger has no count of; returns the rows of the table.

@@ -11,7 +11,7 @@ from db import Campaign, Ledger
 from db.errors import NoLedger, NoSuchCampaign
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
-from langford.cli.options.groups import CampaignOptions
+from langford.cli.options.groups import CampaignOptions, meant_number
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun
 from langford.cli.output.how_long import seconds_on
@@ -40,9 +40,7 @@ def meant_as_name(name: str) -> Iterator[None]:
     except (NoLedger, NoSuchCampaign):
         if not name.isdecimal():
             raise
-        raise click.UsageError(
-            f"no campaign is called {name}; to count L(2,{name}): `langford run langford {name}`"
-        ) from None
+        raise click.UsageError(f"no campaign is called {name}{meant_number(name)}") from None
 
 
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:

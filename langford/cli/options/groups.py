@@ -176,13 +176,9 @@ class CampaignOptions:
             return None
         chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
         if any(value is not None for value in chosen) or self.copies != 2 or self.parameters:
-            other = (
-                f"; to count L(2,{self.variant}): `langford run langford {self.variant}`"
-                if self.variant.isdecimal()
-                else ""
-            )
             raise click.UsageError(
-                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out{other:.120}"
+                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
+                f"{meant_number(self.variant)}"
             )
         return self.variant
 
@@ -209,6 +205,11 @@ class CampaignOptions:
         seed = 0 if self.plan_seed is None and self.name is None else self.plan_seed
         given = (self.method_name, key.method), (self.depth, key.depth), (seed, key.seed)
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
+
+
+def meant_number(name: str) -> str:
+    """What to add to a message about a campaign whose name is a number: N was meant; empty for other names."""
+    return f"; to count L(2,{name:.80}): `langford run langford {name:.80}`" if name.isdecimal() else ""
 
 
 def _problem_of(chosen: ProblemOptions | CampaignOptions, is_named: bool, name: str) -> Problem:
