@@ -24,7 +24,7 @@ from langford.methods import METHODS
 from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
-from tests.support.databases import fresh_database
+from tests.support.databases import new_ledger
 from tests.support.order import in_turn
 from tests.support.preloaded import Preparation, preloaded
 
@@ -164,7 +164,7 @@ def python_on_ranks(tmp_path: Path) -> Mpirun:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(fresh_database(request.param, tmp_path), create=True) as opened:
+    with new_ledger(request.param, tmp_path) as opened:
         yield opened
 
 

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from db import Export, Ledger
+from db import Export
 from jobs.run.identity import Identity
 from langford.cli.main import COMMANDS, main
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.command_line import without_announcement
+from tests.support.databases import new_ledger
 
 DONE, EMPTY = "eight", "empty"
 HUGE = "9" * 5000
@@ -403,7 +404,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("folder")
     key = PlanKey(Problem.langford(8), "polyphase", 4)
     plan = plan_of(key)
-    with Ledger(str(made / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", made, "langford.db") as ledger:
         ledger.create_campaign(EMPTY, key, plan.work.tolist())
         results = tuple(Evaluation(plan.evaluate(index), 0.1, "{}") for index in plan.tasks)
         export = Export(DONE, key, len(plan.tasks), results)

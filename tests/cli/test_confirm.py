@@ -19,6 +19,7 @@ from langford.methods import LARGEST_SEED, Count, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.databases import new_ledger
 
 PROBLEM = Problem.langford(8)
 
@@ -26,7 +27,7 @@ PROBLEM = Problem.langford(8)
 def write_campaign(folder: Path, key: PlanKey, results: list[PartialResult], name: str = "eight") -> None:
     """A campaign with these results in the ledger of a folder."""
     evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
-    with Ledger(str(folder / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", folder, "langford.db") as ledger:
         exchange.take_export(ledger, Export(name, key, len(plan_of(key).tasks), evaluations))
 
 

@@ -26,6 +26,7 @@ from langford.provenance import kernel_hash
 from slurm import job_name
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.servers import Server
 
@@ -49,7 +50,7 @@ def tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """A campaign without results in ./langford.db."""
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         yield new_campaign(ledger)
 
 

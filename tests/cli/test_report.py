@@ -55,7 +55,7 @@ from tests.support.campaigns import (
     new_campaign,
 )
 from tests.support.cases import exhaustive
-from tests.support.databases import fresh_database
+from tests.support.databases import new_ledger
 
 ROOT = Path(__file__).parents[2]
 L28 = ROOT / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"
@@ -314,7 +314,7 @@ def test_imported_results_have_no_times(ledger: Ledger) -> None:
 def test_both_databases_tell_the_same_history(tmp_path: Path) -> None:
     told = []
     for kind in ("sqlite", "postgres"):
-        with Ledger(fresh_database(kind, tmp_path), create=True) as ledger:
+        with new_ledger(kind, tmp_path) as ledger:
             past = troubled(ledger).history()
             assert past.attempts is not None
             kinds = sorted(zip(past.attempts.outcome, np.isfinite(past.attempts.seconds), strict=True))
@@ -545,7 +545,7 @@ def hostile(ledger: Ledger) -> Evidence:
 
 
 def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
-    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         found = hostile(ledger)
         page = html.page(found)
         pdf.content(found)
@@ -663,7 +663,7 @@ def test_files_are_written_in_the_format_of_their_name(tmp_path: Path) -> None:
 
 
 def test_a_lease_of_an_earlier_version_counts_from_its_grant(tmp_path: Path) -> None:
-    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
         campaign.release(campaign.lease("a", 1, HOUR), Outcome.PREEMPTED, "SIGTERM")
         with ledger.database.writing() as connection:

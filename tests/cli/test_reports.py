@@ -20,6 +20,7 @@ from tests.support.browsers import browser, tab
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, finish, forged, new_campaign
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.databases import new_ledger
 
 __all__ = ["browser"]
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
@@ -79,7 +80,7 @@ def test_a_report_of_an_export_needs_no_ledger(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> None:
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         plan = campaign.plan
         wrong = forged(0, 2 * plan.multiplier >> plan.expectation(0).zero_bits)

@@ -19,13 +19,13 @@ from typing import Any
 
 import pytest
 
-from db import Ledger
 from db.files.messages import converted
 from db.look.overview import Overview
 from db.states import Role
 from tests.farm.farm import COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.campaigns import new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.databases import new_ledger
 
 
 @pytest.fixture
@@ -237,7 +237,7 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
 
 
 def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         for number in range(3):
             ledger.enrol(f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")

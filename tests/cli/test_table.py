@@ -38,6 +38,7 @@ from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+from tests.support.databases import new_ledger
 
 
 def rows(output: str) -> list[dict[str, str]]:
@@ -167,7 +168,7 @@ def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
     value = results[0].value + factor * plan.multiplier
     results[0] = replace(results[0], value=value, residue=residue(value))
     evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
-    with Ledger(str(folder / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", folder, "langford.db") as ledger:
         exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
 
 
@@ -384,6 +385,7 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
 
 RESTING = """
 import sys, time
+from tests.support.databases import new_ledger
 if "table" in sys.orig_argv:
     from jobs.run import in_process
     evaluate = in_process.evaluate
@@ -487,7 +489,7 @@ class Meanwhile(Console):
 @pytest.mark.parametrize("delivers", [True, False], ids=["delivers", "keeps"])
 def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path, delivers: bool) -> None:
     wanted = entries(Family("rosa", 2, 7, 8, {}))
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         key = PlanKey(Problem.named("rosa", 7), "shifted2", 0)
         held = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
         ledger.enrol("a", "elsewhere", "1")

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from db import Campaign, Ledger
+from db import Campaign
 from jobs.verify.recomputation import Comparison
 from jobs.verify.verification import Outcome, Selection, Verification
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete, TaskIndexOutOfRange
 from tests.support.campaigns import NAME, TASKS, finish, new_campaign
+from tests.support.databases import new_ledger
 
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         yield new_campaign(ledger)
 
 

@@ -18,7 +18,7 @@ from slurm import Element, job_name
 from tests.support.campaigns import NAME, new_campaign
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_ledger
 from tests.support.ports import free_port
 from tests.support.servers import Server
 
@@ -135,7 +135,7 @@ def test_no_job_writes_through_planted_links(shared: Path, planted: str) -> None
 
 
 def test_no_queue_writes_through_planted_links(shared: Path, tmp_path: Path) -> None:
-    with Ledger(fresh_database("postgres", tmp_path), create=True) as ledger:
+    with new_ledger("postgres", tmp_path) as ledger:
         new_campaign(ledger)
         address = ledger.database.engine.url.render_as_string(hide_password=False)
     for command in ("submit", "keep"):

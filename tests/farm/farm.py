@@ -14,7 +14,6 @@ from typing import Any
 
 from sqlalchemy import select
 
-from db import Ledger
 from db.states import Role
 from db.store.models import Worker
 from jobs.run.backoff import Backoff
@@ -24,6 +23,7 @@ from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
 from langford.result import PartialResult
 from tests.support.command_line import ENVIRONMENT, command_on, planted
+from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.preloaded import adapt, is_preloaded_for, preloaded
 from tests.support.servers import QUICK
@@ -42,6 +42,7 @@ COMPUTING = "--multiprocessing-fork"
 """What the processes of a command that compute have in their command line."""
 SLOW = """
 import os, sys, time
+from tests.support.databases import new_ledger
 if {word!r} in sys.orig_argv:
     from langford.methods.godfrey.cpu import GodfreyOnCpu
     evaluate = GodfreyOnCpu.evaluate
@@ -138,7 +139,7 @@ class Farm:
 
     def __init__(self, folder: Path, key: PlanKey) -> None:
         self.folder, self.port = folder, free_port()
-        self.ledger = Ledger(str(folder / "langford.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder, "langford.db")
         self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
         self.token = self.campaign.new_token(Role.WORKER)
         self.processes: list[subprocess.Popen[str]] = []

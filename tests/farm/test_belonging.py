@@ -26,6 +26,7 @@ from langford.arithmetic.residue import residue
 from langford.methods import plan_of
 from langford.result import Evaluation
 from tests.farm.farm import CAMPAIGN, COUNT, NAME, Farm, Proxy, close
+from tests.support.databases import new_ledger
 
 SUFFIX = ".result.json"
 
@@ -230,7 +231,7 @@ def test_another_campaign_under_the_name_ends_the_worker_and_keeps_its_results(f
     farm.ledger.close()
     for file in farm.folder.glob("langford.db*"):
         file.unlink()
-    farm.ledger = Ledger(str(farm.folder / "langford.db"), create=True)
+    farm.ledger = new_ledger("sqlite", farm.folder, "langford.db")
     farm.campaign = farm.ledger.create_campaign(NAME, CAMPAIGN, plan_of(CAMPAIGN).work.tolist())
     with farm.ledger.database.writing() as connection:
         digest = hashlib.sha256(farm.token.encode()).hexdigest()

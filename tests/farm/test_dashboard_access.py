@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from db import Campaign, Ledger
+from db import Campaign
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.dashboard.documents import FOLDER
@@ -18,13 +18,14 @@ from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.cookie import MOST_TOKENS
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
+from tests.support.databases import new_ledger
 
 
 class Watcher:
     """A client of a server of two campaigns, and a token of each for it."""
 
     def __init__(self, folder: Path, **options: object) -> None:
-        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder)
         self.campaigns = [new_campaign(self.ledger), self.second()]
         self.tokens = [campaign.new_token(Role.READER) for campaign in self.campaigns]
         names = [campaign.name for campaign in self.campaigns]

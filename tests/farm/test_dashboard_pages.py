@@ -20,7 +20,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from db import Ledger
 from db.states import Role
 from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard import pages
@@ -30,6 +29,7 @@ from jobs.farm.guard.connections import Connections, LimitedLog
 from tests.support import statuses
 from tests.support.browsers import WIDTHS, Tab, browser, tab
 from tests.support.campaigns import KEY, PLAN
+from tests.support.databases import new_ledger
 
 __all__ = ["browser"]
 
@@ -45,7 +45,7 @@ class Site:
     """The real pages, before an API that says the samples."""
 
     def __init__(self, folder: Path) -> None:
-        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder)
         campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
         self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
         self.computed = Counter[str]()

@@ -30,7 +30,7 @@ from tests.farm.farm import NAME as FARMED
 from tests.farm.farm import Farm
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
-from tests.support.databases import fresh_database
+from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
 CAMPAIGNS = 20
@@ -41,7 +41,7 @@ EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "s
 @pytest.fixture(params=["sqlite", "postgres"])
 def campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
     """A ledger with twenty campaigns."""
-    with Ledger(fresh_database(request.param, tmp_path), create=True) as ledger:
+    with new_ledger(request.param, tmp_path) as ledger:
         names = [NAME, *(f"{NAME}-{place}" for place in range(1, CAMPAIGNS))]
         yield ledger, [ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in names]
 

@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select, update
 
-from db import Campaign, Equipment, Ledger, read_export
+from db import Campaign, Equipment, read_export
 from db.look.overview import Overview
 from db.states import Role
 from db.store.dialects import Now
@@ -41,6 +41,7 @@ from langford.words import rate
 from tests.support.asgi import Client
 from tests.support.campaigns import GOLDEN, HOUR, NAME, TRUE, delivery, new_campaign
 from tests.support.clock import MovableClock
+from tests.support.databases import new_ledger
 
 FILE = GOLDEN / "campaign.jsonl.gz"
 LATE = 1850.0
@@ -83,7 +84,7 @@ class Golden:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.folder, self.ledger = folder, Ledger(str(folder / "ledger.db"), create=True)
+        self.folder, self.ledger = folder, new_ledger("sqlite", folder)
         self.campaign = new_campaign(self.ledger, "")
         with self.ledger.database.reading() as connection:
             self.start = float(connection.scalar(select(Now())) or 0.0) - LATE
@@ -241,7 +242,7 @@ def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
     assert document["work_per_second"] == pytest.approx(of_computation)
     assert (document["count"], document["arrangements"]) == ("26", "52")
     export = read_export(FILE)
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         campaign, _ = ledger.take(export, new_campaign(ledger, "").plan, "importer", "host", "1")
         overview = campaign.overview()
         reports = [evidence.of_files([FILE]), evidence.of_campaign(campaign)]
@@ -255,7 +256,7 @@ def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
 def test_results_without_times_are_no_part_of_the_speed_since_the_start(golden: Golden, tmp_path: Path) -> None:
     """Four tasks come from a file of an earlier version, which does not say when they were computed."""
     export = read_export(FILE)
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger, "")
         start = golden.start
         ledger.enrol("gpu", "host-gpu", "1", "cuda", equipment=Equipment(16, 1, "a GPU"))

@@ -25,6 +25,7 @@ from langford.result import Evaluation
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, TRUE, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
+from tests.support.databases import new_ledger
 
 SICK = min(range(TASKS), key=lambda index: float(PLAN.work[index]))
 """The task on which something goes wrong: the smallest one, which comes last."""
@@ -116,7 +117,7 @@ def clock() -> MovableClock:
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as made:
+    with new_ledger("sqlite", tmp_path) as made:
         yield made
 
 

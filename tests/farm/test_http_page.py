@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from starlette.routing import Route
 
-from db import Lease, Ledger
+from db import Lease
 from db.states import Role
 from jobs.farm.api import server, streams
 from jobs.farm.api.streams import Streams
@@ -20,6 +20,7 @@ from jobs.farm.guard.connections import LimitedLog
 from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import NAME, new_campaign, true_deliveries
+from tests.support.databases import new_ledger
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
 ROUTES = re.findall(r"^\| (GET|POST) \| `(\S+)` \| (\w+) \| \[.*\]\(#([\w-]+)\) \|$", PAGE, re.MULTILINE)
@@ -33,7 +34,7 @@ class Farm:
     """A server of a campaign, and what a client with a token of each role asks it."""
 
     def __init__(self, folder: Path) -> None:
-        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder)
         self.campaign = new_campaign(self.ledger)
         self.tokens = {role: self.campaign.new_token(role) for role in Role}
         self.streams = Streams(LimitedLog())

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from db import Ledger
 from db.files.messages import Time
 from db.look.overview import Eta, Overview
 from jobs.farm.worker.requests import ServerAway
@@ -17,13 +16,14 @@ from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally
 from tests.support.campaigns import HOUR, PLAN, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+from tests.support.databases import new_ledger
 
 WORK = float(sum(PLAN.work))
 
 
 @pytest.fixture
 def overview(tmp_path: Path) -> Iterator[Overview]:
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
         campaign.deliver(true_deliveries(campaign.lease("a", 4, HOUR)))
         made = campaign.overview()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from db import Lease, Ledger
+from db import Lease
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.guard import lease_allowances
@@ -18,6 +18,7 @@ from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+from tests.support.databases import new_ledger
 
 SPARE = 40
 MOST = SPARE + 2 * TASKS
@@ -30,7 +31,7 @@ class Farm:
     """A server of a campaign, and workers with two tokens."""
 
     def __init__(self, folder: Path) -> None:
-        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder)
         self.campaign = new_campaign(self.ledger, workers="")
         self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(2)]
         for number, token in enumerate(self.tokens):

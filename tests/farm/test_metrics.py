@@ -26,6 +26,7 @@ from tests.support.campaigns import (
     new_campaign,
     true_deliveries,
 )
+from tests.support.databases import new_ledger
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
@@ -33,7 +34,7 @@ Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         ledger.create_campaign("other", KEY, PLAN.work.tolist()).new_token(Role.READER)
         yield new_campaign(ledger)
 

@@ -21,7 +21,7 @@ from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_ledger
 from tests.support.receivers import Receiver
 from tests.support.servers import Server
 
@@ -30,7 +30,7 @@ FIELDS = {"id", "kind", "campaign", "uuid", "problem", "at", "text", "number", "
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         yield new_campaign(ledger)
 
 

@@ -23,6 +23,7 @@ from jobs.show.log.reporter import (
 )
 from tests.support.campaigns import HOUR, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+from tests.support.databases import new_ledger
 
 
 class Reported:
@@ -46,7 +47,7 @@ class Reported:
 @pytest.fixture
 def reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Reported]:
     caplog.set_level(logging.INFO, line.NAME)
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         yield Reported(ledger, caplog)
 
 

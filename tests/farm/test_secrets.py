@@ -24,7 +24,7 @@ from langford.cli.output.terminal import plain
 from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_ledger
 from tests.support.servers import Server
 
 SECRET = "hunter2"
@@ -276,7 +276,7 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
 
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -> None:
-    with Ledger(fresh_database(kind, tmp_path), create=True) as ledger:
+    with new_ledger(kind, tmp_path) as ledger:
         campaign = new_campaign(ledger)
         short, long = campaign.new_token(Role.WORKER, 1.0), campaign.new_token(Role.WORKER, 3600.0)
         assert campaign.role_of(short) is Role.WORKER
@@ -315,7 +315,7 @@ def test_a_token_does_not_travel_in_clear_text(
 
 @pytest.mark.parametrize("name", ["[/evil]", "../x", "", "a" * 101, "a b", "-l", "é", "a\n", "x\0"])
 def test_a_campaign_has_a_plain_name(langford: Run, tmp_path: Path, name: str) -> None:
-    with Ledger(str(tmp_path / "names.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "names.db") as ledger:
         with pytest.raises(BadName):
             ledger.create_campaign(name, KEY, PLAN.work.tolist())
         assert ledger.campaigns() == []

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import Campaign, Credential, Delivery, Lease, Ledger
+from db import Campaign, Credential, Delivery, Lease
 from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
 from db.states import Role
 from jobs.farm.api import server
@@ -26,6 +26,7 @@ from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+from tests.support.databases import new_ledger
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -50,7 +51,7 @@ class Farm:
     """A server of one campaign, and what a client of each role says to it."""
 
     def __init__(self, folder: Path, limit: server.RateLimit | None = None) -> None:
-        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder)
         self.campaign = new_campaign(self.ledger, workers="")
         self.tokens = {role: self.campaign.new_token(role) for role in Role}
         for worker in "ab":

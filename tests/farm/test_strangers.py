@@ -21,7 +21,6 @@ from pathlib import Path
 import httpx
 import pytest
 
-from db import Ledger
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.serving import Serving
@@ -32,6 +31,7 @@ from tests.support.asgi import Client
 from tests.support.campaigns import NAME, new_campaign
 from tests.support.clock import MovableClock
 from tests.support.command_line import ENVIRONMENT
+from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.statements import statements_of
 
@@ -97,6 +97,7 @@ from db import Ledger
 from jobs.farm.api import server, serving
 from jobs.farm.guard import listening
 from jobs.farm.guard.connections import Connections, LimitedLog
+from tests.support.databases import new_ledger
 ledger, connections, log = Ledger(sys.argv[1]), Connections(), LimitedLog()
 application = server.application(ledger, [sys.argv[2]], None, connections, log)
 limits = serving.Serving(header_seconds=float(sys.argv[4]), body_seconds=float(sys.argv[5]))
@@ -261,7 +262,7 @@ def test_each_address_has_its_lines(caplog: pytest.LogCaptureFixture) -> None:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Iterator[tuple[Client, str]]:
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         token = new_campaign(ledger).new_token(Role.WORKER)
         opened = Client(server.application(ledger, [NAME], server.RateLimit(1e6, 1e6)))
         yield opened, token

@@ -14,7 +14,6 @@ import msgspec
 import pytest
 from msgspec.structs import fields
 
-from db import Ledger
 from db.look.overview import records
 from db.states import Ending, Role, TaskState
 from jobs.farm.api import parts, server, wire
@@ -26,6 +25,7 @@ from jobs.farm.worker.tasks import ServerTasks
 from jobs.run.identity import Identity
 from tests.support.asgi import Bridge, Client
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
+from tests.support.databases import new_ledger
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parents[1] / "golden" / "wire.txt"
@@ -38,7 +38,7 @@ class Farm:
     """A server of a campaign in this process, and workers of other versions."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.ledger = Ledger(str(folder / "ledger.db"), create=True)
+        self.ledger = new_ledger("sqlite", folder)
         self.campaign = new_campaign(self.ledger, workers="")
         self.token = self.campaign.new_token(Role.WORKER)
         self.application = server.application(self.ledger, [NAME])

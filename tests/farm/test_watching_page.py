@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from db import Campaign, Ledger
+from db import Campaign
 from db.look import notices
 from db.look.overview import Overview
 from db.records import EventRecord
@@ -27,6 +27,7 @@ from jobs.show.notifications import notice
 from jobs.show.wording import WORDINGS
 from langford.cli.farm.logs import JsonLines, Lines, TextLines
 from tests.support.campaigns import NAME, TASKS, finish, new_campaign
+from tests.support.databases import new_ledger
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "watching.md").read_text()
@@ -40,7 +41,7 @@ LISTED = {
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
-    with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         yield new_campaign(ledger)
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from db import Ledger
 from db.states import Role
 from jobs.farm.api import server
 from tests.support.asgi import Client
 from tests.support.campaigns import NAME, new_campaign
+from tests.support.databases import new_ledger
 
 UUID = "aaaaaaaa-0000-4000-8000-000000000000"
 SHOWN = {"attempt": 1, "nonce": "n"}
@@ -95,7 +95,7 @@ def wrong_for(name: str, value: Any) -> list[Any]:
 def test_a_wrong_message_is_refused_and_its_field_is_named(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = Ledger(str(tmp_path / "ledger.db"), create=True)
+    ledger = new_ledger("sqlite", tmp_path)
     campaign = new_campaign(ledger, workers="")
     headers = {"Authorization": f"Bearer {campaign.new_token(Role.WORKER)}"}
     client = Client(server.application(ledger, [NAME], server.RateLimit(1e9, 1e9)), headers=headers)

@@ -29,6 +29,7 @@ from tests.farm.farm import HURRY, slowed, start
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT
+from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.servers import Server
 
@@ -39,7 +40,7 @@ TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ  ", re.MULTILINE)
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[Ledger]:
-    with Ledger(str(tmp_path / "langford.db"), create=True) as made:
+    with new_ledger("sqlite", tmp_path, "langford.db") as made:
         yield made
 
 

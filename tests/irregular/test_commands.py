@@ -17,7 +17,6 @@ from typing import Any
 import psutil
 import pytest
 
-from db import Ledger
 from db.records import Delivery
 from langford.cli.main import main
 from langford.kernels.gpu.runtime import NoGpu, device_count
@@ -27,6 +26,7 @@ from langford.provenance import COMPUTING
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
+from tests.support.databases import new_ledger
 
 Call = Callable[..., tuple[int, str, str]]
 SEARCH = ("irregular", "bfs", "--mpi")
@@ -92,7 +92,7 @@ def test_farm(call: Call, tmp_path: Path) -> None:
 def test_a_campaign_fills_in_what_its_ledger_knows(call: Call, tmp_path: Path) -> None:
     key = PlanKey(Problem.langford(7), "miller", 7)
     plan = plan_of(key)
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = ledger.create_campaign("seven", key, plan.work.tolist())
         for worker in ("one", "two", "three"):
             ledger.enrol(worker, "host", f"process-{worker}")

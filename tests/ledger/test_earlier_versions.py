@@ -26,6 +26,7 @@ from jobs.run.loop import result
 from jobs.verify.exchange import take
 from langford.methods import plan_of
 from langford.result import Evaluation
+from tests.support.databases import new_ledger
 
 EARLIER = Path(__file__).parent / "earlier"
 SCHEMAS = sorted(
@@ -87,7 +88,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
 
 @pytest.mark.parametrize("schema", SCHEMAS)
 def test_an_export_of_an_earlier_version_is_imported(schema: str, tmp_path: Path) -> None:
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign, events = take(ledger, EARLIER / f"{schema}.jsonl.gz")
         assert campaign.name == FINISHED
         assert len(events) == 55

@@ -39,13 +39,13 @@ from tests.support.campaigns import (
     new_campaign,
     true_deliveries,
 )
-from tests.support.databases import fresh_database
+from tests.support.databases import new_ledger
 from tests.support.histories import Histories
 
 
 @pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    opened = Ledger(fresh_database(request.param, tmp_path), create=True)
+    opened = new_ledger(request.param, tmp_path)
     yield opened
     opened.close()
 
@@ -354,7 +354,7 @@ def test_a_worker_that_is_not_enrolled_gets_nothing(ledger: Ledger, campaign: Ca
 
 
 def test_ledgers_and_campaigns_have_uuids(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
-    with Ledger(str(tmp_path / "other.db"), create=True) as second:
+    with new_ledger("sqlite", tmp_path, "other.db") as second:
         uuids = {ledger.uuid, second.uuid, campaign.uuid, new_campaign(second).uuid}
         assert len(uuids) == 4
     assert ledger.campaign("seven").uuid == campaign.uuid

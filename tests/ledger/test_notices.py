@@ -17,7 +17,7 @@ from db.states import EventKind, NoticeKind
 from db.store.dialects import Now
 from db.store.models import Event, Notice
 from tests.support.campaigns import finish, new_campaign
-from tests.support.databases import fresh_database
+from tests.support.databases import new_ledger
 
 DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
 
@@ -141,7 +141,7 @@ def test_each_event_is_read_once(campaign: Campaign) -> None:
 
 
 def test_an_event_of_a_transaction_that_takes_long_is_not_missed(tmp_path: Path) -> None:
-    with Ledger(fresh_database("postgres", tmp_path), create=True) as ledger:
+    with new_ledger("postgres", tmp_path) as ledger:
         campaign = new_campaign(ledger)
         reader = EventReader(campaign.database, campaign.campaign_id, [EventKind.CONFLICT])
         with campaign.database.writing() as slow:

@@ -40,6 +40,7 @@ from tests.support.campaigns import (
     new_campaign,
     true_deliveries,
 )
+from tests.support.databases import new_ledger
 
 ALL = frozenset(range(TASKS))
 KEPT = Promise(1.0, ALL, dict.fromkeys(range(TASKS), (0, 1)))
@@ -270,7 +271,7 @@ def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> N
         exchange.count_of([file])
     assert exchange.count_of([file], unconfirmed=True)[1].published == COUNT + 1
     with (
-        Ledger(str(tmp_path / "other.db"), create=True) as other,
+        new_ledger("sqlite", tmp_path, "other.db") as other,
         pytest.raises(Unreplicated, match=f"0 of {TASKS}"),
     ):
         exchange.take(other, file)[0].results()

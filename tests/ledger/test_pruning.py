@@ -20,6 +20,7 @@ from db.work.tokens import digest
 from jobs.farm.api import server
 from tests.support.asgi import Client
 from tests.support.campaigns import HOUR, NAME, delivery, forged, new_campaign, true_deliveries
+from tests.support.databases import new_ledger
 
 TOKEN = "a token"
 
@@ -82,7 +83,7 @@ def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: 
 def test_ten_thousand_workers_that_one_token_invents(tmp_path: Path, ended: float | None) -> None:
     """In forty hours, in one transaction: nothing of them is left but those of the last hours."""
     refused, shown = 0, digest(TOKEN)
-    ledger = Ledger(str(tmp_path / "ledger.db"), create=True)
+    ledger = new_ledger("sqlite", tmp_path)
     with ledger, ledger.database.writing() as connection:
         for number in range(10_000):
             if number % 500 == 0:

@@ -19,7 +19,7 @@ from jobs.farm.api import server
 from tests.support.asgi import Client
 from tests.support.campaigns import new_campaign
 from tests.support.command_line import Run
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_ledger
 
 NAME, WAITING = "eight", "waiting"
 COMMANDS = [
@@ -123,7 +123,7 @@ def test_on_sqlite_these_columns_are_null(langford: Run, tmp_path: Path) -> None
 
 def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
     """Who may read the ledger sees it, and shows it, or what follows from it, to the server."""
-    with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger, workers="")
         ledger.enrol("w", "host-w", "1", token=campaign.new_token(Role.WORKER))
         with ask_sql(ledger.database, "SELECT token FROM voter WHERE host = 'host-w'") as answer:

@@ -26,7 +26,7 @@ from tests.support.campaigns import (
     true_deliveries,
     write_used_ledger,
 )
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_ledger
 
 ALL = Filters()
 KINDS = ["sqlite", "postgres", "pgbouncer"]
@@ -286,7 +286,7 @@ def test_the_filters_choose(database: Database) -> None:
 
 def test_a_result_that_came_late_makes_its_attempt_no_loss(tmp_path: Path) -> None:
     """Two leases expire; for one of them the result comes all the same."""
-    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
         late, lost = campaign.lease("a", 2, HOUR)
         with ledger.database.writing() as connection:
@@ -328,7 +328,7 @@ def test_a_wildcard_is_a_letter_like_others(database: Database) -> None:
 
 
 def test_disagreements_name_both_values(tmp_path: Path) -> None:
-    with Ledger(fresh_database("sqlite", tmp_path), create=True) as ledger:
+    with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger)
         campaign.set_recheck_share(1.0)
         [lease] = campaign.lease("a", 1, HOUR)

@@ -1,4 +1,7 @@
-"""Empty databases of every kind that a ledger may live in: real ones, ended with this process."""
+"""Databases of every kind that a ledger may live in, empty or with a new ledger: real ones.
+
+They end with this process.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import update
 
+from db import Ledger
+from db.store import models
 from tests.support.command_line import ENVIRONMENT
 from tests.support.ports import free_port
 
@@ -75,11 +81,58 @@ def fresh_database(kind: str, folder: Path) -> str:
     """The URL of an empty database: "sqlite", "postgres", or "pgbouncer" for Postgres behind one."""
     if kind == "sqlite":
         return str(folder / "ledger.db")
+    return _postgres_database(kind, "template1")
+
+
+def new_ledger(kind: str, folder: Path, file: str = "ledger.db") -> Ledger:
+    """A ledger without campaigns, in a database as of :func:`fresh_database`.
+
+    It is a copy of one that is created once in each process: copying takes a third of the time.
+
+    Args:
+        kind, folder: as of :func:`fresh_database`.
+        file: the name of one for SQLite.
+    """
+    if kind == "sqlite":
+        assert not (folder / file).exists(), "a test opens a ledger that exists by db.Ledger"
+        where = str(shutil.copy(_sqlite_template(), folder / file))
+    else:
+        where = _postgres_database(kind, _postgres_template())
+    ledger = Ledger(where)
+    with ledger.database.writing() as connection:
+        connection.execute(update(models.Ledger).values(uuid=str(uuid.uuid4())))
+    return ledger
+
+
+@cache
+def _administration() -> Any:
+    """A connection to the server that creates databases."""
+    return pytest.importorskip("psycopg", reason="needs psycopg").connect(postgres().get_uri(""), autocommit=True)
+
+
+def _postgres_database(kind: str, template: str) -> str:
+    """The URL of a new database that is a copy of another one."""
     name = f"ledger_{uuid.uuid4().hex}"
-    try:
-        postgres().psql(f"CREATE DATABASE {name};")
-    except subprocess.CalledProcessError as error:
-        raise AssertionError(postgres().log.read_text()[-5000:]) from error
+    # Copying files takes a third of the time that the usual strategy takes, which writes all into the log first.
+    _administration().execute(f"CREATE DATABASE {name} TEMPLATE {template} STRATEGY FILE_COPY")
     if kind == "pgbouncer":
         return f"postgresql://postgres@127.0.0.1:{pgbouncer()}/{name}"
     return str(postgres().get_uri(name))
+
+
+@cache
+def _sqlite_template() -> str:
+    """A file with a new ledger."""
+    folder = tempfile.mkdtemp(prefix="langford-ledger-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    where = fresh_database("sqlite", Path(folder))
+    Ledger(where, create=True).close()
+    return where
+
+
+@cache
+def _postgres_template() -> str:
+    """The name of a Postgres database with a new ledger."""
+    url = fresh_database("postgres", Path())
+    Ledger(url, create=True).close()
+    return url.partition("?")[0].rpartition("/")[2]

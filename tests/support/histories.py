@@ -24,7 +24,7 @@ from hypothesis.stateful import (
 )
 from sqlalchemy import select, update
 
-from db import Campaign, Credential, Export, Lease, Ledger
+from db import Campaign, Credential, Export, Lease
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, Role, TaskState
 from db.store import models
@@ -44,7 +44,7 @@ from tests.support.campaigns import (
     new_campaign,
     true_deliveries,
 )
-from tests.support.databases import fresh_database
+from tests.support.databases import new_ledger
 
 HONEST, LIARS = 2, 5
 
@@ -90,7 +90,7 @@ class Histories(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.folder = tempfile.TemporaryDirectory()
-        self.ledger = Ledger(fresh_database(self.database, Path(self.folder.name)), create=True)
+        self.ledger = new_ledger(self.database, Path(self.folder.name))
         new_campaign(self.ledger, workers="")
         self.campaign: Any = None
         self.states: dict[int, TaskState] = dict.fromkeys(range(TASKS), TaskState.READY)
