@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, count
 from math import fsum
 
 from db import Campaign, Ledger
@@ -224,8 +225,12 @@ class TableCounting:
         return self._create(*confirming_plan(begun, first, method.name, None, depth, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
+        """A campaign of a plan; where another plan has the name, a number is added."""
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
-        return self._ledger.create_campaign(name, key, plan_of(key).work.tolist())
+        taken = {each.name for each in self._ledger.campaigns() if each.key != key}
+        names = chain([name], (f"{name}-{number}" for number in count(2)))
+        free = next(each for each in names if each not in taken)
+        return self._ledger.create_campaign(free, key, plan_of(key).work.tolist())
 
 
 def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:

@@ -112,6 +112,8 @@ class Verification:
             chosen = choose(done, sample_size(selection.sample, len(done)), self._seed)
         self.tasks = chosen
         self.work = float(campaign.plan.work[chosen].sum())
+        if not campaign.tasks:
+            raise Incomplete(f"nothing was verified: {campaign.name} has no tasks, so its count is 0")
         if not done or not chosen:
             raise Incomplete(f"nothing was verified: no task of {campaign.name} has a result yet; run them first")
         self._way = recomputation(campaign.plan, method, device)

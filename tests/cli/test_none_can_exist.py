@@ -52,6 +52,9 @@ def test_anyway_counts_where_the_search_has_no_task(langford: Run) -> None:
         done.stderr
     )
     assert "0 of 0 tasks" in done.stdout
+    verified = langford("verify", "hooked-langford-6-defect-4-miller-6")
+    assert verified.returncode == 3
+    assert verified.stderr.endswith("has no tasks, so its count is 0\n")
 
 
 def test_a_list_says_that_there_is_none(langford: Run) -> None:

@@ -515,3 +515,13 @@ def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(lan
     assert "then `langford retry hooked-skolem-7-polyphase-0`" in outcome.stderr
     assert langford("retry", "hooked-skolem-7-polyphase-0").returncode == 0
     assert rows(made(langford, "hooked-skolem", "--from", "7", "--to", "7", "--format", "csv"))[0]["count"] == "124"
+
+
+def test_a_name_that_another_campaign_has_gets_a_number(langford: Run) -> None:
+    name = Problem.named("rosa", 7).name + "-shifted2-0"
+    assert langford("run", "langford", "7", "--name", name).returncode == 0
+    for _ in range(2):
+        [row] = rows(made(langford, "rosa", "--from", "7", "--to", "7", "--format", "csv"))
+        assert (row["count"], row["arrangements"]) == ("22", "44")
+    campaigns = json.loads(langford("status", "--json").stdout)
+    assert {each["campaign"] for each in campaigns} == {name, f"{name}-2"}
