@@ -385,7 +385,6 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
 
 RESTING = """
 import sys, time
-from tests.support.databases import new_ledger
 if "table" in sys.orig_argv:
     from jobs.run import in_process
     evaluate = in_process.evaluate

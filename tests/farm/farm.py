@@ -42,7 +42,6 @@ COMPUTING = "--multiprocessing-fork"
 """What the processes of a command that compute have in their command line."""
 SLOW = """
 import os, sys, time
-from tests.support.databases import new_ledger
 if {word!r} in sys.orig_argv:
     from langford.methods.godfrey.cpu import GodfreyOnCpu
     evaluate = GodfreyOnCpu.evaluate

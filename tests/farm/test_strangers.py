@@ -97,7 +97,6 @@ from db import Ledger
 from jobs.farm.api import server, serving
 from jobs.farm.guard import listening
 from jobs.farm.guard.connections import Connections, LimitedLog
-from tests.support.databases import new_ledger
 ledger, connections, log = Ledger(sys.argv[1]), Connections(), LimitedLog()
 application = server.application(ledger, [sys.argv[2]], None, connections, log)
 limits = serving.Serving(header_seconds=float(sys.argv[4]), body_seconds=float(sys.argv[5]))
