@@ -13,22 +13,34 @@ from typing import Any
 
 import psutil
 
-from db import Ledger, Progress
+from db import Ledger
 from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.farm.farm import slowed, start
+from tests.farm.farm import HURRY, slowed
 from tests.support.command_line import COMMAND, ENVIRONMENT
+from tests.support.preloaded import Preparation, preloaded
 
 # Started it rests at each task: long enough to interrupt anywhere.
-CAMPAIGN = ["run", "langford", "15", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
-ANSWER = "L(2,15) = 39,809,640\n"
-TASKS = len(METHODS["godfrey"].plan(Problem.langford(15), 10).work)
+CAMPAIGN = ["run", "langford", "12", "--method", "godfrey", "--depth", "10", "--workers", "2", "--name", "soak"]
+ANSWER = "L(2,12) = 108,144\n"
+TASKS = len(METHODS["godfrey"].plan(Problem.langford(12), 10).work)
+RESTS = 0.1
+"""Seconds at each task, until :func:`hurry`."""
+PREPARED: Preparation = (
+    "tests.support.preloaded:adapt",
+    {"values": {"jobs.run.effort:SHORT_TASK_SECONDS": 1000.0}},
+)
+"""Such a run leases a stock of tasks as soon as one is done, however busy the machine is."""
 
 
 @contextmanager
 def started(
-    arguments: list[str], folder: Path, command: list[str] = COMMAND, terminal: int | None = None
+    arguments: list[str],
+    folder: Path,
+    command: list[str] = COMMAND,
+    terminal: int | None = None,
+    rests: float = RESTS,
 ) -> Iterator[subprocess.Popen[str]]:
     """A run, in a session of its own.
 
@@ -37,11 +49,12 @@ def started(
         folder: its working folder.
         command: what they are given to.
         terminal: its standard input and errors; None: errors go into a pipe, as its output does.
+        rests: seconds at each task.
     """
-    environment = {**ENVIRONMENT, **slowed(folder, 0.04)}
+    environment = {**ENVIRONMENT, **slowed(folder, rests)}
     streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
     if command is COMMAND and terminal is None:
-        process = start(arguments, folder, environment, **streams)
+        process: Any = preloaded().start(arguments, folder, environment, prepare=PREPARED, **streams)
     else:
         if terminal is not None:
             streams |= {"stdin": terminal, "stderr": terminal}
@@ -70,25 +83,39 @@ def workers_of(pid: int) -> list[int]:
     return [worker for server in children(pid) for worker in children(server)]
 
 
-def progress(folder: Path) -> Progress | None:
-    """How far the campaign is; None before there is one."""
-    try:
-        with Ledger(str(folder / "langford.db")) as ledger:
-            return ledger.campaign("soak").progress()
-    except LedgerError:
-        return None
-
-
 def tasks_done(folder: Path) -> int:
     """Results committed so far."""
-    found = progress(folder)
-    return found.tasks.get("done", 0) if found else 0
+    try:
+        with Ledger(str(folder / "langford.db")) as ledger:
+            return _done(ledger)
+    except LedgerError:  # there is none yet
+        return 0
 
 
 def wait_for_results(folder: Path, process: subprocess.Popen[str], at_least: int = 1) -> int:
+    """Wait until so many results are committed; their number."""
     deadline = time.monotonic() + 60
-    while (done := tasks_done(folder)) < at_least:
+
+    def wait() -> None:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    return done
+
+    while True:
+        with (
+            suppress(LedgerError),
+            Ledger(str(folder / "langford.db")) as ledger,
+        ):  # which takes longer than to ask it
+            while (done := _done(ledger)) < at_least:
+                wait()
+            return done
+        wait()
+
+
+def _done(ledger: Ledger) -> int:
+    return ledger.campaign("soak").standing().tasks.get("done", 0)
+
+
+def hurry(folder: Path) -> None:
+    """Have runs in a folder rest no more: they may end now."""
+    (folder / HURRY).touch()

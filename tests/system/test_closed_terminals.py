@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.support.command_line import COMMAND, Run
 from tests.support.terminals import Terminal
 from tests.system import resting
-from tests.system.resting import ANSWER, CAMPAIGN, wait_for_results, workers_of
+from tests.system.resting import ANSWER, CAMPAIGN, hurry, wait_for_results, workers_of
 
 
 def started(folder: Path, terminal: Terminal, before: str = "") -> AbstractContextManager[subprocess.Popen[str]]:
@@ -56,6 +56,7 @@ def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(tmp_path: Path) -> N
         process.send_signal(signal.SIGHUP)
         wait_for_results(tmp_path, process, 10)
         os.kill(workers_of(process.pid)[0], signal.SIGKILL)
+        hurry(tmp_path)
         output, _ = process.communicate(timeout=120)
     assert process.returncode == 0
     assert output.startswith(ANSWER)

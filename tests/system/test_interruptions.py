@@ -13,41 +13,29 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import numpy as np
 import pytest
 
 from db import Ledger
+from jobs.run.effort import Effort
 from langford.cli.start import main
-from langford.methods import METHODS
-from langford.problem import Problem
-from tests.support.cases import exhaustive
+from langford.methods.godfrey.cpu import GodfreyOnCpu
+from langford.result import PartialResult
+from tests.farm.farm import COMPUTING, start
+from tests.support.cases import exhaustive, few
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
+from tests.support.preloaded import Preparation, preloaded
 from tests.system.resting import (
     ANSWER,
     CAMPAIGN,
     TASKS,
     children,
+    hurry,
     started,
     tasks_done,
     wait_for_results,
     workers_of,
 )
-
-# Longer than another run needs to start.
-LONG_CAMPAIGN = [
-    "run",
-    "hooked-skolem",
-    "18",
-    "--method",
-    "polyphase",
-    "--depth",
-    "12",
-    "--workers",
-    "2",
-    "--name",
-    "soak",
-]
-LONG_ANSWER = "hooked Skolem(2,18) = 113,071,735,648\n"
-LONG_TASKS = len(METHODS["polyphase"].plan(Problem.hooked_skolem(18), 12).work)
 
 
 def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[int], list[int]]) -> None:
@@ -69,7 +57,7 @@ def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[
 def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
     number = signal.Signals[name]
     with started(CAMPAIGN, tmp_path) as process:
-        wait_for_results(tmp_path, process)
+        wait_for_results(tmp_path, process, 10)  # it holds more leases than it computes
         process.send_signal(number)
         _, errors = process.communicate(timeout=100)
     assert process.returncode == 128 + number
@@ -87,16 +75,15 @@ def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path
     assert status["attempts"]["done"] == status["tasks"]["done"] == TASKS
 
 
-LONG_TASK = """
-import sys, time
-from pathlib import Path
-if {word!r} in sys.orig_argv:
-    from langford.methods.godfrey.cpu import GodfreyOnCpu
-    def evaluate(self, index):
+def rest_in_a_task() -> None:
+    """Have this process say that it has begun a task of Godfrey's sum, and rest in it."""
+
+    def evaluate(self: GodfreyOnCpu, index: int) -> PartialResult:
         Path("begun").touch()
         time.sleep(600)
-    GodfreyOnCpu.evaluate = evaluate
-"""
+        raise AssertionError
+
+    GodfreyOnCpu.evaluate = evaluate  # type: ignore[method-assign]
 
 
 @pytest.mark.parametrize(
@@ -106,10 +93,9 @@ if {word!r} in sys.orig_argv:
 def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Path, words: str) -> None:
     """A kernel hears no signal: its thread ends with the process."""
     langford("run", "langford", "12", "--method", "godfrey", "--depth", "4")
-    command = words.split()
-    environment = {**ENVIRONMENT, **planted(tmp_path / "planted", LONG_TASK.format(word=command[0]))}
-    with subprocess.Popen(
-        [*COMMAND, *command], cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True
+    prepare: Preparation = (f"{__name__}:{rest_in_a_task.__name__}", {})
+    with preloaded().start(
+        words.split(), tmp_path, ENVIRONMENT, stderr=subprocess.PIPE, prepare=prepare
     ) as process:
         while not (tmp_path / "begun").exists():
             assert process.poll() is None, process.communicate()
@@ -117,13 +103,14 @@ def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Pat
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=100)
     assert process.returncode == 128 + signal.SIGINT
+    assert errors is not None
     assert errors.strip() == "langford: stopped by SIGINT"
 
 
 def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
     random = Random(7)
     kept = 0
-    for _ in range(3):
+    for _ in range(2):
         with started(CAMPAIGN, tmp_path) as process:
             wait_for_results(tmp_path, process, kept + 1)
             time.sleep(random.uniform(0, 0.3))
@@ -148,6 +135,7 @@ def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
 def test_killed_workers_are_replaced(langford: Run, tmp_path: Path) -> None:
     with started(CAMPAIGN, tmp_path) as process:
         kill_three(tmp_path, process, workers_of)
+        hurry(tmp_path)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert output.startswith(ANSWER)
@@ -159,6 +147,7 @@ def test_a_killed_fork_server_is_replaced(langford: Run, tmp_path: Path) -> None
     """All workers end with it, and no task is to blame."""
     with started(CAMPAIGN, tmp_path) as process:
         kill_three(tmp_path, process, children)
+        hurry(tmp_path)
         output, errors = process.communicate(timeout=120)
     assert process.returncode == 0, errors
     assert output.startswith(ANSWER)
@@ -196,26 +185,48 @@ def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -
 
 
 def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
-    with started(LONG_CAMPAIGN, tmp_path) as first:
+    """They rest until each of them has results."""
+    with started(CAMPAIGN, tmp_path, rests=0.5) as first:
         wait_for_results(tmp_path, first)
-        second = langford(*LONG_CAMPAIGN, in_process=False)
-        _, errors = first.communicate(timeout=120)
+        with started(CAMPAIGN, tmp_path, rests=0.5) as second:
+            deadline = time.monotonic() + 100
+            while not all(results := results_of_workers(tmp_path)) or len(results) < 2:
+                assert (first.poll(), second.poll()) == (None, None)
+                assert time.monotonic() < deadline
+                time.sleep(0.1)
+            hurry(tmp_path)
+            said = [process.communicate(timeout=120)[1] for process in (first, second)]
     codes = {first.returncode, second.returncode}
-    assert codes <= {0, 3}, errors + second.stderr
+    assert codes <= {0, 3}, said
     assert 0 in codes
     [status] = json.loads(langford("status", "--json").stdout)
-    assert status["attempts"] == {"done": LONG_TASKS}
-    assert langford("result", "soak").stdout.startswith(LONG_ANSWER)
+    assert status["attempts"] == {"done": TASKS}
+    assert langford("result", "soak").stdout.startswith(ANSWER)
+
+
+def results_of_workers(folder: Path) -> list[int]:
+    """How many tasks each worker of the campaign has done."""
+    with Ledger(str(folder / "langford.db")) as ledger:
+        history = ledger.campaign("soak").history()
+    return np.bincount(history.results.worker, minlength=len(history.workers or ())).tolist()
+
+
+def take_long() -> None:
+    """Have each task take an hour, as a run of this process hears of it."""
+    finished = Effort.finished
+    Effort.finished = lambda self, _: finished(self, 3600.0)  # type: ignore[method-assign]
 
 
 def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:
-    limited = langford(*LONG_CAMPAIGN, "--time-limit", "0:04", in_process=False)
-    assert limited.returncode == 3
+    """Within an hour's limit the first task leaves no time for another one."""
+    prepare: Preparation = (f"{__name__}:{take_long.__name__}", {})
+    limited = preloaded().run([*CAMPAIGN, "--time-limit", "1:00:00"], tmp_path, ENVIRONMENT, 120, prepare=prepare)
+    assert limited.returncode == 3, limited.stderr
     assert "time limit is near" in limited.stderr
     [status] = json.loads(langford("status", "--json").stdout)
-    assert 0 < status["tasks"]["done"] < LONG_TASKS
+    assert 0 < status["tasks"]["done"] < TASKS
     assert set(status["attempts"]) <= {"done", "released"}
-    assert langford(*LONG_CAMPAIGN, in_process=False).stdout.startswith(LONG_ANSWER)
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 
 
 def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> None:
@@ -235,42 +246,38 @@ def test_leases_of_other_hosts_are_left_alone(langford: Run, tmp_path: Path) -> 
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 
 
+FAULT = f"""
+import os, sys
+if os.path.exists("fault") and {COMPUTING!r} in sys.orig_argv:
+    from langford.methods.polyphase.cpu import PolyphaseOnCpu
+    evaluate = PolyphaseOnCpu.evaluate
+    def broken(self, index):
+        if index in (3, 5):
+            raise ZeroDivisionError("planted")
+        return evaluate(self, index)
+    PolyphaseOnCpu.evaluate = broken
+"""
+
+
 def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Path) -> None:
     # A fault in the evaluation of two tasks, planted through the interpreter's start-up hook.
-    faulty = planted(
-        tmp_path,
-        "import os\n"
-        "if os.path.exists('fault'):\n"
-        "    from langford.methods.polyphase.cpu import PolyphaseOnCpu\n"
-        "    evaluate = PolyphaseOnCpu.evaluate\n"
-        "    def broken(self, index):\n"
-        "        if index in (3, 5):\n"
-        "            raise ZeroDivisionError('planted')\n"
-        "        return evaluate(self, index)\n"
-        "    PolyphaseOnCpu.evaluate = broken\n",
-    )
     (tmp_path / "fault").touch()
-    environment = {**ENVIRONMENT, **faulty}
-    run = subprocess.run(
-        [*COMMAND, "run", "langford", "12", "--depth", "12", "--name", "faulty"],
-        cwd=tmp_path,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 1, run.stderr
-    assert "2 tasks failed too often" in run.stderr
-    assert run.stderr.count("will be tried again: ZeroDivisionError: planted") == 4
+    environment = {**ENVIRONMENT, **planted(tmp_path, FAULT)}
+    command = ["run", "langford", "12", "--depth", "12", "--name", "faulty"]
+    with start(command, tmp_path, environment, stderr=subprocess.PIPE) as run:
+        _, errors = run.communicate(timeout=120)
+    assert run.returncode == 1, errors
+    assert "2 tasks failed too often" in errors
+    assert errors.count("will be tried again: ZeroDivisionError: planted") == 4
     aside = json.loads(langford("tasks", "faulty", "--state", "set-aside", "--json").stdout)
     assert [(task["index"], task["failures"]) for task in aside] == [(3, 3), (5, 3)]
     (tmp_path / "fault").unlink()
     assert langford("retry", "faulty").stdout == "2 tasks put back into the queue\n"
-    done = langford("run", "langford", "12", "--depth", "12", "--name", "faulty")
+    done = langford(*command)
     assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
 
 
-@pytest.mark.parametrize("module", ["click", "langford.cli.main", "langford.cli.count.counting", "numba"])
+@pytest.mark.parametrize("module", few(["click", "langford.cli.main", "langford.cli.count.counting", "numba"], 2))
 def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> None:
     write_program(tmp_path / "bin")
     program = "\n".join(
