@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -12,7 +13,8 @@ import pytest
 
 from db import Database
 from tests.support.cases import exhaustive
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.preloaded import Preparation, preloaded
 from tests.support.terminals import shown
 
 EVIL = 'a\x1b]0;b\x07\x1b[2J\x9b31m\x7f\r\n\u202e\u2066\u200e\u2028\u200b\u00ad\U000e0001,"d'
@@ -27,12 +29,14 @@ COLUMNS = {
 SQL = "SELECT host, process, kernels, device_model FROM worker"
 
 
-@pytest.fixture
-def folder(langford: Run, tmp_path: Path) -> Path:
-    """With a ledger in which every text of a worker is evil."""
-    assert langford("run", "langford", "8", "--depth", "4", "--name", NAME).returncode == 0
-    assert langford("token", NAME, "--label", "board").returncode == 0
-    with Database(str(tmp_path / "langford.db")) as database, database.writing() as connection:
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger in which every text of a worker is evil."""
+    made = tmp_path_factory.mktemp("evil")
+    adapted: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
+    for command in (["run", "langford", "8", "--depth", "4", "--name", NAME], ["token", NAME, "--label", "board"]):
+        assert preloaded().run(command, made, ENVIRONMENT, 60, prepare=adapted).returncode == 0
+    with Database(str(made / "langford.db")) as database, database.writing() as connection:
         for table, columns in COLUMNS.items():
             for column in columns:
                 connection.exec_driver_sql(f"UPDATE {table} SET {column} = ?", (EVIL,))
@@ -40,6 +44,13 @@ def folder(langford: Run, tmp_path: Path) -> Path:
         provenance = json.dumps({"host": EVIL, "kernels": EVIL, "device_model": EVIL})
         connection.exec_driver_sql("UPDATE result SET provenance = ?", (provenance,))
         connection.exec_driver_sql("UPDATE attempt SET ended = NULL, outcome = NULL WHERE id = 1")
+    return made / "langford.db"
+
+
+@pytest.fixture
+def folder(ledger: Path, tmp_path: Path) -> Path:
+    """With a copy of it."""
+    shutil.copy(ledger, tmp_path)
     return tmp_path
 
 
@@ -77,13 +88,15 @@ def test_nothing_moves_a_cursor(folder: Path, arguments: list[str]) -> None:
 def test_a_terminal_shows_what_csv_writes(folder: Path) -> None:
     """The same rows: escaped there, and to the byte in a pipe or a file."""
     arguments = ["query", "--sql", SQL, "--format", "csv"]
-    piped = subprocess.run(
-        [*COMMAND, *arguments], cwd=folder, env=ENVIRONMENT, capture_output=True, check=True
-    ).stdout.decode()
-    written = subprocess.run([*COMMAND, *arguments, "--out", "w.csv"], cwd=folder, env=ENVIRONMENT, check=False)
-    assert written.returncode == 0
-    assert (folder / "w.csv").read_bytes().decode() == piped
-    rows = list(csv.reader(io.StringIO(piped, newline="")))
+    piped, written = (
+        subprocess.run(
+            [preloaded().program, *arguments, *to], cwd=folder, env=ENVIRONMENT, capture_output=True, check=True
+        )
+        for to in ([], ["--out", "w.csv"])
+    )
+    assert not written.stdout
+    assert (folder / "w.csv").read_bytes() == piped.stdout
+    rows = list(csv.reader(io.StringIO(piped.stdout.decode(), newline="")))
     assert rows[1] == [EVIL] * 4
     _, screen = shown(folder, *arguments)
     seen = list(csv.reader(io.StringIO(screen.decode().replace("\r\n", "\n"), newline="")))

@@ -136,10 +136,12 @@ class Preloaded:
         start_new_session: bool = False,
         host: str | None = None,
         prepare: Preparation | None = None,
+        stdin: int | None = None,
     ) -> Command:
         """Like :class:`subprocess.Popen` of ``langford`` with arguments.
 
         Args:
+            stdin: what it reads; None: nothing.
             host: the name of the machine, as the command sees it; None: its own.
             prepare: see :data:`Preparation`.
         """
@@ -151,13 +153,15 @@ class Preloaded:
             "host": host,
             "prepare": prepare,
         }
-        return Command(self._address, options, stdout, stderr)
+        return Command(self._address, options, stdin, stdout, stderr)
 
 
 class Command:
     """A command that runs, with what :class:`subprocess.Popen` has of methods and attributes."""
 
-    def __init__(self, address: str, options: dict[str, object], stdout: Stream, stderr: Stream) -> None:
+    def __init__(
+        self, address: str, options: dict[str, object], stdin: int | None, stdout: Stream, stderr: Stream
+    ) -> None:
         self.args, self.returncode = options["arguments"], None
         self.stdout: IO[str] | None = None
         self.stderr: IO[str] | None = None
@@ -165,7 +169,7 @@ class Command:
         self._readers: list[threading.Thread] = []
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._connection.connect(address)
-        streams = [os.open(os.devnull, os.O_RDONLY)]
+        streams = [os.open(os.devnull, os.O_RDONLY) if stdin is None else os.dup(stdin)]
         for name, asked in (("stdout", stdout), ("stderr", stderr)):
             if asked == subprocess.PIPE:
                 ours, theirs = os.pipe()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import pty
 import select
-import subprocess
 import threading
 import time
 from pathlib import Path
 
-from tests.support.command_line import COMMAND, ENVIRONMENT
+from tests.support.command_line import ENVIRONMENT
+from tests.support.preloaded import preloaded
 
 END = b"(that was all)"
 
@@ -59,13 +59,10 @@ def shown(folder: Path, *arguments: str, with_errors: bool = True) -> tuple[int,
     ``with_errors``: whether standard error is the terminal too; else it goes nowhere.
     """
     terminal = Terminal()
-    done = subprocess.run(
-        [*COMMAND, *arguments],
-        cwd=folder,
-        env={**ENVIRONMENT, "TERM": "xterm"},
-        stdout=terminal.end,
-        stderr=terminal.end if with_errors else subprocess.DEVNULL,
-        check=False,
-    )
+    with os.fdopen(os.dup(terminal.end), "w") as end, open(os.devnull, "w") as nowhere:
+        started = preloaded().start(
+            list(arguments), folder, {**ENVIRONMENT, "TERM": "xterm"}, end, end if with_errors else nowhere
+        )
+        code = started.wait(60)
     terminal.drain()
-    return done.returncode, terminal.shown
+    return code, terminal.shown
