@@ -14,12 +14,14 @@ from click.testing import CliRunner
 
 from db import Ledger
 from jobs.run.effort import WorkersKeepDying
+from langford.cli.campaigns import running
 from langford.cli.exit_codes import code_of_error
 from langford.cli.main import cli
+from langford.cli.output import display
 from langford.errors import LangfordError, MachineFailed, WrongResult
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
-from tests.support.preloaded import preloaded
+from tests.support.preloaded import Preparation, preloaded
 from tests.support.servers import Server
 
 
@@ -43,8 +45,7 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        ("--help", 0),
-        *exhaustive([("list 7", 0), ("", 2), ("nonsense", 2)]),
+        *exhaustive([("--help", 0), ("list 7", 0), ("", 2), ("nonsense", 2)]),
         ("list 20 --sample 1 --seed 1", 0),  # remarks that it is not uniform
         ("run langford 8 --time-limit 0", 3),
         ("count 0", 2),
@@ -60,16 +61,19 @@ def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: s
     assert "Traceback" not in (tmp_path / "errors").read_text()
 
 
-def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
-    for command, code in [("count 8", 0), ("status", 2), ("run langford 8", 2), ("draw 7 --out seven.svg", 2)]:
-        done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
-        assert done.returncode == code, done.stderr
-        said = without_announcement(done.stderr)
-        assert said.startswith("langford: the working folder is gone: change to one that exists") == (code == 2)
-        assert len(said.splitlines()) == (code == 2)
+@pytest.mark.parametrize(
+    ("command", "code"),
+    [("count 8", 0), ("run langford 8", 2), *exhaustive([("status", 2), ("draw 7 --out seven.svg", 2)])],
+)
+def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str, code: int) -> None:
+    done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
+    assert done.returncode == code, done.stderr
+    said = without_announcement(done.stderr)
+    assert said.startswith("langford: the working folder is gone: change to one that exists") == (code == 2)
+    assert len(said.splitlines()) == (code == 2)
 
 
-@pytest.mark.parametrize("arguments", ["count 8", *exhaustive(["list 7", "--help"]), "status"])
+@pytest.mark.parametrize("arguments", ["count 8", *exhaustive(["list 7", "--help", "status"])])
 def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"$langford {arguments} >&-")
     assert done.returncode == (2 if arguments == "status" else 0), done.stderr
@@ -78,7 +82,7 @@ def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> No
     assert "Traceback" not in shell(tmp_path, f"$langford {arguments} | true").stderr
 
 
-@pytest.mark.parametrize("arguments", ["list 11", "list 11 --json", "count 8"])
+@pytest.mark.parametrize("arguments", ["list 11", *exhaustive(["list 11 --json"]), "count 8"])
 def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"{{ $langford {arguments}; echo ended with $? >&2; }} | head -c 1")
     assert len(done.stdout) == 1
@@ -108,21 +112,20 @@ def test_letters_that_an_output_lacks_are_replaced(
     assert says in done.stdout
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    for arguments in (
         "status $wrong",
         "run langford 7 --name $wrong",
         "token seven --label $wrong",
         "recheck seven --kernel $wrong",
         "delete $wrong --yes",
-    ],
-)
-def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path, arguments: str) -> None:
-    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
-    done = shell(tmp_path, rf"wrong=$(printf 'a\377'); $langford {arguments}")
-    assert done.returncode == 2, done.stderr
-    assert done.stderr == "langford: a\\udcff is not valid text here: use a UTF-8 locale, and write it in UTF-8\n"
+    ):
+        done = shell(tmp_path, rf"wrong=$(printf 'a\377'); $langford {arguments}")
+        assert done.returncode == 2, (arguments, done.stderr)
+        assert done.stderr == (
+            "langford: a\\udcff is not valid text here: use a UTF-8 locale, and write it in UTF-8\n"
+        ), arguments
     assert "seven" in langford("status").stdout
 
 
@@ -173,10 +176,13 @@ def test_limits_before_work(
 
 
 def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
+    assert display.SLOW_SECONDS < 2
+    at_once: Preparation = (
+        "tests.support.preloaded:adapt",
+        {"values": {f"{display.__name__}:SLOW_SECONDS": 0.1}},
+    )
     for arguments in (["list", "40", "--limit", "1"], ["draw", "60", "--seed", "1"]):
-        process = subprocess.Popen(
-            [*COMMAND, *arguments], cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.PIPE, text=True
-        )
+        process = preloaded().start(arguments, tmp_path, ENVIRONMENT, stderr=subprocess.PIPE, prepare=at_once)
         assert process.stderr is not None
         assert "the search goes on" in process.stderr.readline()
         process.terminate()
@@ -200,29 +206,36 @@ def test_more_workers_than_cores_are_announced(langford: Run) -> None:
         assert f"{many} processes on" in done.stderr
 
 
-def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run, tmp_path: Path) -> None:
-    refused = langford("create", "langford", "24", "--method", "godfrey", "--depth", "24", stdin=subprocess.DEVNULL)
+FEW_ARE_MANY = {f"{running.__name__}:MANY_TASKS": 0}
+"""Every number of tasks is taken for many: the question is what matters."""
+CREATE = ["create", "langford", "8", "--depth", "4"]
+
+
+def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run) -> None:
+    refused = langford(*CREATE, values=FEW_ARE_MANY)
     assert refused.returncode == 2
     assert "tasks" in refused.stderr
     assert "--yes" in refused.stderr
 
 
-@pytest.mark.parametrize(("answer", "code"), [("y", 0), *exhaustive([("n", 2)]), ("", 2)])
+@pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
 def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answer: str, code: int) -> None:
-    """With every task taken for many: the question is what matters."""
-    program = (
-        "from langford.cli.campaigns import running; running.MANY_TASKS = 0; "
-        "from langford.cli.main import main; main()"
-    )
     ours, terminal = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-c", program, "create", "langford", "8", "--depth", "4"],
-        cwd=tmp_path, env=ENVIRONMENT, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
+    adapted: Preparation = ("tests.support.preloaded:adapt", {"values": FEW_ARE_MANY})
+    process = preloaded().start(
+        CREATE,
+        tmp_path,
+        ENVIRONMENT,
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        prepare=adapted,
+    )
     os.write(ours, f"{answer}\n".encode())
     _, errors = process.communicate(timeout=60)
     os.close(ours)
     os.close(terminal)
+    assert errors is not None
     assert "B on disk when they are done. Create it?" in errors
     assert process.returncode == code, errors
     with Ledger(str(tmp_path / "langford.db"), create=True) as ledger:
@@ -238,10 +251,10 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
                 "create langford 20 --method regular --depth 18",
                 "create langford 32 --depth 60 --yes",
                 "count 60 --method miller",
+                "count 32",
             ]
         ),
         "create langford 24 --method godfrey --depth 24",
-        "count 32",
         "estimate 64 --walks 100000",
     ],
 )
@@ -276,12 +289,12 @@ def test_foreign_packages_break_nothing(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("langford")
     starts = [[sys.executable, "-P", "-m", "langford"], COMMAND, *([[str(command)]] if command.exists() else [])]
     for start in starts:
-        for arguments in (["count", "8"], ["status"]):
-            done = subprocess.run(
-                [*start, *arguments], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
-            )
-            assert done.returncode == (2 if arguments == ["status"] else 0), done.stderr
-            assert "foreign" not in done.stderr
+        done = subprocess.run(
+            [*start, "status"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2, done.stderr
+        assert "there is no ledger" in done.stderr
+        assert "foreign" not in done.stderr
 
 
 @pytest.mark.parametrize("package", PACKAGES)
