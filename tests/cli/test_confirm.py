@@ -18,7 +18,9 @@ from langford.arithmetic.residue import residue
 from langford.methods import LARGEST_SEED, Count, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.farm.farm import slowed, start
+from tests.support.cases import exhaustive
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
 
 PROBLEM = Problem.langford(8)
@@ -40,14 +42,18 @@ def true_results(key: PlanKey) -> list[PartialResult]:
     ("key", "options", "method", "seed"),
     [
         (PlanKey(PROBLEM, "polyphase", 4), [], "shifted2", 0),
-        (PlanKey(PROBLEM, "shifted", 4), ["--method", "shifted2"], "shifted2", 0),
         (PlanKey(PROBLEM, "shifted2", 4), [], "polyphase", 0),
-        (PlanKey(PROBLEM, "shifted2", 4), ["--seed", "9"], "shifted2", 9),
-        (PlanKey(PROBLEM, "shifted", 4), [], "polyphase", 0),
         (PlanKey(PROBLEM, "shifted", 4), ["--seed", "9"], "shifted", 9),
+        *exhaustive(
+            [
+                (PlanKey(PROBLEM, "shifted", 4), ["--method", "shifted2"], "shifted2", 0),
+                (PlanKey(PROBLEM, "shifted2", 4), ["--seed", "9"], "shifted2", 9),
+                (PlanKey(PROBLEM, "shifted", 4), [], "polyphase", 0),
+                (PlanKey(PROBLEM, "polyphase", 4), ["--seed", "9"], "shifted2", 9),
+            ]
+        ),
         (PlanKey(PROBLEM, "shifted", 4, 3), ["--method", "shifted"], "shifted", 4),
         (PlanKey(PROBLEM, "shifted", 4, LARGEST_SEED), ["--method", "shifted"], "shifted", 0),
-        (PlanKey(PROBLEM, "polyphase", 4), ["--seed", "9"], "shifted2", 9),
         (PlanKey(PROBLEM, "polyphase", 4), ["--method", "miller"], "miller", 0),
         (PlanKey(Problem.langford(9, 3), "miller", 1), [], "regular", 0),
     ],
@@ -109,22 +115,16 @@ def test_two_counts_that_agree_must_agree_with_what_is_known(
 
 
 def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:
-    key = PlanKey(Problem.langford(16), "polyphase", 8)
-    write_campaign(tmp_path, key, true_results(key), "sixteen")
-    late = langford("confirm", "sixteen", "--method", "godfrey", "--depth", "10", "--time-limit", "0")
+    key = PlanKey(Problem.langford(12), "polyphase", 8)
+    write_campaign(tmp_path, key, true_results(key), "twelve")
+    late = langford("confirm", "twelve", "--method", "godfrey", "--depth", "10", "--time-limit", "0")
     assert (late.returncode, "run the same command again" in late.stderr) == (3, True)
     # The depth is that of the campaign that was begun.
-    command = ["confirm", "sixteen", "--method", "godfrey", "--workers", "2", "--json"]
-    process = subprocess.Popen(
-        [*COMMAND, *command],
-        cwd=tmp_path,
-        env=ENVIRONMENT,
-        text=True,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
+    command = ["confirm", "twelve", "--method", "godfrey", "--workers", "2", "--json"]
+    environment = {**ENVIRONMENT, **slowed(tmp_path, 0.1)}
+    process = start(command, tmp_path, environment, in_process=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     with Ledger(str(tmp_path / "langford.db")) as ledger:
-        begun = ledger.campaign("langford-16-godfrey-10")
+        begun = ledger.campaign("langford-12-godfrey-10")
         while not begun.standing().tasks.get("done"):
             assert process.poll() is None
             time.sleep(0.05)

@@ -10,7 +10,6 @@ import pytest
 from jobs.tuning import forecast
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.support.cases import exhaustive
 
 LARGEST_TASK = 2.0**36
 """Points of a task that takes a core some seconds."""
@@ -29,7 +28,8 @@ def core_seconds_by_a_large_task(problem: Problem) -> float:
     return (time.thread_time() - start) / float(plan.work[task]) * float(plan.work.sum())
 
 
-@pytest.mark.parametrize("n", [24, *exhaustive([28])])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("n", [24, 28])
 def test_a_forecast_for_large_n_is_near(n: int) -> None:
     problem = Problem.langford(n)
     expected = forecast.core_seconds(problem, METHODS["shifted"])

@@ -27,8 +27,6 @@ from tests.support.ports import free_port
 README = ROOT / "README.md"
 CONSOLE = {page: [block for block in blocks(page) if block.language == "console"] for page in PAGES}
 RUN = [page for page, shown in CONSOLE.items() if not all(block.needs for block in shown)]
-LONG = {"cluster", "command-line", "families", "irregular", "methods", "reports", "tables", "tutorial"}
-"""Pages whose blocks take long, of commands that have tests of their own."""
 MARKED = [(page.name, block) for page in PAGES for block in blocks(page) if block.needs]
 DATABASE = "postgresql://host/langford"
 PORT = "8765"
@@ -62,9 +60,10 @@ def run(page: Path, shown: list[Block], folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "page", [case for page in RUN for case in (exhaustive([page]) if page.stem in LONG else [page])], ids=names(RUN)
+    "page", [page if page == README else exhaustive([page])[0] for page in RUN], ids=names(RUN)
 )
 def test_console_blocks(page: Path, tmp_path: Path) -> None:
+    """What other pages show are commands that have tests of their own."""
     run(page, [block for block in CONSOLE[page] if not block.needs], tmp_path)
 
 

@@ -21,6 +21,7 @@ import pytest
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import LedgerError
+from jobs.run import in_process
 from jobs.run.console import Console
 from jobs.tables.counting import TableCounting
 from jobs.tables.entries import Family, entries, representative
@@ -37,8 +38,9 @@ from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.cases import exhaustive
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.preloaded import Preparation, adapt, preloaded
 
 
 def rows(output: str) -> list[dict[str, str]]:
@@ -353,10 +355,10 @@ def test_bad_input_gets_one_line_and_makes_no_ledger(
     ids=["no", "Ctrl-C"],
 )
 def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | None, code: int, last: str) -> None:
-    command = [*COMMAND, "table", "skolem", "--copies", "3", "--to", "40"]
+    command = ["table", "skolem", "--copies", "3", "--to", "40"]
     terminal, end = pty.openpty()
-    with subprocess.Popen(
-        command, cwd=tmp_path, env=ENVIRONMENT, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    with preloaded().start(
+        command, tmp_path, ENVIRONMENT, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -375,26 +377,28 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
         output, errors = process.communicate(timeout=100)
     os.close(terminal)
     os.close(end)
-    assert (process.returncode, output) == (code, b"")
+    assert (process.returncode, output) == (code, "")
     assert b" years on " in said
-    assert errors.decode().rstrip().endswith(last)
+    assert str(errors).rstrip().endswith(last)
     assert not list(tmp_path.iterdir())
 
 
 # -- kills ------------------------------------------------------------------------------------
 
-RESTING = """
-import sys, time
-if "table" in sys.orig_argv:
-    from jobs.run import in_process
+
+def rest_at_tasks() -> None:
+    """Have this process evaluate tasks itself, and rest at each: there is time to do something to it."""
+    adapt({}, in_process=True)
     evaluate = in_process.evaluate
-    def rested(plan, index, device):
+
+    def rested(plan: Plan, index: int, device: Device) -> Evaluation:
         time.sleep(0.2)
         return evaluate(plan, index, device)
+
     in_process.evaluate = rested
-"""
-"""There is time to do something to a table while it evaluates a task."""
-TABLE = ["table", "near-skolem", "--to", "9", "--confirm", "--format", "csv"]
+
+
+TABLE = ["table", "near-skolem", "--to", "6", "--confirm", "--format", "csv"]
 
 
 def results(folder: Path) -> int:
@@ -407,16 +411,10 @@ def results(folder: Path) -> int:
 
 def stopped_by(number: signal.Signals, folder: Path, command: list[str], more: int) -> tuple[int, int, str]:
     """Start a command, and send it a signal after some more results; how many there are, its code and errors."""
-    environment = {**ENVIRONMENT, **planted(folder / "planted", RESTING)}
+    prepare: Preparation = (f"{__name__}:{rest_at_tasks.__name__}", {})
     before = results(folder)
-    with subprocess.Popen(
-        [*COMMAND, *command],
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
+    with preloaded().start(
+        command, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, prepare=prepare
     ) as process:
         deadline = time.monotonic() + 100
         while results(folder) < before + more:
@@ -426,12 +424,12 @@ def stopped_by(number: signal.Signals, folder: Path, command: list[str], more: i
         os.kill(process.pid, number)
         output, errors = process.communicate(timeout=100)
     assert not output
-    return results(folder), process.returncode, errors
+    return results(folder), process.wait(), str(errors)
 
 
 def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, tmp_path: Path) -> None:
     kept = 0
-    for more in (2, 3, 5):
+    for more in (2, 2, 3):
         done, code, _ = stopped_by(signal.SIGKILL, tmp_path, TABLE, more)
         assert code == -signal.SIGKILL
         assert done >= kept + more
@@ -454,7 +452,7 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, numbe
     assert "run the same command again to go on" in errors
     assert done >= 3
     shown = rows(made(langford, *TABLE[1:]))
-    assert len(shown) == sum(range(2, 10))
+    assert len(shown) == sum(range(2, 7))
 
 
 @pytest.mark.exhaustive
