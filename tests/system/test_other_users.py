@@ -18,7 +18,9 @@ import pytest
 
 from langford.kernels.cache import cache_folder
 from langford.provenance import kernel_hash
+from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, planted
+from tests.support.preloaded import preloaded
 
 STRANGER = 12345
 PLANTED_CODE = 99
@@ -91,9 +93,9 @@ class Machine:
 
 
 def copy_kernels(folder: Path) -> None:
-    """Copy the kernels that were compiled for tests before."""
+    """Copy the kernels of the count, which were compiled for tests before."""
     folder.mkdir(mode=0o700, parents=True)
-    for file in cache_folder().rglob("*"):
+    for file in cache_folder().rglob("godfrey*"):
         if file.suffix in (".nbi", ".nbc") or ".numba-" in file.name:
             copy = folder / file.relative_to(cache_folder())
             copy.parent.mkdir(exist_ok=True)
@@ -103,7 +105,7 @@ def copy_kernels(folder: Path) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """The kernels of the count are compiled for tests."""
-    subprocess.run([*COMMAND, *COUNT], env=ENVIRONMENT, check=True, capture_output=True, timeout=240)
+    assert preloaded().run(COUNT, Path.cwd(), ENVIRONMENT, 240).returncode == 0
 
 
 @pytest.fixture
@@ -131,16 +133,21 @@ def test_planted_code_would_run(machine: Machine) -> None:
 
 
 @as_root
-def test_a_folder_that_another_user_made_among_the_temporary_files(machine: Machine) -> None:
+@pytest.mark.parametrize(
+    "command",
+    [COUNT, *exhaustive([["run", "langford", "3", "--method", "godfrey", "--workers", "2"]])],
+    ids=" ".join,
+)
+def test_a_folder_that_another_user_made_among_the_temporary_files(machine: Machine, command: list[str]) -> None:
     machine.plant(machine.kernels)
     machine.kernels.chmod(0o777)
-    done = machine.run("run", "langford", "3", "--method", "godfrey", "--workers", "2", HOME="/dev/null")
+    done = machine.run(*command, HOME="/dev/null")
     (said,) = machine.counts(done)
     assert f"{machine.kernels} is not used for compiled code: it belongs to user {STRANGER}" in said
     assert os.listdir(machine.temporary) == [machine.kernels.name]  # the folder that took its place is gone
 
 
-@pytest.mark.parametrize("is_open", ["folder", "above"])
+@pytest.mark.parametrize("is_open", [*exhaustive(["folder"]), "above"])
 def test_a_cache_folder_that_others_may_write_to(warm: Machine, is_open: str) -> None:
     home = warm.top / "cache"
     folder = kernels_below(home)
@@ -158,10 +165,10 @@ def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
     assert said.startswith(f"langford: {folder} is not used for compiled code: others may write to it")
 
 
-def test_settings_of_numba_in_the_working_folder(machine: Machine) -> None:
+def test_settings_of_numba_in_the_working_folder(warm: Machine) -> None:
     """numba reads them again before each compilation: here they come after the program has begun."""
-    folder = machine.top / "theirs"
-    machine.plant(folder, owner=None)
+    folder = warm.top / "theirs"
+    warm.plant(folder, owner=None)
     folder.chmod(0o777)
     program = f"""
 from pathlib import Path
@@ -171,7 +178,7 @@ numba.config.reload_config()
 assert numba.config.CACHE_DIR == "{folder}"
 print("L(2,3) =", langford.count(3, method="godfrey"))
 """
-    said = machine.counts(machine.run(python=program))
+    said = warm.counts(warm.run(python=program))
     assert said
     assert all(line.startswith(f"langford: {folder}/") for line in said)
 
