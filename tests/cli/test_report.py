@@ -9,6 +9,7 @@ import json
 import math
 import re
 import sys
+from functools import cache
 from html import unescape as html_unescaped
 from html.parser import HTMLParser
 from io import BytesIO
@@ -59,6 +60,14 @@ from tests.support.databases import new_ledger
 
 ROOT = Path(__file__).parents[2]
 L28 = ROOT / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"
+
+
+@cache
+def of_l28() -> Evidence:
+    """The evidence of a large export."""
+    return evidence.of_files([L28])
+
+
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e$\\frac{1}{2}$ ]]></style>'\"&amp;"
 
 
@@ -383,7 +392,7 @@ def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
 
 
 def test_the_report_of_an_export_says_what_it_does_not_know() -> None:
-    found = evidence.of_files([L28])
+    found = of_l28()
     shown = text_of(found)
     assert "1,607,383,260,609,382,393,152" in shown
     assert found.figures == ["task-times"]
@@ -502,7 +511,7 @@ def test_contradictions_do_not_hide_other_events(ledger: Ledger) -> None:
 def test_the_thesis_stands_only_beside_its_own_problems() -> None:
     assert {"langford-27", "langford-28"} == set(CAMPAIGNS)
     mine = history([(0, 0, 0.0, 0.0, 1.0, Outcome.DONE, 1.0)])
-    other = dataclasses.replace(evidence.of_files([L28]), history=mine, work=PLAN.work)
+    other = dataclasses.replace(of_l28(), history=mine, work=PLAN.work)
     assert (
         "thesis" not in str(document(other)).replace("thesis's", "").split("In numbers")[1].split("Who computed")[0]
     )
@@ -563,7 +572,7 @@ def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
 
 
 def test_the_page_stands_alone() -> None:
-    page = html.page(evidence.of_files([L28]))
+    page = html.page(of_l28())
     elements = Elements()
     elements.feed(page)
     [policy] = [
@@ -589,7 +598,7 @@ def test_the_page_stands_alone() -> None:
 
 
 def test_equal_evidence_gives_equal_pages() -> None:
-    found = evidence.of_files([L28])
+    found = of_l28()
     assert html.page(found) == html.page(found)
     assert [svg.standing_alone(name, found) for name in found.figures] == [
         svg.standing_alone(name, found) for name in found.figures
@@ -597,7 +606,7 @@ def test_equal_evidence_gives_equal_pages() -> None:
 
 
 def test_a_cloud_of_points_is_a_bitmap() -> None:
-    found = evidence.of_files([L28])
+    found = of_l28()
     many = 50_000
     chance = np.random.default_rng(1)
     results = dataclasses.replace(
@@ -619,8 +628,7 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
 @pytest.mark.parametrize(
     "seconds",
     [
-        [9e29] * 4,
-        *exhaustive([[0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [3.0, 3.5]]),
+        *exhaustive([[9e29] * 4, [0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [3.0, 3.5]]),
         [1e-320, 0.5, 9e29],
     ],
     ids=str,
@@ -638,8 +646,9 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
 # -- other files ------------------------------------------------------------------------------
 
 
-def test_the_pdf_says_what_the_page_says(ledger: Ledger) -> None:
-    found = evidence.of_campaign(troubled(ledger))
+def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
+    with new_ledger("sqlite", tmp_path) as ledger:
+        found = evidence.of_campaign(troubled(ledger))
     reader = PdfReader(BytesIO(pdf.content(found)))
     words = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
     assert reader.metadata is not None
@@ -652,7 +661,7 @@ def test_the_pdf_says_what_the_page_says(ledger: Ledger) -> None:
 
 
 def test_files_are_written_in_the_format_of_their_name(tmp_path: Path) -> None:
-    found = evidence.of_files([L28])
+    found = of_l28()
     write(found, tmp_path / "r.HTML")
     write(found, tmp_path / "r.pdf")
     figures = write_figures(found, tmp_path / "figures")

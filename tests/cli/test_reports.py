@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
 
-from db import Ledger
 from db.look.sql import QUESTIONS
 from langford.cli.main import cli
 from tests.support.browsers import browser, tab
@@ -21,19 +20,27 @@ from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, fi
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.preloaded import Preparation, preloaded
 
 __all__ = ["browser"]
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
 HEAD = {"campaign": NAME, "problem": "langford-7", "count": str(COUNT), "agrees": True, "pending": None}
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger whose campaign is done."""
+    made = tmp_path_factory.mktemp("finished")
+    with new_ledger("sqlite", made, "langford.db") as ledger:
+        finish(new_campaign(ledger), "a")
+    return made / "langford.db"
+
+
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A working folder with a ledger whose campaign is done."""
+def folder(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A working folder with a copy of it."""
     monkeypatch.chdir(tmp_path)
-    with Ledger("langford.db", create=True) as ledger:
-        campaign = new_campaign(ledger)
-        finish(campaign, "a")
+    shutil.copy(finished, tmp_path)
     return tmp_path
 
 
@@ -92,11 +99,17 @@ def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> Non
     assert "The count is wrong" in (tmp_path / f"{NAME}.html").read_text()
 
 
+def lack(package: str) -> None:
+    """Have this process know no such package, and no module that needs it."""
+    for name in [name for name in sys.modules if name.startswith("jobs.show.report")]:
+        del sys.modules[name]
+    sys.modules[package] = None  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize(("package", "file"), [("matplotlib", "r.html"), ("jinja2", "r.html"), ("fpdf", "r.pdf")])
 def test_a_report_says_which_package_it_needs(folder: Path, package: str, file: str) -> None:
-    program = f"import sys; sys.modules[{package!r}] = None\nfrom langford.cli.main import main; main()"
-    command = [sys.executable, "-c", program, "report", NAME, "-o", file]
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=ENVIRONMENT)
+    lacking: Preparation = (f"{__name__}:{lack.__name__}", {"package": package})
+    done = preloaded().run(["report", NAME, "-o", file], folder, ENVIRONMENT, 60, prepare=lacking)
     assert done.returncode == 2
     assert done.stderr == f"langford: a report needs {package}: pip install 'langford[report]'\n"
     assert not (folder / file).exists()
