@@ -31,6 +31,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count", "how many colours"),
     ("count 0", "at least 1"),
     ("count -- -4", "at least 1"),
+    ("count -4", "No such option"),
     ("count nan", "not a valid integer"),
     ("count 1000000000", "at most 4,096"),
     ("count 99999999999999999999", "at most 4,096"),
@@ -59,6 +60,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count 7 --places 14", "need --differences"),
     ("count 7 --nonsense", "No such option"),
     ("count 32", "core years"),
+    ("count 32", "langford estimate 32"),
     ("count 8 --method polyphase --seed 0", "polyphase has no seed"),
     ("count 8 --method miller --seed 7", "miller has no seed"),
     ("count 8 --seed -1", "from 0 to 2147483647"),
@@ -105,6 +107,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     # run
     ("run", "Missing argument"),
     ("run nobody", "no campaign 'nobody'"),
+    ("run nonsense 8", "Invalid value"),
     ("run nobody --ledger absent.db", "there is no ledger"),
     ("run 12 --ledger absent.db", "to count L(2,12): `langford run langford 12`"),
     ("run 12 --method shifted", "to count L(2,12): `langford run langford 12`"),
@@ -468,11 +471,21 @@ def digests(folder: Path) -> dict[str, str]:
     }
 
 
+@pytest.fixture(scope="module")
+def untouched(folder: Path) -> dict[str, str]:
+    """What the working folder holds at first."""
+    return digests(folder)
+
+
 @pytest.mark.parametrize(("arguments", "says"), BAD_INPUT, ids=[arguments[:60] for arguments, _ in BAD_INPUT])
 def test_bad_input_changes_nothing_and_says_what_to_change(
-    program: Callable[[list[str]], Outcome], folder: Path, ports: dict[str, str], arguments: str, says: str
+    program: Callable[[list[str]], Outcome],
+    folder: Path,
+    untouched: dict[str, str],
+    ports: dict[str, str],
+    arguments: str,
+    says: str,
 ) -> None:
-    before = digests(folder)
     outcome = program([word.format(**ports) for word in arguments.split()])
     assert outcome.code == 2, outcome
     assert says in outcome.errors, outcome.errors
@@ -481,7 +494,7 @@ def test_bad_input_changes_nothing_and_says_what_to_change(
     if says != "Usage":
         assert len(outcome.errors.splitlines()) == 1, outcome.errors
         assert outcome.errors.startswith("langford: ")
-    assert digests(folder) == before
+    assert digests(folder) == untouched
 
 
 def test_the_table_covers_every_command() -> None:
@@ -489,9 +502,10 @@ def test_the_table_covers_every_command() -> None:
     assert {arguments.split()[0] for arguments, _ in BAD_INPUT} >= set(COMMANDS)
 
 
-def test_what_is_not_done_yet_exits_3(program: Callable[[list[str]], Outcome], folder: Path) -> None:
-    before = digests(folder)
+def test_what_is_not_done_yet_exits_3(
+    program: Callable[[list[str]], Outcome], folder: Path, untouched: dict[str, str]
+) -> None:
     for arguments in (["result", EMPTY], ["verify", EMPTY], ["verify", EMPTY, "0"], ["confirm", EMPTY]):
         outcome = program(arguments)
         assert (outcome.code, len(outcome.errors.splitlines())) == (3, 1), outcome
-    assert digests(folder) == before
+    assert digests(folder) == untouched

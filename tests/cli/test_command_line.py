@@ -139,42 +139,19 @@ def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
     ("arguments", "says"),
     [
         (["count", "0"], "n must be at least 1"),
-        (["count", "-4"], "No such option"),
-        (["count"], "how many colours"),
-        (["count", "7", "--variant", "lang"], "Invalid value"),
-        (["count", "9", "--copies", "3", "--method", "godfrey"], "use miller"),
-        (["count", "7", "--differences", "1,2"], "not both"),
-        (["count", "--differences", "1,x"], "separated by commas"),
-        (["count", "--differences", "2,2"], "distinct"),
-        (["count", "7", "--places", "9"], "need --differences"),
-        (["count", "70"], "no method can count"),
-        (["run", "langford", "0"], "at least 1"),
         (["run", "langford", "8", "--depth", "7"], "even depths"),
-        (["run", "nonsense", "8"], "Invalid value"),
-        (["run", "langford", "8", "--time-limit", "soon"], "HH:MM:SS"),
         (["run", "langford", "8", "--ledger", "no/such/folder.db"], "create it first"),
-        (["run", "langford", "8", "--ledger", "oracle://x/y"], "is no ledger"),
         (["status"], "there is no ledger"),
-        (["draw", "7", "--out", "picture.gif"], ".svg"),
-        (["draw", "3", "--cubes", "1,2,3,1,2,3"], "not an arrangement"),
-        (["draw", "5"], "no arrangement to draw"),
-        (["estimate", "65"], "128 bits"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_2(langford: Run, tmp_path: Path, arguments: list[str], says: str) -> None:
+    """In a process of its own; :mod:`tests.cli.test_bad_input` has hundreds of cases."""
     done = langford(*arguments)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr
     assert "Traceback" not in done.stderr
     assert not done.stdout
     assert not list(tmp_path.iterdir())
-
-
-def test_counts_that_take_years_are_refused_politely(langford: Run) -> None:
-    done = langford("count", "32")
-    assert done.returncode == 2
-    assert "core years" in done.stderr
-    assert "langford estimate 32" in done.stderr
 
 
 def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -230,19 +207,19 @@ def test_campaign_from_run_to_tasks(langford: Run, tmp_path: Path) -> None:
     assert again.stdout == run.stdout
 
 
-@pytest.mark.parametrize("width", ["20", "40", "60", ""])
 def test_a_narrow_list_of_tasks_loses_columns_and_never_a_part(
-    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, width: str
+    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert langford("run", "langford", "12", "--depth", "12", "--name", "mine").returncode == 0
     monkeypatch.chdir(tmp_path)
     whole = {task["value"] for task in json.loads(langford("tasks", "mine", "--json").stdout)}
-    done = CliRunner().invoke(cli, ["tasks", "mine"], env={"COLUMNS": width})
-    head, *rows = done.stdout.splitlines()
-    assert [row.split()[:2] for row in rows] == [[str(index), "done"] for index in range(55)]
-    assert all(len(line) <= int(width or 1000) for line in [head, *rows])
-    assert ("work" in head) == (width in ("60", ""))
-    assert "partial result" not in head or {row.split()[-1] for row in rows} == whole
+    for width in ("20", "40", "60", ""):
+        done = CliRunner().invoke(cli, ["tasks", "mine"], env={"COLUMNS": width})
+        head, *rows = done.stdout.splitlines()
+        assert [row.split()[:2] for row in rows] == [[str(index), "done"] for index in range(55)]
+        assert all(len(line) <= int(width or 1000) for line in [head, *rows])
+        assert ("work" in head) == (width in ("60", ""))
+        assert "partial result" not in head or {row.split()[-1] for row in rows} == whole
 
 
 def test_two_campaigns_cannot_share_a_name(langford: Run) -> None:
