@@ -16,6 +16,7 @@ from langford.arithmetic.residue import residue
 from langford.estimation import Estimate
 from langford.problem import Problem
 from langford.result import Evaluation
+from tests.support.cases import exhaustive
 from tests.support.command_line import Run
 
 NAME = "langford-12-polyphase-8"
@@ -174,15 +175,20 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run) -> None:
-    for method, depth in (("godfrey", "8"), ("polyphase", "8"), ("miller", "2"), ("regular", "2")):
-        assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
-        done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
-        assert done.returncode == 0, done.stderr
-        assert "compiled for this processor" in done.stdout
-        assert "2 of " in done.stdout
-    nothing_left = langford("run", "langford", "7", "--method", "miller", "--depth", "6")
-    assert nothing_left.returncode == 0
+@pytest.mark.parametrize(
+    ("method", "depth"), [("polyphase", "8"), *exhaustive([("godfrey", "8"), ("miller", "2"), ("regular", "2")])]
+)
+def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run, method: str, depth: str) -> None:
+    assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
+    done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
+    assert done.returncode == 0, done.stderr
+    assert "compiled for this processor" in done.stdout
+    assert "2 of " in done.stdout
+
+
+@pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+def test_a_kernel_of_the_gpu_cannot_compare_tasks_that_place_every_colour(langford: Run) -> None:
+    assert langford("run", "langford", "7", "--method", "miller", "--depth", "6").returncode == 0
     refused = langford("verify", "langford-7-miller-6", "0", "--device", "host")
     assert (refused.returncode, "place every colour" in refused.stderr) == (2, True)
 
