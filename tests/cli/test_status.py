@@ -15,22 +15,30 @@ import termios
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from db.files.messages import converted
 from db.look.overview import Overview
 from db.states import Role
-from tests.farm.farm import COUNT, LONG_CAMPAIGN, NAME, Farm
+from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.campaigns import new_campaign
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.preloaded import Command, preloaded
 
 
 @pytest.fixture
 def long_farm(tmp_path: Path) -> Iterator[Farm]:
     made = Farm(tmp_path, LONG_CAMPAIGN)
+    yield made
+    made.stop()
+
+
+@pytest.fixture(scope="module")
+def idle_farm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
+    """One that nobody works for."""
+    made = Farm(tmp_path_factory.mktemp("idle"), CAMPAIGN)
     yield made
     made.stop()
 
@@ -42,15 +50,9 @@ def token_file(farm: Farm, role: Role = Role.READER) -> str:
     return str(file)
 
 
-def watching(farm: Farm, *arguments: str, **options: Any) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [*COMMAND, "status", *arguments],
-        cwd=farm.folder,
-        env=ENVIRONMENT,
-        text=True,
-        stderr=subprocess.PIPE,
-        **options,
-    )
+def watching(farm: Farm, *arguments: str) -> Command:
+    command = ["status", *arguments, "--watch"]
+    return preloaded().start(command, farm.folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
@@ -105,14 +107,14 @@ def test_while_two_workers_run(long_farm: Farm, langford: Run) -> None:
     assert re.search(r"left +.* nine times out of ten done between", shown), shown
 
 
-def test_what_a_token_opens(farm: Farm, langford: Run) -> None:
-    address = f"http://127.0.0.1:{farm.port}"
+def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:
+    address = f"http://127.0.0.1:{idle_farm.port}"
     for role in Role:
         [document] = json.loads(
-            langford("status", address, "--token-file", token_file(farm, role), "--json").stdout
+            langford("status", address, "--token-file", token_file(idle_farm, role), "--json").stdout
         )
         assert document["campaign"] == NAME
-    named = langford("status", address, NAME, "--token-file", token_file(farm))
+    named = langford("status", address, NAME, "--token-file", token_file(idle_farm))
     assert named.stdout.startswith(f"{NAME}: langford-12 by godfrey at depth 8\n")
 
 
@@ -131,11 +133,11 @@ def test_what_a_token_opens(farm: Farm, langford: Run) -> None:
     ],
 )
 def test_what_goes_wrong_is_said_in_one_line(
-    farm: Farm, langford: Run, where: str, variables: dict[str, str], words: str
+    idle_farm: Farm, langford: Run, where: str, variables: dict[str, str], words: str
 ) -> None:
-    token = {"LANGFORD_TOKEN": farm.campaign.new_token(Role.READER)}
+    token = {"LANGFORD_TOKEN": idle_farm.campaign.new_token(Role.READER)}
     for more in ([], ["--watch"], ["--json"]):
-        done = langford("status", where.format(port=farm.port), *more, variables={**token, **variables})
+        done = langford("status", where.format(port=idle_farm.port), *more, variables={**token, **variables})
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
         assert words in done.stderr
@@ -155,24 +157,21 @@ def test_arguments_that_contradict_each_other(langford: Run, arguments: list[str
     assert words in done.stderr
 
 
-def first_lines(process: subprocess.Popen[str], number: int) -> list[str]:
+def first_lines(process: Command, number: int) -> list[str]:
     """What a process writes first."""
     assert process.stdout is not None
     return [process.stdout.readline() for _ in range(number)]
 
 
 def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
-    asked = [f"http://127.0.0.1:{farm.port}", "--token-file", token_file(farm), "--watch", "--every", "0.3"]
-    with (
-        watching(farm, *asked, stdout=subprocess.PIPE) as log,
-        watching(farm, NAME, "--watch", "--every", "0.3", "--json", stdout=subprocess.PIPE) as documents,
-    ):
+    asked = [f"http://127.0.0.1:{farm.port}", "--token-file", token_file(farm), "--every", "0.3"]
+    with watching(farm, *asked) as log, watching(farm, NAME, "--every", "0.3", "--json") as documents:
         before = {process: first_lines(process, 2) for process in (log, documents)}
         farm.finish(farm.work())
         for process in (log, documents):
             output, errors = process.communicate(timeout=60)
             assert (process.returncode, errors) == (0, "")
-            lines = before[process] + output.splitlines()
+            lines = before[process] + str(output).splitlines()
             assert len(lines) > 2
             if process is log:
                 assert all(line.startswith(f"{NAME}: ") for line in lines)
@@ -187,7 +186,7 @@ def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
 
 def test_watching_goes_on_while_the_server_is_away(long_farm: Farm) -> None:
     asked = [f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
-    with watching(long_farm, *asked, "--watch", "--every", "0.2", stdout=subprocess.PIPE) as process:
+    with watching(long_farm, *asked, "--every", "0.2") as process:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline().startswith(f"{NAME}: 0.0% of the work")
@@ -208,15 +207,17 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     master, terminal = pty.openpty()
     fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
     environment = {key: value for key, value in ENVIRONMENT.items() if key not in ("COLUMNS", "NO_COLOR")}
-    with subprocess.Popen(
-        [*COMMAND, "status", NAME, "--watch", "--every", "0.2"],
-        cwd=long_farm.folder,
-        env={**environment, "TERM": "xterm"},
-        stdin=terminal,
-        stdout=terminal,
-        stderr=terminal,
-        start_new_session=True,
-    ) as process:
+    with os.fdopen(os.dup(terminal), "w") as end:
+        process = preloaded().start(
+            ["status", NAME, "--watch", "--every", "0.2"],
+            long_farm.folder,
+            {**environment, "TERM": "xterm"},
+            end,
+            end,
+            start_new_session=True,
+            stdin=terminal,
+        )
+    with process:
         os.close(terminal)
         shown = b""
         deadline = time.monotonic() + 60
@@ -236,14 +237,14 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     assert "Traceback" not in text
 
 
-def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
+def test_a_table_of_eighty_columns(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         for number in range(3):
             ledger.enrol(f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
             campaign.lease(f"worker-{number}", 2, 600)
     for width in ("80", "50"):
-        shown = langford("status", variables={"COLUMNS": width})
+        shown = preloaded().run(["status"], tmp_path, {**ENVIRONMENT, "COLUMNS": width}, 60)
         rows = [line for line in shown.stdout.splitlines() if line.startswith("worker-")]
         assert len(rows) == 3
         assert all(re.search(r" gpu-partition-node-012\d\.cluster ", row) for row in rows)
