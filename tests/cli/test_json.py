@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -25,9 +24,8 @@ from langford.errors import MachineFailed
 from langford.provenance import kernel_hash
 from slurm import job_name
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.command_line import Run
 from tests.support.databases import new_ledger
-from tests.support.ports import free_port
 from tests.support.servers import Server
 
 NOTHING_PROMISED = {"promised": 0.0, "promise": "nothing was promised (--replicate 0)"}
@@ -142,13 +140,9 @@ def test_the_documents_of_jobs(tell: Tell, campaign: Campaign, tmp_path: Path) -
 
 def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell, tmp_path: Path) -> None:
     tell("token", NAME, "--out", "worker.token")
-    port = str(free_port())
-    work = ["work", f"http://127.0.0.1:{port}/{NAME}", "--token-file", "worker.token", "--outbox", "outbox"]
-    with subprocess.Popen([*COMMAND, "serve", NAME, "--port", port], cwd=tmp_path, env=ENVIRONMENT) as server:
-        try:
-            done = langford(*work, "--workers", "1", "--json")
-        finally:
-            server.kill()
+    with Server(tmp_path, NAME) as server:
+        work = ["work", f"{server.url}/{NAME}", "--token-file", "worker.token", "--outbox", "outbox"]
+        done = langford(*work, "--workers", "1", "--json")
     assert json.loads(done.stdout) == {
         "campaign": NAME,
         "tasks_done": TASKS,
