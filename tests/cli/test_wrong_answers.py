@@ -10,14 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from db import Export, read_export
+from db import Export, Ledger, read_export
 from jobs.verify.agreement import agreement
 from langford.arithmetic.residue import residue
 from langford.estimation import Estimate
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
-from tests.support.command_line import Run
+from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.preloaded import Preparation, preloaded
 
 NAME = "langford-12-polyphase-8"
 STEP = 1 << 22
@@ -35,14 +36,29 @@ def raised(export: Export, index: int, by: int) -> Export:
     return replace(export, results=tuple(results))
 
 
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A ledger with the finished campaign."""
+    made = tmp_path_factory.mktemp("finished")
+    adapted: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
+    command = ["run", "langford", "12", "--depth", "8"]
+    assert preloaded().run(command, made, ENVIRONMENT, 60, prepare=adapted).returncode == 0
+    return made / "langford.db"
+
+
 @pytest.fixture
-def wrong_file(langford: Run, tmp_path: Path) -> Path:
+def counted(finished: Path, tmp_path: Path) -> None:
+    """A copy of it in the working folder."""
+    shutil.copy(finished, tmp_path)
+
+
+@pytest.fixture
+def wrong_file(finished: Path, tmp_path: Path) -> Path:
     """A complete export in which the sum of task 3 was raised, and the digest renewed."""
-    assert langford("run", "langford", "12", "--depth", "8").returncode == 0
-    assert langford("export", NAME).returncode == 0
+    with Ledger(str(finished)) as ledger:
+        export = ledger.campaign(NAME).export()
     file = tmp_path / f"{NAME}.jsonl.gz"
-    file.write_bytes(raised(read_export(file), 3, STEP).to_bytes())
-    (tmp_path / "langford.db").unlink()
+    file.write_bytes(raised(export, 3, STEP).to_bytes())
     return file
 
 
@@ -104,8 +120,8 @@ def test_an_estimate_from_few_walks_refutes_nothing(fruitful: int, monkeypatch: 
     assert agreement(Problem.hooked_langford(13), 7).agrees is (None if fruitful < 1000 else False)
 
 
+@pytest.mark.usefixtures("counted")
 def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run, wrong_file: Path) -> None:
-    assert langford("run", "langford", "12", "--depth", "8").returncode == 0
     taken = langford("import", wrong_file.name)
     assert (taken.returncode, "1 conflict" in taken.stdout) == (4, True)
     conflict = langford("result", NAME)
@@ -213,8 +229,8 @@ def keys(tmp_path: Path) -> Path:
     return signers
 
 
-def test_a_statement_says_what_was_verified_and_by_whom(langford: Run, tmp_path: Path, keys: Path) -> None:
-    assert langford("run", "langford", "12", "--depth", "8").returncode == 0
+@pytest.mark.usefixtures("counted", "keys")
+def test_a_statement_says_what_was_verified_and_by_whom(langford: Run, tmp_path: Path) -> None:
     stating = ["verify", NAME, "--sample", "50%", "--seed", "7", "--all-checks", "--statement", "said.txt"]
     assert langford(*stating).returncode == 0
     unsigned = langford("verify", "--check", "said.txt")
@@ -242,8 +258,8 @@ def test_a_statement_says_what_was_verified_and_by_whom(langford: Run, tmp_path:
     assert (stranger.returncode, "not in signers" in stranger.stderr) == (4, True)
 
 
-def test_exports_are_signed_and_result_says_by_whom(langford: Run, tmp_path: Path, keys: Path) -> None:
-    assert langford("run", "langford", "12", "--depth", "8").returncode == 0
+@pytest.mark.usefixtures("counted", "keys")
+def test_exports_are_signed_and_result_says_by_whom(langford: Run, tmp_path: Path) -> None:
     assert langford("export", NAME, "--out", "plain.gz").returncode == 0
     assert langford("export", NAME, "--out", "signed.gz", "--sign", "ada").returncode == 0
     plain = langford("result", "--from", "plain.gz")
@@ -258,8 +274,8 @@ def test_exports_are_signed_and_result_says_by_whom(langford: Run, tmp_path: Pat
     assert "does not belong to it" in forged.stderr
 
 
-def test_a_signature_never_stands_beside_another_file(langford: Run, tmp_path: Path, keys: Path) -> None:
-    assert langford("run", "langford", "12", "--depth", "8").returncode == 0
+@pytest.mark.usefixtures("counted", "keys")
+def test_a_signature_never_stands_beside_another_file(langford: Run, tmp_path: Path) -> None:
     signed = ["export", NAME, "--out", "signed.gz", "--sign"]
     assert langford(*signed, "ada").returncode == 0
     file, signature = tmp_path / "signed.gz", tmp_path / "signed.gz.sig"
