@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from langford.cli.output.characters import IN_ASCII, READABLE
+from tests.support.cases import few
 from tests.support.command_line import ENVIRONMENT
 from tests.support.preloaded import Preparation, preloaded
 from tests.support.terminals import Terminal
@@ -61,7 +62,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", few(COMMANDS, 12))
 def test_ascii_is_enough(folder: Path, command: str) -> None:
     prepare: Preparation = (f"{__name__}:speak_ascii", {})
     done = preloaded().run(command.split(), folder, ENVIRONMENT, 60, prepare=prepare)

@@ -34,7 +34,6 @@ from docs.scripts import fetched, sample_report
 from jobs.show.report import citation, evidence, html, pdf, svg
 from jobs.show.report.content import document
 from jobs.show.report.evidence import Evidence
-from jobs.show.report.files import write, write_figures
 from jobs.show.report.numbers import numbers
 from jobs.show.report.thesis import CAMPAIGNS
 from jobs.show.report.timeline import computing, occupancy, without_overlap
@@ -658,17 +657,6 @@ def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
     assert "host-b" in words
     assert f"langford run langford 7 --method polyphase --depth {KEY.depth}" in words
     assert sum(len(page.images) for page in reader.pages) == len(found.figures)
-
-
-def test_files_are_written_in_the_format_of_their_name(tmp_path: Path) -> None:
-    found = of_l28()
-    write(found, tmp_path / "r.HTML")
-    write(found, tmp_path / "r.pdf")
-    figures = write_figures(found, tmp_path / "figures")
-    assert (tmp_path / "r.HTML").read_text().startswith("<!DOCTYPE html>")
-    assert (tmp_path / "r.pdf").read_bytes().startswith(b"%PDF-")
-    assert [file.name for file in figures] == ["task-times.svg"]
-    assert b"#0a0b0" not in figures[0].read_bytes()
 
 
 def test_a_lease_of_an_earlier_version_counts_from_its_grant(tmp_path: Path) -> None:

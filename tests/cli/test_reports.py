@@ -61,15 +61,20 @@ def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langfo
 
 
 def test_a_report_can_be_several_files(folder: Path) -> None:
-    done = call("report", NAME, "-o", "r.html", "-o", "r.pdf", "--figures", "drawn", "--json")
+    done = call("report", NAME, "-o", "r.HTML", "-o", "r.pdf", "--figures", "drawn", "--json")
     document = json.loads(done.stdout)
     assert {name: document[name] for name in HEAD} == HEAD
     assert (document["tasks"], document["done"], document["aborted"]) == (TASKS, TASKS, 0)
     assert f"(campaign {NAME}, UUID " in document["citation"]
     assert document["effective_seconds"] == pytest.approx(0.5 * TASKS)
     names = [f"drawn/{name}.svg" for name in ("occupancy", "throughput", "task-times", "workers")]
-    assert document["files"] == ["r.html", "r.pdf", *names]
-    assert all((folder / name).stat().st_size for name in document["files"])
+    assert document["files"] == ["r.HTML", "r.pdf", *names]
+    assert (folder / "r.HTML").read_text().startswith("<!DOCTYPE html>")
+    assert (folder / "r.pdf").read_bytes().startswith(b"%PDF-")
+    for name in names:
+        figure = (folder / name).read_bytes()
+        assert b"<svg" in figure
+        assert b"#0a0b0" not in figure, "a colour that stands for one of the page"
 
 
 def test_figures_alone_make_no_page(folder: Path) -> None:
@@ -115,8 +120,9 @@ def test_a_report_says_which_package_it_needs(folder: Path, package: str, file: 
     assert not (folder / file).exists()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, *exhaustive([1440])])
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(360, "dark"), *exhaustive([(360, "light"), (1440, "light"), (1440, "dark")])]
+)
 def test_the_page_in_a_browser(folder: Path, browser: Browser, width: int, scheme: str) -> None:
     call("report", NAME, "-o", "r.html")
     with tab(browser, width, scheme) as shown:

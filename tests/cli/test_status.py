@@ -21,6 +21,8 @@ import pytest
 from db.files.messages import converted
 from db.look.overview import Overview
 from db.states import Role
+from langford.methods import PlanKey
+from langford.problem import Problem
 from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
@@ -31,6 +33,14 @@ from tests.support.preloaded import Command, preloaded
 @pytest.fixture
 def long_farm(tmp_path: Path) -> Iterator[Farm]:
     made = Farm(tmp_path, LONG_CAMPAIGN)
+    yield made
+    made.stop()
+
+
+@pytest.fixture
+def resting_farm(tmp_path: Path) -> Iterator[Farm]:
+    """One that no worker finishes in some seconds: it computes next to nothing, but rests at each of its tasks."""
+    made = Farm(tmp_path, PlanKey(Problem.langford(12), "godfrey", 14))
     yield made
     made.stop()
 
@@ -77,17 +87,17 @@ def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
         assert worker.id not in langford(*asked, "--json").stdout
 
 
-def test_while_two_workers_run(long_farm: Farm, langford: Run) -> None:
+def test_while_two_workers_run(resting_farm: Farm, langford: Run) -> None:
     """How far, how fast, until when, and who works."""
-    asked = ["status", f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
+    asked = ["status", f"http://127.0.0.1:{resting_farm.port}/{NAME}", "--token-file", token_file(resting_farm)]
 
     def status() -> Overview:
         [document] = json.loads(langford(*asked, "--json").stdout)
         return converted(document, Overview)
 
     for number in range(2):
-        long_farm.work(outbox=f"outbox-{number}")
-    long_farm.wait_until(lambda: long_farm.done() > 4 and len(long_farm.workers()) == 2)
+        resting_farm.work(outbox=f"outbox-{number}")
+    resting_farm.wait_until(lambda: resting_farm.done() > 4 and len(resting_farm.workers()) == 2)
     overview = status()
 
     def says_until_when() -> bool:
@@ -96,7 +106,7 @@ def test_while_two_workers_run(long_farm: Farm, langford: Run) -> None:
         overview = status()
         return overview.eta is not None and all(worker.state == "working" for worker in overview.workers)
 
-    long_farm.wait_until(says_until_when)
+    resting_farm.wait_until(says_until_when)
     assert overview.speed.now is not None
     assert overview.eta is not None
     assert overview.now < overview.eta.earliest <= overview.eta.latest
