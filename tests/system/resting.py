@@ -18,7 +18,7 @@ from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
 from tests.farm.farm import HURRY, slowed
-from tests.support.command_line import COMMAND, ENVIRONMENT
+from tests.support.command_line import ENVIRONMENT
 from tests.support.preloaded import Preparation, preloaded
 
 # Started it rests at each task: long enough to interrupt anywhere.
@@ -38,27 +38,33 @@ PREPARED: Preparation = (
 def started(
     arguments: list[str],
     folder: Path,
-    command: list[str] = COMMAND,
     terminal: int | None = None,
     rests: float = RESTS,
-) -> Iterator[subprocess.Popen[str]]:
+    prepare: Preparation = PREPARED,
+) -> Iterator[Any]:
     """A run, in a session of its own.
 
     Args:
         arguments: those of the command line.
         folder: its working folder.
-        command: what they are given to.
         terminal: its standard input and errors; None: errors go into a pipe, as its output does.
         rests: seconds at each task.
+        prepare: see :data:`Preparation`.
     """
     environment = {**ENVIRONMENT, **slowed(folder, rests)}
-    streams: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "start_new_session": True}
-    if command is COMMAND and terminal is None:
-        process: Any = preloaded().start(arguments, folder, environment, prepare=PREPARED, **streams)
-    else:
-        if terminal is not None:
-            streams |= {"stdin": terminal, "stderr": terminal}
-        process = subprocess.Popen([*command, *arguments], cwd=folder, env=environment, text=True, **streams)
+    errors = subprocess.PIPE if terminal is None else os.fdopen(os.dup(terminal), "w")
+    process = preloaded().start(
+        arguments,
+        folder,
+        environment,
+        stdin=terminal,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        start_new_session=True,
+        prepare=prepare,
+    )
+    if not isinstance(errors, int):
+        errors.close()
     try:
         yield process
     finally:
@@ -92,7 +98,7 @@ def tasks_done(folder: Path) -> int:
         return 0
 
 
-def wait_for_results(folder: Path, process: subprocess.Popen[str], at_least: int = 1) -> int:
+def wait_for_results(folder: Path, process: Any, at_least: int = 1) -> int:
     """Wait until so many results are committed; their number."""
     deadline = time.monotonic() + 60
 

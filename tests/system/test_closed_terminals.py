@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
-import subprocess
-import sys
+import termios
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
-from tests.support.command_line import COMMAND, Run
+from tests.support.command_line import Run
 from tests.support.terminals import Terminal
 from tests.system import resting
 from tests.system.resting import ANSWER, CAMPAIGN, hurry, wait_for_results, workers_of
 
 
-def started(folder: Path, terminal: Terminal, before: str = "") -> AbstractContextManager[subprocess.Popen[str]]:
-    """A run on a terminal; its standard output is a pipe.
+def take_terminal(ignores_its_end: bool) -> None:
+    """Have the terminal of this process control it."""
+    fcntl.ioctl(2, termios.TIOCSCTTY, 0)
+    os.environ["TERM"] = "xterm"
+    if ignores_its_end:
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
 
-    Args:
-        before: a line of Python that its process executes before it becomes the run.
-    """
-    lines = [
-        "import fcntl, os, signal, sys, termios",
-        "fcntl.ioctl(2, termios.TIOCSCTTY, 0)",
-        "os.environ['TERM'] = 'xterm'",
-        before,
-        "os.execv(sys.argv[1], sys.argv[1:])",
-    ]
-    return resting.started(CAMPAIGN, folder, [sys.executable, "-c", "\n".join(lines), *COMMAND], terminal.end)
+
+def started(folder: Path, terminal: Terminal, ignores_its_end: bool = False) -> AbstractContextManager[Any]:
+    """A run on a terminal; its standard output is a pipe."""
+    prepare = f"{__name__}:{take_terminal.__name__}", {"ignores_its_end": ignores_its_end}
+    return resting.started(CAMPAIGN, folder, terminal.end, prepare=prepare)
 
 
 def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
@@ -50,7 +49,7 @@ def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
 def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(tmp_path: Path) -> None:
     """``nohup`` and ``trap '' HUP`` have it do so; what it remarks has no place any more, and ends nothing."""
     terminal = Terminal()
-    with started(tmp_path, terminal, "signal.signal(signal.SIGHUP, signal.SIG_IGN)") as process:
+    with started(tmp_path, terminal, ignores_its_end=True) as process:
         wait_for_results(tmp_path, process)
         terminal.close()
         process.send_signal(signal.SIGHUP)

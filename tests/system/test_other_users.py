@@ -165,6 +165,7 @@ def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
     assert said.startswith(f"langford: {folder} is not used for compiled code: others may write to it")
 
 
+@pytest.mark.exhaustive
 def test_settings_of_numba_in_the_working_folder(warm: Machine) -> None:
     """numba reads them again before each compilation: here they come after the program has begun."""
     folder = warm.top / "theirs"

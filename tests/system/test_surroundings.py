@@ -252,10 +252,10 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
                 "create langford 32 --depth 60 --yes",
                 "count 60 --method miller",
                 "count 32",
+                "estimate 64 --walks 100000",
             ]
         ),
         "create langford 24 --method godfrey --depth 24",
-        "estimate 64 --walks 100000",
     ],
 )
 def test_memory_is_bounded(tmp_path: Path, arguments: str) -> None:
