@@ -70,7 +70,8 @@ def forget_the_shell() -> None:
     for name in list(os.environ):
         if name.startswith(DROPPED) and name not in {*KEPT, RUN}:
             del os.environ[name]
-    os.environ |= {"LANG": "C.UTF-8", "TERM": "dumb"}
+    # As many threads as cores in each of many processes only wait for each other, and do so busily.
+    os.environ |= {"LANG": "C.UTF-8", "TERM": "dumb", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def watch_over_this_run() -> None:
