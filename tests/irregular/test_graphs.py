@@ -27,6 +27,7 @@ from langford.irregular.partition import Grid, PartitionedGraph
 from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
+from tests.support.cases import exhaustive
 
 DIRECTIONS = ["auto", "down", "up"]
 
@@ -414,7 +415,7 @@ def test_memory_is_what_the_narrowest_group_leaves(
 
 
 @pytest.mark.parametrize(("scale", "edgefactor"), [(14, 16), (11, 128), (16, 1)])
-@pytest.mark.parametrize("ranks", [0, 1, 3])
+@pytest.mark.parametrize("ranks", [0, *exhaustive([1]), 3])
 def test_the_protocol_needs_no_more_memory_than_it_asks_for(
     ranks: int, scale: int, edgefactor: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
