@@ -26,9 +26,9 @@ from tests.extensions.exact_godfrey import ExactGodfrey
 from tests.extensions.inclusion import MOST_PLACES, Inclusion
 from tests.extensions.local_queue import LocalQueue, local_script
 from tests.support import brute_force
-from tests.support.command_line import COMMAND
 from tests.support.command_line import Run as CommandLine
 from tests.support.consoles import KeptConsole
+from tests.support.preloaded import Preparation, preloaded
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
@@ -142,13 +142,23 @@ def test_a_kernel_of_ones_own_equals_the_other_task_by_task(monkeypatch: pytest.
 # -- a queue system ---------------------------------------------------------------------------
 
 
-def test_a_queue_system_of_ones_own_completes_a_campaign(langford: CommandLine, tmp_path: Path) -> None:
+@pytest.fixture
+def program(tmp_path: Path) -> list[str]:
+    """``langford``, which begins when the queue has two jobs: as if its start took as long as it may."""
+    prepare: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
+    wait = 'until [ -e "$0" ]; do sleep 0.1; done; exec "$@"'
+    return ["sh", "-c", wait, str(tmp_path / "2.sh"), str(preloaded().program_for(tmp_path / "programs", prepare))]
+
+
+def test_a_queue_system_of_ones_own_completes_a_campaign(
+    langford: CommandLine, program: list[str], tmp_path: Path
+) -> None:
     key = PlanKey(Problem.langford(12), "polyphase", 8)
     assert langford("create", "langford", "12", "--depth", "8").returncode == 0
     ledger = Ledger(str(tmp_path / "langford.db"))
     campaign = ledger.campaign(key.name)
     options = ["--depth", "8", "--workers", "1", "--ledger", str(tmp_path / "langford.db")]
-    command = [*COMMAND, "run", "langford", "12", *options]
+    command = [*program, "run", "langford", "12", *options]
     queue, console = LocalQueue(tmp_path, slots=2), KeptConsole()
     keeper = QueueKeeper(
         queue,
