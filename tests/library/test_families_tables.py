@@ -1,4 +1,4 @@
-"""The b-files in docs/tables: each line up to n = 12 is counted again, and those beyond are at least possible."""
+"""The b-files in docs/tables: lines up to n = 12 are counted again, and the others are at least possible."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ from jobs.tables.rows import Row, Table
 from langford.cli.campaigns.table import table as command
 from langford.reference import published
 from langford.variants import PARAMETERS, VARIANTS
+from tests.support.cases import exhaustive
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 FILES = sorted(TABLES.glob("*.txt"))
 COUNTED_UP_TO = 12
+LONGEST = TABLES / "extended-rosa.txt"
+"""Of more than a thousand lines."""
+UNEXPLAINED = (4, 5, 6)
+"""The extended Rosa sequences that do not exist though nothing forbids them: n and both holes."""
 
 
 def family_of(header: list[str]) -> Family:
@@ -52,8 +57,12 @@ def test_there_is_a_table_of_every_family() -> None:
     assert shown == {*VARIANTS}
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_the_lines_of_a_table_are_right(file: Path) -> None:
+@pytest.mark.parametrize(
+    ("file", "every"),
+    [*((file, 8 if file == LONGEST else 1) for file in FILES), *exhaustive([(LONGEST, 1)])],
+    ids=lambda value: getattr(value, "stem", value),
+)
+def test_the_lines_of_a_table_are_right(file: Path, every: int) -> None:
     header, numbers = read_table(file)
     family = family_of(header)
     wanted = entries(family)
@@ -62,13 +71,13 @@ def test_the_lines_of_a_table_are_right(file: Path) -> None:
     )
     known: dict[object, int] = {}
     table = Table(family, [Row(entry, 0, 0) for entry in wanted])
-    small = [entry.n <= COUNTED_UP_TO for entry in wanted]
+    small = [entry.n <= COUNTED_UP_TO and number % every == 0 for number, entry in enumerate(wanted)]
     assert any(small)
     wrong = []
     for entry, (_, number), counts in zip(wanted, numbers, small, strict=True):
         if counts and number != table.number(counted(entry, known)):
             wrong.append(entry)
-        if not counts and bool(number) == bool(entry.obstruction):
+        if not counts and bool(number) == bool(entry.obstruction) and (entry.n, *entry.values) != UNEXPLAINED:
             wrong.append(entry)
         value = published(entry.problems[0])
         if len(entry.problems) == 1 and value is not None and number != value:
