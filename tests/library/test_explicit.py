@@ -18,6 +18,7 @@ from langford.estimation import estimate
 from langford.problem import Problem
 from langford.reference import PUBLISHED
 from tests.support import brute_force
+from tests.support.cases import exhaustive
 from tests.support.problems import SMALL_SETS
 
 
@@ -62,8 +63,7 @@ def test_samples_are_uniform() -> None:
     "problem",
     [
         Problem.langford(28),
-        Problem.langford(32),
-        Problem.skolem(20),
+        *exhaustive([Problem.langford(32), Problem.skolem(20)]),
         Problem.hooked_skolem(18),
         Problem.langford(9, 3),
     ],
@@ -154,9 +154,7 @@ def test_what_cannot_be_written_is_said_before_the_search(
     ("variant", "copies", "n"),
     [
         ("langford", 2, 12),
-        ("langford", 2, 20),
-        ("skolem", 2, 17),
-        ("hooked-skolem", 2, 14),
+        *exhaustive([("langford", 2, 20), ("skolem", 2, 17), ("hooked-skolem", 2, 14)]),
         ("langford", 3, 17),
     ],
 )

@@ -15,7 +15,7 @@ from langford.methods.polyphase.plan import PolyphasePlan
 from langford.problem import Problem
 from langford.reference import published
 from tests.library.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
-from tests.support.cases import few
+from tests.support.cases import exhaustive, few
 
 SMALL = [problem for problem in PROBLEMS if problem.places <= 18]
 
@@ -35,7 +35,7 @@ class Texts:
         raise StopIteration
 
 
-@pytest.mark.parametrize(("problem", "architecture"), COMPILED, ids=str)
+@pytest.mark.parametrize(("problem", "architecture"), [*COMPILED[:2], *exhaustive(COMPILED[2:])], ids=str)
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     texts = Texts()
     with pytest.raises(StopIteration):
@@ -43,7 +43,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     compile_only(texts.text, architecture)
 
 
-@pytest.mark.parametrize("problem", few(SMALL, 6), **BY_NAME)
+@pytest.mark.parametrize("problem", few(SMALL, 4), **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem)
     gpu = GodfreyOnGpu(plan, host_program(), Launch(threads=64))

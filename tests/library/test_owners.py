@@ -12,11 +12,11 @@ PROBLEMS = [
     Problem.langford(7),
     Problem.langford(8),
     Problem.langford(6),  # none exists
-    Problem.skolem(5),
+    Problem.skolem(4),
     Problem.skolem(8),
     Problem.hooked_skolem(6),
-    Problem.hooked_langford(5),
-    Problem.from_differences([1, 2, 4, 5, 7], empty=[2]),
+    Problem.hooked_langford(6),
+    Problem.from_differences([1, 2, 4, 5, 6, 7], empty=[2]),
     Problem.skolem(9, 3),
 ]
 

@@ -53,7 +53,7 @@ def test_compiles_without_tensor_cores() -> None:
     compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
-@pytest.mark.parametrize("problem", few((problem for problem in PROBLEMS if problem.n < 10), 6), **BY_NAME)
+@pytest.mark.parametrize("problem", few((problem for problem in PROBLEMS if problem.n < 10), 4), **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = plan_of(problem, depth)
@@ -63,7 +63,7 @@ def test_tasks_on_the_host(problem: Problem) -> None:
     assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
 
 
-@pytest.mark.parametrize("problem", few(WIDE, 2), **BY_NAME)
+@pytest.mark.parametrize("problem", [*exhaustive(WIDE[:-1]), WIDE[-1]], **BY_NAME)
 def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
     plan = plan_of(problem, 0)
@@ -80,8 +80,8 @@ def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
     # One even sum, of outer signs alone: threads find all of their v's alive.
     plan = plan_of(Problem.from_differences([*range(1, 22, 2), 20]), 8)
     gpu = PolyphaseOnGpu(plan, host_program(), threads=32)
-    for index in plan.work.argsort()[-3:]:
-        assert gpu.evaluate(int(index)) == plan.evaluate(int(index))
+    index = int(plan.work.argmax())
+    assert gpu.evaluate(index) == plan.evaluate(index)
 
 
 @pytest.mark.parametrize("problem", [*exhaustive([Problem.langford(9)]), Problem.skolem(8)], **BY_NAME)

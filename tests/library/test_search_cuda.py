@@ -22,7 +22,7 @@ from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
 from langford.reference import published
 from tests.library.programs import BY_NAME, compile_only, gpu_program, host_program
-from tests.support.cases import few
+from tests.support.cases import exhaustive, few
 
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
 SMALL = Settings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
@@ -85,7 +85,7 @@ def test_compiles_for_gpus(method: str, problem: Problem, options: dict[str, int
     compile_only(texts[0], architecture)
 
 
-@pytest.mark.parametrize("problem", few(PROBLEMS, 6), **BY_NAME)
+@pytest.mark.parametrize("problem", few(PROBLEMS, 4), **BY_NAME)
 @pytest.mark.parametrize("method", ["miller", "regular"])
 def test_tasks_on_the_host(method: str, problem: Problem) -> None:
     plan = plan_of(method, problem)
@@ -95,7 +95,7 @@ def test_tasks_on_the_host(method: str, problem: Problem) -> None:
 
 
 @pytest.mark.parametrize(("method", "options"), KERNELS)
-@pytest.mark.parametrize("lane_colours", few([1, 4, 9], 2))
+@pytest.mark.parametrize("lane_colours", [*exhaustive([1, 4]), 9])
 def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours: int) -> None:
     plan = plan_of(method, Problem.langford(9 if lane_colours == 9 else 8), 1)
     both(plan, on_gpu(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))

@@ -27,7 +27,7 @@ from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
 from tests.library.test_sums import WIDE
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive, few
+from tests.support.cases import exhaustive
 
 SEEDS = st.integers(0, 2**31 - 1)
 INNER = 9
@@ -102,6 +102,7 @@ def definition(plan: ShiftedPlan, index: int) -> PartialResult:
 # -- the factors ------------------------------------------------------------------------------
 
 
+@settings(max_examples=40)
 @given(st.one_of(SMALL_SETS, st.sampled_from(WIDE)), SEEDS, st.randoms(use_true_random=False))
 def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Random) -> None:
     for forms in all_forms(problem, seed):
@@ -112,6 +113,7 @@ def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Ra
             assert abs(form.value(x) // 4) <= form.bound
 
 
+@settings(max_examples=40)
 @given(st.sampled_from(WIDE), SEEDS, st.randoms(use_true_random=False))
 def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, random: Random) -> None:
     for forms in all_forms(problem, seed):
@@ -124,6 +126,7 @@ def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, 
             assert all(abs(part) <= half.bound for part, half in zip(parts, (of_u, of_v), strict=True))
 
 
+@settings(max_examples=40)
 @given(st.sampled_from([problem for problem in WIDE if problem.mirrored]), SEEDS, st.randoms(use_true_random=False))
 def test_the_mirror_keeps_factors_or_changes_their_signs(problem: Problem, seed: int, random: Random) -> None:
     x = {place: random.choice((1, -1)) for place in problem.filled}
@@ -214,7 +217,11 @@ def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem, version
 
 @pytest.mark.parametrize(
     "problem",
-    few([Problem.langford(15), Problem.langford(16), Problem.skolem(16), Problem.hooked_skolem(15)], 2),
+    [
+        Problem.langford(12),
+        Problem.hooked_skolem(11),
+        *exhaustive([Problem.langford(15), Problem.langford(16), Problem.skolem(16), Problem.hooked_skolem(15)]),
+    ],
     ids=str,
 )
 def test_two_seeds_and_two_versions_agree(problem: Problem) -> None:
@@ -294,10 +301,15 @@ def signs_at(components: NDArray[np.int64], places: list[int]) -> dict[int, NDAr
 @pytest.mark.parametrize(
     "problem",
     [
-        *few(WIDE, 3),
+        # Those of test_shifted_cuda.py: one kernel for both.
+        Problem.langford(16),
+        Problem.langford(28),
         Problem.hooked_langford(32),
-        *exhaustive([Problem.from_differences(range(1, 64, 2))]),
         Problem.from_differences(range(2, 42, 2)),
+        *exhaustive([
+            *(each for each in WIDE if each not in (Problem.langford(16), Problem.langford(28))),
+            Problem.from_differences(range(1, 64, 2)),
+        ]),
     ],
     ids=lambda problem: problem.name[:30],
 )  # fmt: skip

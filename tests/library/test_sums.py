@@ -32,7 +32,7 @@ from tests.support.problems import SMALL_SETS
 
 
 @given(SMALL_SETS)
-@settings(max_examples=40)
+@settings(max_examples=20)
 def test_random_sets_sum_to_the_definition(problem: Problem) -> None:
     total = godfrey_sum(problem)
     assert total == 4**problem.n * arrangements(problem)
@@ -124,7 +124,7 @@ def images(problem: Problem, signs: dict[int, int]) -> list[dict[int, int]]:
     return found
 
 
-@pytest.mark.parametrize("problem", few(WIDE, 4), ids=lambda problem: problem.name)
+@pytest.mark.parametrize("problem", few(WIDE, 2), ids=lambda problem: problem.name)
 def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
     plan = METHODS["polyphase"].plan(problem, 0)
     assert isinstance(plan, PolyphasePlan)

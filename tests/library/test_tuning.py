@@ -17,10 +17,11 @@ from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch
 from langford.problem import Problem
 from tests.library.programs import host_program
+from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 
 
-@pytest.mark.parametrize("method", ["miller", "regular"])
+@pytest.mark.parametrize("method", [*exhaustive(["miller"]), "regular"])  # which has one experiment more
 def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, few in {
         "AROUND": 1,
@@ -92,7 +93,7 @@ def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.for_cores(Problem.langford(12), METHODS["miller"]) == Problem.langford(12)
 
 
-@pytest.mark.parametrize("method", ["miller", "godfrey"])
+@pytest.mark.parametrize("method", ["miller", *exhaustive(["godfrey"])])
 def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
     done = langford("tune", method, "--n", "8", "--repeat", "1", "--out", "figures", "--no-save", "--json")
