@@ -17,6 +17,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import WorkStealingScheduling
 
+import tests.support.compiled
 import tests.support.inheritance  # noqa: F401  (before all others)
 from db import Ledger
 from langford.kernels.cache import cache_folder

@@ -1,0 +1,29 @@
+"""One cache of compiled statements for all ledgers that a process opens.
+
+SQLAlchemy gives each engine its own.  A run or a server opens one ledger and keeps it; tests open hundreds, and
+would compile the same statements for each.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event
+
+
+class Compiled(dict[Any, Any]):
+    """Compiled statements, by the name of their dialect: each engine has a dialect of its own."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+_COMPILED = Compiled()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share(connection: Connection) -> None:
+    connection.execution_options(compiled_cache=_COMPILED)
