@@ -14,6 +14,7 @@ from db.look.overview.figures import Arrival, Running
 from db.look.overview.time_left.forecast import ENOUGH_RESULTS, estimate
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from langford.speed import LEAST_SHARE
+from tests.support.cases import exhaustive
 from tests.support.replays import (
     BY_ANOTHER_KERNEL,
     LOOKS,
@@ -55,15 +56,15 @@ tasks.  Where each gets fewer, the first results are those of the shortest tasks
 ``polyphase`` is 25% too short at 5% of the work."""
 WITHOUT_TIMES = {"langford-27-polyphase-16", "langford-28-polyphase-16"}
 """Their exports do not say when a task was computed."""
+FARMS = [(name, devices) for name, most in MOST_DEVICES.items() for devices in (1, 2, 4, 8, 16) if devices <= most]
 CAMPAIGNS |= {
-    f"{name} on {devices}": (partial(recorded, name), [replace(GPU, devices=devices)])
-    for name, most in MOST_DEVICES.items()
-    for devices in (1, 2, 4, 8, 16)
-    if devices <= most
+    f"{name} on {devices}": (partial(recorded, name), [replace(GPU, devices=devices)]) for name, devices in FARMS
 }
+BETWEEN = [f"{name} on {devices}" for name, devices in FARMS if 1 < devices < MOST_DEVICES[name]]
+"""On neither one device nor the most of them."""
 
 
-@pytest.mark.parametrize("name", CAMPAIGNS)
+@pytest.mark.parametrize("name", [*(name for name in CAMPAIGNS if name not in BETWEEN), *exhaustive(BETWEEN)])
 def test_the_time_left_is_right_and_falls(name: str) -> None:
     """From 5% of the work on, it is within 15%, or the time of a task, if enough tasks of each size are done.
 

@@ -39,11 +39,12 @@ from tests.support.campaigns import (
     new_campaign,
     true_deliveries,
 )
+from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 from tests.support.histories import Histories
 
 
-@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
+@pytest.fixture(params=["sqlite", "postgres", *exhaustive(["pgbouncer"])])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     opened = new_ledger(request.param, tmp_path)
     yield opened
@@ -377,9 +378,9 @@ def test_a_long_label_of_a_token_is_cut(campaign: Campaign) -> None:
 
 
 class PostgresHistories(Histories):
-    """The same histories on Postgres."""
+    """The same histories on Postgres behind PgBouncer."""
 
-    database = "postgres"
+    database = "pgbouncer"
 
 
 class MoreHistories(Histories):

@@ -40,7 +40,7 @@ from tests.support.campaigns import (
     forged,
     new_campaign,
 )
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_address, new_ledger
 
 RIVALS = 4
 DRAWN = frozenset([0, 1])
@@ -62,7 +62,7 @@ def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
 
 @pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return fresh_database(request.param, tmp_path)
+    return new_address(request.param, tmp_path)
 
 
 def together(act: Callable[[int], Any]) -> list[Any]:
@@ -113,8 +113,10 @@ def test_what_sqlite_does_not_wait_for_is_tried_again(reason: str, times: int) -
     assert Cursor.tried == times
 
 
-def test_everything_is_made_once_when_all_make_it_at_the_same_moment(where: str) -> None:
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", "pgbouncer"])
+def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, tmp_path: Path) -> None:
     """The ledger itself, its campaign, a worker, and the same exported results taken in."""
+    where = fresh_database(kind, tmp_path)
 
     def make(number: int) -> tuple[str, str]:
         with Ledger(where, create=True) as ledger:
@@ -147,7 +149,7 @@ def test_an_import_raises_the_share_while_results_arrive(where: str) -> None:
     export = Export(
         NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]), promise=Promise(1.0, DRAWN)
     )
-    with Ledger(where, create=True) as ledger:
+    with Ledger(where) as ledger:
         campaign = new_campaign(ledger, "")
 
         def act(mine: Campaign, number: int) -> None:
@@ -168,7 +170,6 @@ def test_an_import_raises_the_share_while_results_arrive(where: str) -> None:
 
 def test_workers_that_enrol_at_the_same_moment_are_one_voter(where: str) -> None:
     """Else a machine that is caught with a lie would go on as the other voter."""
-    Ledger(where, create=True).close()
     ledgers = [Ledger(where) for _ in range(RIVALS)]
     for host in range(10):
         together(lambda number, host=host: ledgers[number].enrol(f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
@@ -182,8 +183,7 @@ def test_workers_that_enrol_at_the_same_moment_are_one_voter(where: str) -> None
 
 
 def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Path) -> None:
-    where = fresh_database("postgres", tmp_path)
-    with Ledger(where, create=True) as ledger, ThreadPoolExecutor(1) as pool:
+    with new_ledger("postgres", tmp_path) as ledger, ThreadPoolExecutor(1) as pool:
         campaign = new_campaign(ledger)
         first, second = campaign.lease("a", 2, HOUR)
         with ledger.database.engine.connect() as rival:
@@ -208,7 +208,7 @@ def waits(ledger: Ledger) -> bool:
 
 
 def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:
-    new_campaign(Ledger(where, create=True))
+    new_campaign(Ledger(where))
 
     def claim(campaign: Campaign, number: int) -> list[int]:
         mine: list[int] = []
@@ -222,7 +222,7 @@ def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:
 @pytest.mark.parametrize("lying", [False, True])
 def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
     """Each rival holds an attempt at every task; they hand in all at once, in different orders."""
-    ledger = Ledger(where, create=True)
+    ledger = Ledger(where)
     campaign = new_campaign(ledger)
     attempts = [campaign.lease("ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
     assert {len(each) for each in attempts} == {TASKS}
@@ -271,7 +271,7 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.parametrize("attempt", [0, 2**31, 2**62])
 def test_attempts_that_nobody_has(where: str, attempt: int) -> None:
-    ledger = Ledger(where, create=True)
+    ledger = Ledger(where)
     campaign = new_campaign(ledger)
     shown = Credential(attempt, "guessed")
     assert campaign.renew([shown], HOUR) == set()

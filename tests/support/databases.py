@@ -104,6 +104,12 @@ def new_ledger(kind: str, folder: Path, file: str = "ledger.db") -> Ledger:
     return ledger
 
 
+def new_address(kind: str, folder: Path) -> str:
+    """The URL of a database as of :func:`fresh_database` that has a ledger without campaigns."""
+    with new_ledger(kind, folder) as ledger:
+        return ledger.database.where
+
+
 @cache
 def _administration() -> Any:
     """A connection to the server that creates databases."""

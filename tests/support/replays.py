@@ -19,7 +19,7 @@ from db.look.overview.time_left.task_times import FEWEST_ALIKE
 from langford.methods import plan_of
 
 RECORDED = Path(__file__).parents[2] / "jobs" / "campaigns"
-LOOKS = 200
+LOOKS = 100
 BY_ANOTHER_KERNEL = {"langford-31-shifted-16": 42}
 """How many tasks were computed first by a kernel that took 1.2 times as long: nothing foretells a faster one."""
 START = 1_750_000_000.0
@@ -187,9 +187,9 @@ def looks(work: Sequence[float], seconds: Sequence[float], machines: Sequence[Ma
     arrivals = whole.arrivals()
     times = [arrival.at for arrival in arrivals]
     models = {machine.name: machine.model for machine in machines}
-    ends = {}
+    ends, until = {}, whole.end
     for number in range(LOOKS):
-        now = whole.end * number / LOOKS
+        now = until * number / LOOKS
         # Nobody knows who will come or leave.
         known = tuple(replace(m, leaves=NEVER) if m.leaves > now else m for m in machines if m.comes <= now)
         if known not in ends:
