@@ -14,7 +14,7 @@ from db.store import copying
 from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_address
 
 PAIRS = [
     ("sqlite", "postgres"),
@@ -37,7 +37,7 @@ def finish(where: str) -> int:
 @pytest.mark.parametrize(("kind", "other"), PAIRS)
 def test_a_copy_is_the_same_and_goes_on(tmp_path: Path, kind: str, other: str) -> None:
     (tmp_path / "other").mkdir()
-    source, target = fresh_database(kind, tmp_path), fresh_database(other, tmp_path / "other")
+    source, target = new_address(kind, tmp_path), fresh_database(other, tmp_path / "other")
     write_used_ledger(source)
     tables = copying.copy(source, target)
     assert {table.name: table.rows for table in tables}["task"] == TASKS
@@ -47,7 +47,7 @@ def test_a_copy_is_the_same_and_goes_on(tmp_path: Path, kind: str, other: str) -
 
 
 def test_a_copy_of_a_copy_has_the_same_checksums(tmp_path: Path) -> None:
-    names = [str(tmp_path / "a.db"), fresh_database("postgres", tmp_path), str(tmp_path / "c.db")]
+    names = [new_address("sqlite", tmp_path), fresh_database("postgres", tmp_path), str(tmp_path / "c.db")]
     write_used_ledger(names[0])
     first = copying.copy(names[0], names[1])
     assert copying.copy(names[1], names[2]) == first

@@ -26,6 +26,7 @@ from jobs.run.loop import result
 from jobs.verify.exchange import take
 from langford.methods import plan_of
 from langford.result import Evaluation
+from tests.support.cases import few
 from tests.support.databases import new_ledger
 
 EARLIER = Path(__file__).parent / "earlier"
@@ -56,7 +57,7 @@ def test_there_is_a_ledger_and_an_export_of_every_schema() -> None:
         assert sorted(file.name.removesuffix(suffix) for file in EARLIER.glob(f"*{suffix}")) == SCHEMAS
 
 
-@pytest.mark.parametrize("schema", SCHEMAS)
+@pytest.mark.parametrize("schema", few(SCHEMAS, 4))
 def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp_path: Path) -> None:
     where = ledger_of(schema, tmp_path)
     before = dump(Path(where))

@@ -31,19 +31,19 @@ from tests.support.campaigns import (
     true_deliveries,
     write_used_ledger,
 )
-from tests.support.databases import fresh_database
+from tests.support.databases import new_address
 
 OTHER = PlanKey(Problem.skolem(8), "polyphase", 8)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return fresh_database(request.param, tmp_path)
+    return new_address(request.param, tmp_path)
 
 
 @pytest.fixture
 def ledger(where: str) -> Iterator[Ledger]:
-    with Ledger(where, create=True) as opened:
+    with Ledger(where) as opened:
         yield opened
 
 

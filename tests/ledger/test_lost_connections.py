@@ -19,11 +19,11 @@ from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.states import TaskState
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
-from tests.support.databases import fresh_database, postgres
+from tests.support.databases import new_address, postgres
 from tests.support.ports import free_port
+from tests.system import resting
 
-RUN = ["run", "langford", "16", "--method", "godfrey", "--depth", "8", "--workers", "2", "--name", "far"]
-ANSWER = "L(2,16) = 326,721,800\n"
+RUN = [*resting.CAMPAIGN, "--workers", "1"]
 
 
 class Wire:
@@ -39,7 +39,7 @@ class Wire:
     """
 
     def __init__(self, folder: Path) -> None:
-        self.database = fresh_database("postgres", folder)
+        self.database = new_address("postgres", folder)
         url = make_url(self.database)
         self._socket = str(next(Path(str(url.query["host"])).glob(".s.PGSQL.*[0-9]")))
         self.port, self.name = free_port(), url.database
@@ -83,9 +83,7 @@ class Wire:
 
 @pytest.fixture
 def wire(tmp_path: Path) -> Wire:
-    made = Wire(tmp_path)
-    Ledger(made.database, create=True).close()
-    return made
+    return Wire(tmp_path)
 
 
 @contextlib.contextmanager
@@ -101,11 +99,10 @@ def started(folder: Path, *arguments: str, **variables: str) -> Iterator[subproc
         process.communicate()
 
 
-def done(database: str) -> int:
+def done(ledger: Ledger) -> int:
     """Results committed so far."""
-    with Ledger(database) as ledger:
-        standings = [campaign.standing() for campaign in ledger.campaigns()]
-        return sum(standing.tasks.get(TaskState.DONE, 0) for standing in standings)
+    standings = [campaign.standing() for campaign in ledger.campaigns()]
+    return sum(standing.tasks.get(TaskState.DONE, 0) for standing in standings)
 
 
 def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> None:
@@ -117,28 +114,30 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> Non
         time.sleep(0.1)
 
 
-def wait_for(database: str, process: subprocess.Popen[str], at_least: int) -> None:
-    """Wait until results are committed."""
-    wait_until(lambda: done(database) >= at_least, process)
+def wait_for(database: str, process: subprocess.Popen[str], more: int) -> None:
+    """Wait until more results are committed."""
+    with Ledger(database) as ledger:
+        before = done(ledger)
+        wait_until(lambda: done(ledger) >= before + more, process)
 
 
 def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
-    with started(tmp_path, *RUN, "--ledger", wire.address) as process:
+    with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
         wait_for(wire.database, process, 3)
         wire.cut()
-        wait_for(wire.database, process, done(wire.database) + 5)
+        wait_for(wire.database, process, 5)
         postgres().psql(
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
             f"WHERE datname = '{wire.name}' AND pid <> pg_backend_pid();"
         )
-        wait_for(wire.database, process, done(wire.database) + 5)
+        wait_for(wire.database, process, 5)
         wire.refusing = True
         wire.cut()
         wait_until(lambda: wire.refused >= 2, process)
         wire.refusing = False
         output, errors = process.communicate(timeout=150)
     assert process.returncode == 0, errors
-    assert output.startswith(ANSWER)
+    assert output.startswith(resting.ANSWER)
     assert errors.count("asking again") >= 2
     assert "the ledger is back" in errors
     with Ledger(wire.database) as ledger:
@@ -150,7 +149,7 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("how", ["hangs", "refuses"])
 def test_a_run_hears_sigterm_while_its_ledger_is_away(wire: Wire, tmp_path: Path, how: str) -> None:
-    with started(tmp_path, *RUN, "--ledger", wire.address) as process:
+    with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
         wait_for(wire.database, process, 3)
         if how == "hangs":
             wire.dropped = True
@@ -186,9 +185,8 @@ def programs(tmp_path: Path) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
-def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, programs: str) -> None:
-    with started(tmp_path, "create", "langford", "16", "--depth", "8", "--ledger", wire.database) as created:
-        assert created.wait(100) == 0
+def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, langford: Run, programs: str) -> None:
+    assert langford("create", "langford", "16", "--depth", "8", "--ledger", wire.database).returncode == 0
     keep = ["slurm", "keep", "langford-16-polyphase-8", "--time", "20:00", "--max-queued", "2"]
     soon = planted(
         tmp_path / "soon",
@@ -266,41 +264,20 @@ def read_only(wire: Wire, langford: Run) -> str:
 NAME = "langford-8-polyphase-4"
 
 
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        ["status"],
-        ["status", NAME, "--json"],
-        ["tasks", NAME],
-        ["result", NAME],
-        ["export", NAME, "--out", "out.jsonl.gz"],
-        ["verify", NAME, "--sample", "100%"],
-        ["token", NAME, "--list"],
-        ["run", "langford", "8", "--depth", "4"],
-    ],
-)
-def test_what_a_role_may_do_that_only_reads(read_only: str, langford: Run, arguments: list[str]) -> None:
-    done = langford(*arguments, "--ledger", read_only)
-    assert done.returncode == 0, done.stderr
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
+def test_a_role_that_only_reads_is_refused_in_one_line(read_only: str, wire: Wire, langford: Run) -> None:
+    """What it may read is in ``test_reading_roles``."""
+    assert langford("export", NAME, "--out", "out.jsonl.gz", "--ledger", wire.database).returncode == 0
+    with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
+        connection.exec_driver_sql("DELETE FROM result; DELETE FROM attempt; UPDATE task SET state = 'ready'")
+    for arguments in (
         ["run", "langford", "7"],
         ["create", "langford", "7"],
         ["retry", NAME],
         ["release", NAME],
         ["token", NAME],
         ["import", "out.jsonl.gz"],
-    ],
-)
-def test_the_rest_is_one_line(read_only: str, wire: Wire, langford: Run, arguments: list[str]) -> None:
-    if arguments[0] == "import":
-        assert langford("export", NAME, "--out", "out.jsonl.gz", "--ledger", wire.database).returncode == 0
-        with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
-            connection.exec_driver_sql("DELETE FROM result; DELETE FROM attempt; UPDATE task SET state = 'ready'")
-    done = langford(*arguments, "--ledger", read_only)
-    assert done.returncode == 2, done.stderr
-    assert "may not do this" in done.stderr
-    assert len(done.stderr.splitlines()) == 1, done.stderr
+    ):
+        done = langford(*arguments, "--ledger", read_only)
+        assert done.returncode == 2, (arguments, done.stderr)
+        assert "may not do this" in done.stderr
+        assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -30,7 +30,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, delivery, finish, forged
-from tests.support.databases import fresh_database
+from tests.support.databases import new_address
 
 CLOSE = 0.05
 """The clock goes on while a test looks: times and speeds are known to this share."""
@@ -43,7 +43,7 @@ class History:
     """Campaigns to which things happened some seconds ago: before the look at them, however long a test takes."""
 
     def __init__(self, where: str) -> None:
-        self.ledger = Ledger(where, create=True)
+        self.ledger = Ledger(where)
         self._changes: list[Update] = []
         self.campaign: Campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
 
@@ -92,7 +92,7 @@ class History:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
-    made = History(fresh_database(request.param, tmp_path))
+    made = History(new_address(request.param, tmp_path))
     yield made
     made.ledger.close()
 

@@ -19,7 +19,7 @@ from db.store.schema import MIGRATIONS, SCHEMA
 from db.store.upgrading import upgrade
 from jobs.run.loop import result
 from tests.support.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
-from tests.support.databases import fresh_database
+from tests.support.databases import fresh_database, new_address
 from tests.support.earlier_schemas import GONE, LAST, UNDONE
 
 Columns = dict[str, list[str]]
@@ -53,7 +53,7 @@ def rows(database: Database, chosen: Columns) -> dict[str, list[Any]]:
 @pytest.mark.parametrize("version", [LAST, "0007"])
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) -> None:
-    where = fresh_database(kind, tmp_path)
+    where = new_address(kind, tmp_path)
     write_used_ledger(where)
     with Database(where) as database:
         with database.writing() as connection:

@@ -26,7 +26,7 @@ from tests.support.campaigns import (
     true_deliveries,
     write_used_ledger,
 )
-from tests.support.databases import fresh_database, new_ledger
+from tests.support.databases import new_address, new_ledger
 
 ALL = Filters()
 KINDS = ["sqlite", "postgres", "pgbouncer"]
@@ -35,7 +35,7 @@ KINDS = ["sqlite", "postgres", "pgbouncer"]
 @pytest.fixture(scope="module", params=KINDS)
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """A ledger with a row in every table, in each kind of database; questions change nothing of it."""
-    where = fresh_database(request.param, tmp_path_factory.mktemp("asked"))
+    where = new_address(request.param, tmp_path_factory.mktemp("asked"))
     write_used_ledger(where)
     with Database(where) as opened:
         yield opened
@@ -44,7 +44,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 @pytest.fixture(params=KINDS)
 def finished(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
     """Such a ledger whose campaign is done."""
-    where = fresh_database(request.param, tmp_path)
+    where = new_address(request.param, tmp_path)
     write_used_ledger(where)
     with Ledger(where) as ledger:
         campaign = ledger.campaign(NAME)
@@ -165,18 +165,23 @@ def test_nothing_is_changed(database: Database, tmp_path: Path, sql: str) -> Non
     require_refused(database, tmp_path, sql)
 
 
-@pytest.mark.parametrize("sql", ONLY_SQLITE)
-def test_nothing_is_changed_in_sqlite(tmp_path: Path, sql: str) -> None:
-    where = fresh_database("sqlite", tmp_path)
+@pytest.fixture(scope="module")
+def sqlite(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
+    where = new_address("sqlite", tmp_path_factory.mktemp("sqlite"))
     write_used_ledger(where)
-    with Database(where) as database:
-        require_refused(database, tmp_path, sql)
+    with Database(where) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("sql", ONLY_SQLITE)
+def test_nothing_is_changed_in_sqlite(sqlite: Database, tmp_path: Path, sql: str) -> None:
+    require_refused(sqlite, tmp_path, sql)
 
 
 @pytest.fixture(scope="module")
 def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
     """A ledger in Postgres, whose role may do everything."""
-    where = fresh_database("postgres", tmp_path_factory.mktemp("postgres"))
+    where = new_address("postgres", tmp_path_factory.mktemp("postgres"))
     write_used_ledger(where)
     with Database(where) as opened:
         yield opened
@@ -211,22 +216,20 @@ def test_a_function_of_somebody_else_is_refused(postgres: Database) -> None:
 def test_a_question_has_its_time(database: Database) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
     with pytest.raises(BadQuery, match="--seconds"):  # without a limit it would never end
-        asked(database, endless, seconds=0.4)
+        asked(database, endless, seconds=0.1)
     assert asked(database, "SELECT 1") == [(1,)]
 
 
 def test_the_reading_of_rows_takes_its_time_too(database: Database) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
     with pytest.raises(BadQuery, match="--seconds"):
-        for _ in asked(database, endless, seconds=0.4):
+        for _ in asked(database, endless, seconds=0.1):
             pass
 
 
-def test_a_value_may_not_fill_the_memory(tmp_path: Path) -> None:
-    where = fresh_database("sqlite", tmp_path)
-    write_used_ledger(where)
-    with Database(where) as database, pytest.raises(BadQuery, match="too big"):
-        asked(database, "SELECT length(zeroblob(500000000))")
+def test_a_value_may_not_fill_the_memory(sqlite: Database) -> None:
+    with pytest.raises(BadQuery, match="too big"):
+        asked(sqlite, "SELECT length(zeroblob(500000000))")
 
 
 def test_the_sum_of_partial_results_keeps_every_digit(finished: Database) -> None:

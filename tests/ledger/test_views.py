@@ -11,7 +11,7 @@ from sqlalchemy import insert, text
 from db import Database
 from db.store.models import Attempt, Base, Campaign, Result, Task, Voter, Witness, Worker
 from db.store.views import VIEWS
-from tests.support.databases import fresh_database
+from tests.support.databases import new_address
 
 START = 1_800_000_000.0
 """2027-01-15T08:00:00Z"""
@@ -141,8 +141,8 @@ ROWS: dict[type[Base], list[dict[str, Any]]] = {
 
 @pytest.fixture(params=["sqlite", "postgres"], scope="module")
 def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Database]:
-    where = fresh_database(request.param, tmp_path_factory.mktemp("views"))
-    with Database(where, create=True) as made:
+    where = new_address(request.param, tmp_path_factory.mktemp("views"))
+    with Database(where) as made:
         with made.writing() as connection:
             for table, rows in ROWS.items():
                 connection.execute(insert(table), rows)
