@@ -84,6 +84,7 @@ def test_the_honest_file_is_taken(tmp_path: Path) -> None:
     ("used", "label"),
     [*(("sqlite", label) for label in FILES), *(("postgres", label) for label in SAMPLE)],
     indirect=["used"],
+    scope="module",
 )
 def test_a_malicious_file_changes_nothing(
     used: Used, label: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -29,6 +29,10 @@ def clock() -> Iterator[DatabaseClock]:
         yield moved
 
 
+pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
+"""Each has a clock of its own."""
+
+
 @pytest.fixture
 def campaign(ledger: Ledger) -> Campaign:
     return new_campaign(ledger)

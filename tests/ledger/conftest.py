@@ -1,0 +1,23 @@
+"""What tests of the ledger share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from db import Ledger
+from tests.support.cases import exhaustive
+from tests.support.databases import new_ledger
+
+
+@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    """A new ledger, every day on SQLite alone.
+
+    On Postgres ``test_statements`` sends every statement, ``test_ledger`` makes every transition, and random
+    histories mix them.
+    """
+    with new_ledger(request.param, tmp_path) as opened:
+        yield opened
