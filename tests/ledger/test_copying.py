@@ -14,14 +14,13 @@ from db.store import copying
 from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
+from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database, new_address
 
 PAIRS = [
     ("sqlite", "postgres"),
     ("postgres", "sqlite"),
-    ("sqlite", "sqlite"),
-    ("postgres", "postgres"),
-    ("pgbouncer", "sqlite"),
+    *exhaustive([("sqlite", "sqlite"), ("postgres", "postgres"), ("pgbouncer", "sqlite")]),
 ]
 
 

@@ -392,4 +392,4 @@ TestHistories.settings = settings(max_examples=5, stateful_step_count=30, deadli
 TestMoreHistories = pytest.mark.exhaustive(MoreHistories.TestCase)
 TestMoreHistories.settings = settings(max_examples=15, stateful_step_count=30, deadline=None)
 TestPostgresHistories = PostgresHistories.TestCase
-TestPostgresHistories.settings = settings(max_examples=5, stateful_step_count=20, deadline=None)
+TestPostgresHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)

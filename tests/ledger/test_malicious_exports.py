@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,9 @@ SAMPLE = [label for number, label in enumerate(FILES) if number % 12 == 0]
 
 def dump(where: str) -> str:
     """Everything in a ledger: all rows, and for Postgres the numbers that its sequences give next."""
+    if "://" not in where:
+        with closing(sqlite3.connect(where)) as ledger:
+            return "\n".join(ledger.iterdump())
     with Database(where) as database, database.reading() as connection:
         lines = []
         for table in Base.metadata.sorted_tables:
@@ -36,13 +41,8 @@ def dump(where: str) -> str:
                 f"{table.name} {tuple(row)}"
                 for row in connection.execute(text(f"SELECT * FROM {table.name} ORDER BY {order}"))
             ]
-        if connection.dialect.name == "postgresql":
-            rows = connection.execute(text("SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"))
-            lines += [str(tuple(row)) for row in rows]
-        else:
-            raw = connection.connection.driver_connection
-            assert raw is not None
-            lines += raw.iterdump()
+        rows = connection.execute(text("SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"))
+        lines += [str(tuple(row)) for row in rows]
     return "\n".join(lines)
 
 
