@@ -13,6 +13,8 @@ from pathlib import Path
 
 import psutil
 
+from slurm.keeper import SECONDS_BETWEEN_QUESTIONS, QueueKeeper
+
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "scancel")
 
 CONFIGURATION = """\
@@ -144,6 +146,13 @@ class Cluster:
         with contextlib.suppress(FileNotFoundError):
             os.kill(int((self.folder / "munge" / "munge.pid").read_text()), signal.SIGTERM)
         del os.environ["SLURM_CONF"]
+
+
+def ask_often() -> None:
+    """Have the keeper of a queue in this process, a command to be, ask every second."""
+    seconds, *others = QueueKeeper.__init__.__defaults__ or ()
+    QueueKeeper.__init__.__defaults__ = (1.0, *others)  # type: ignore[misc]
+    assert seconds == SECONDS_BETWEEN_QUESTIONS
 
 
 def _free_ports(count: int) -> int:

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.cluster.slurm_cluster import Cluster
+from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT
 from tests.support.pages import ROOT, Shell
 from tests.support.ports import free_port
@@ -32,7 +33,7 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     made.stop()
 
 
-@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize("name", ["with_submitit.py", *exhaustive(["with_dask.py"])])
 def test_a_program_counts_with_processes_of_this_machine(name: str, tmp_path: Path) -> None:
     package, arguments = PROGRAMS[name]
     pytest.importorskip(package, reason=f"needs {package}")

@@ -20,15 +20,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db import Ledger
+from db import Campaign, Ledger
 from jobs.mpi.static import share
+from jobs.run.identity import Identity
 from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.farm.farm import HURRY, slowed
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
-from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, planted
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, planted
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -74,16 +75,16 @@ def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
 
 def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
     arguments = ["langford", "12", "--depth", "12", "--json"]
-    assert json.loads(output_of(mpirun(3, "mpi", *arguments)))["count"] == "108144"
-    assert json.loads(output_of(mpirun(2, "mpi", *arguments)))["count"] == "108144"
+    for _ in range(2):
+        assert json.loads(output_of(mpirun(2, "mpi", *arguments)))["count"] == "108144"
     ledger = Ledger(str(tmp_path / "langford.db"))
     progress = ledger.campaign("langford-12-polyphase-12").progress()
     assert progress.attempts == {"done": progress.tasks["done"]}
 
 
-def started(tmp_path: Path, mpirun: Mpirun) -> tuple[subprocess.Popen[str], Ledger]:
+def started(tmp_path: Path, mpirun: Mpirun, ranks: int) -> tuple[subprocess.Popen[str], Ledger]:
     """A campaign of seconds, with some of its tasks done."""
-    process, file = mpirun(3, "mpi", *LONG), tmp_path / "langford.db"
+    process, file = mpirun(ranks, "mpi", *LONG), tmp_path / "langford.db"
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline:
         # Asked quickly: the whole campaign takes some seconds.
@@ -102,7 +103,7 @@ def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
 @pytest.mark.usefixtures("resting")
 @pytest.mark.parametrize("which", ["worker", *exhaustive(["server", "launcher"])])
 def test_a_killed_rank_loses_nothing_that_was_committed(mpirun: Mpirun, tmp_path: Path, which: str) -> None:
-    process, ledger = started(tmp_path, mpirun)
+    process, ledger = started(tmp_path, mpirun, 3)
     ranks = sorted(ranks_of(process), key=lambda each: each.pid)
     assert len(ranks) == 3
     victim = {"worker": ranks[-1].pid, "server": ranks[0].pid, "launcher": process.pid}[which]
@@ -205,30 +206,43 @@ def test_a_rank_aborts_when_it_is_interrupted_while_it_waits() -> None:
 
 
 def test_a_lost_device_ends_the_program_and_a_task_that_lost_three_is_set_aside(
-    mpirun: Mpirun, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mpirun: Mpirun, langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     losing = planted(tmp_path / "planted", LOSING)
     with monkeypatch.context() as variables:
         variables.setitem(ENVIRONMENT, "PYTHONPATH", losing["PYTHONPATH"])
-        for deaths in (1, 2, 3):
+        for deaths in (1, 3):
             process = mpirun(2, "mpi", *LONG)
             _, errors = process.communicate(timeout=100)
             assert process.returncode == 1, errors
-            campaign = Ledger(str(tmp_path / "langford.db")).campaign(CAMPAIGN)
+            ledger = Ledger(str(tmp_path / "langford.db"))
+            campaign = ledger.campaign(CAMPAIGN)
             assert campaign.progress().attempts.get("died") == deaths, errors
             found = re.search(r"rank \d: cpu is lost to this process \(RuntimeError: an illegal access\)", errors)
             assert found, errors
             assert ("run the same command again" in errors) == (deaths < 3)
+            if deaths == 1:
+                die_elsewhere(ledger, campaign)
     progress = campaign.progress()
     assert progress.tasks == {"done": campaign.tasks - 1, "set-aside": 1}
     assert progress.attempts["done"] == campaign.tasks - 1
     assert campaign.reopen() == 1
-    assert COUNT in output_of(mpirun(2, "mpi", *LONG))
+    assert COUNT in langford("run", *LONG).stdout
+
+
+def die_elsewhere(ledger: Ledger, campaign: Campaign) -> None:
+    """A worker of another machine loses its device at that task."""
+    other = Identity.fresh()
+    ledger.enrol(other.worker_id, "elsewhere", other.process)
+    leases = campaign.lease(other.worker_id, campaign.tasks, 600)
+    [fatal] = [lease for lease in leases if lease.index == 30]
+    campaign.die(fatal, "its device is lost")
+    campaign.release([lease for lease in leases if lease is not fatal])
 
 
 @pytest.mark.usefixtures("resting")
-def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
-    process, ledger = started(tmp_path, mpirun)
+def test_sigterm_gives_the_leases_back(mpirun: Mpirun, langford: Run, tmp_path: Path) -> None:
+    process, ledger = started(tmp_path, mpirun, 2)
     for rank in ranks_of(process):
         rank.send_signal(signal.SIGTERM)
     process.communicate(timeout=60)
@@ -238,7 +252,7 @@ def test_sigterm_gives_the_leases_back(mpirun: Mpirun, tmp_path: Path) -> None:
     assert "leased" not in progress.tasks
     assert "running" not in progress.attempts
     (tmp_path / HURRY).touch()
-    assert COUNT in output_of(mpirun(2, "mpi", *LONG))
+    assert COUNT in langford("run", *LONG).stdout
 
 
 def test_srun_with_the_wrong_mpi_is_noticed(tmp_path: Path) -> None:
