@@ -21,7 +21,6 @@ from tests.support.evil_servers import (
     HEAD,
     Attack,
     EvilServer,
-    bomb,
     encoded,
     measured,
     swelling,
@@ -32,12 +31,6 @@ from tests.support.receivers import Receiver
 
 MOST_MEBIBYTES = 300
 GREEDIEST = ["a bomb", "a body without end", "JSON that swells"]
-
-
-@pytest.fixture(autouse=True, scope="module")
-def _packed() -> None:
-    """Packing the bomb takes seconds, for which a client would not wait on a slow machine."""
-    bomb()
 
 
 def one_line(done: subprocess.CompletedProcess[str]) -> str:

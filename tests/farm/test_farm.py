@@ -23,6 +23,7 @@ from langford.arithmetic.residue import residue
 from langford.devices import cores
 from langford.result import Evaluation
 from tests.farm.farm import LONG_CAMPAIGN, NAME, Farm, Proxy
+from tests.support.cases import exhaustive
 from tests.support.command_line import Run, planted
 
 
@@ -48,9 +49,10 @@ def test_a_worker_never_loads_the_database(farm: Farm) -> None:
     farm.finish(farm.work(**planted(farm.folder / "without", "import sys; sys.modules['sqlalchemy'] = None")))
 
 
-def test_workers_killed_at_random(farm: Farm) -> None:
+@pytest.mark.parametrize("times", [1, *exhaustive([3])])
+def test_workers_killed_at_random(farm: Farm, times: int) -> None:
     chance = random.Random(7)
-    for _ in range(3):
+    for _ in range(times):
         before = farm.done()
         workers = [farm.work("--lease", "2", in_process=False) for _ in range(2)]
         farm.wait_until(lambda before=before: farm.done() > before + 5)  # type: ignore[misc]

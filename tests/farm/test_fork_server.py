@@ -17,6 +17,7 @@ import pytest
 
 from jobs.run import fork_server
 from jobs.run.fork_server import ForkServer
+from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT
 
 SECONDS = 60.0
@@ -210,7 +211,7 @@ if __name__ == "__main__":
     [
         ("load", "", "time.sleep(1000)"),
         ("load", "", "pass"),
-        ("load", "", "raise KeyboardInterrupt"),
+        *exhaustive([("load", "", "raise KeyboardInterrupt")]),
         ("load", "", "os.kill(server.pid, signal.SIGSTOP); time.sleep(1000)"),
         ("load_for_ever", "", "time.sleep(1000)"),
         ("load", "signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "assert server.stop() is None"),

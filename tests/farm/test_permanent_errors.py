@@ -17,8 +17,9 @@ import pytest
 from jobs.farm.worker import requests
 from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
 from jobs.farm.worker.diagnosis import permanent
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.ports import free_port
+from tests.support.preloaded import Command, preloaded
 
 NAME = "langford-8-polyphase-4"
 
@@ -42,12 +43,12 @@ Serve = Callable[..., int]
 def serve(langford: Run, tmp_path: Path) -> Iterator[Serve]:
     """Start a server of a campaign; returns its port."""
     assert langford("create", "langford", "8", "--depth", "4").returncode == 0
-    processes: list[subprocess.Popen[bytes]] = []
+    processes: list[Command] = []
 
     def start(*arguments: str) -> int:
         port = free_port()
-        command = [*COMMAND, "serve", NAME, "--port", str(port), *arguments]
-        processes.append(subprocess.Popen(command, cwd=tmp_path, env=ENVIRONMENT, stderr=subprocess.DEVNULL))
+        command = ["serve", NAME, "--port", str(port), *arguments]
+        processes.append(preloaded().start(command, tmp_path, ENVIRONMENT, stderr=subprocess.DEVNULL))
         deadline = time.monotonic() + 60
         while True:
             try:
@@ -99,9 +100,9 @@ def test_permanent_errors_of_a_server_with_tls(
     "proxy", ["http://[::1", "ftp://user:secret@proxy", "socks5://proxy:1080", "http://proxy:x"]
 )
 def test_proxies_that_cannot_be(tmp_path: Path, proxy: str) -> None:
-    command = [*COMMAND, "work", f"https://farm.invalid/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
+    command = ["work", f"https://farm.invalid/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
     environment = {**ENVIRONMENT, "ALL_PROXY": proxy, "LANGFORD_TOKEN": "a-secret-token"}
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = preloaded().run(command, tmp_path, environment, timeout=60)
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("langford: cannot use the proxies of the environment")
     assert len(done.stderr.splitlines()) == 1

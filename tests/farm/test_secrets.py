@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import socket
-import subprocess
 import threading
 import time
 from pathlib import Path
@@ -23,7 +22,7 @@ from langford.cli.main import cli
 from langford.cli.output.terminal import plain
 from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database, new_ledger
 from tests.support.servers import Server
 
@@ -181,10 +180,7 @@ def test_no_script_of_a_job_has_a_password(langford: Run, tmp_path: Path) -> Non
     assert "LANGFORD_LEDGER" in refused.stderr
     assert ".pgpass" in refused.stderr
     assert SECRET not in refused.stdout + refused.stderr
-    inherited = subprocess.run(
-        [*COMMAND, *job], cwd=tmp_path, env={**ENVIRONMENT, "LANGFORD_LEDGER": url}, capture_output=True, text=True,
-        check=False,
-    )  # fmt: skip
+    inherited = langford(*job, variables={"LANGFORD_LEDGER": url})
     assert inherited.returncode == 0, inherited.stderr
     assert SECRET not in inherited.stdout + inherited.stderr
     assert "--ledger" not in inherited.stdout
@@ -235,10 +231,7 @@ def test_what_is_no_token_is_sent_nowhere(langford: Run, tmp_path: Path, content
     assert ("no token" if is_large else "does not contain a token") in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
     if not (is_large or b"\0" in content):
-        environment = {**os.environb, b"LANGFORD_TOKEN": content}
-        done = subprocess.run(
-            [*COMMAND, *command], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
+        done = langford(*command, variables={"LANGFORD_TOKEN": os.fsdecode(content)})
         assert done.returncode == 2, done.stderr
         assert done.stderr.startswith("langford: LANGFORD_TOKEN does not contain a token")
 

@@ -122,6 +122,7 @@ def serve_with(farm: Farm, header_seconds: float, body_seconds: float) -> None:
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", farm.port), 1):
             return
         assert time.monotonic() < deadline
+        time.sleep(0.05)
 
 
 def is_cut_off(port: int, start: bytes, drop: bytes) -> bool:

@@ -35,6 +35,8 @@ from tests.support.servers import Server
 
 SHORT, LONG = PlanKey(Problem.langford(12), "godfrey", 8), PlanKey(Problem.langford(19), "polyphase", 16)
 """A campaign of seconds with slowed workers, and one that no worker finishes here."""
+PIPE_BYTES = 4_096
+"""What a pipe holds at least."""
 TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ  ", re.MULTILINE)
 
 
@@ -95,7 +97,7 @@ def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
     with Server(tmp_path, "farmed", "--log-format", "json", "--access-log") as server:
         worker = Worker(tmp_path, server, token)
         wrong = {"Authorization": "Bearer \x1b[31mwrong"}
-        for _ in range(50):
+        for _ in range(35):
             httpx.get(f"{server.url}/campaigns/farmed?token={token}", headers=wrong)
             with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", server.port), 5) as stranger:
                 stranger.sendall(b"\x00GET / HTTP/9.9\r\n\r\n")
@@ -120,14 +122,14 @@ def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
 
 
 def test_the_server_says_who_was_lost_and_what_expired(ledger: Ledger, tmp_path: Path) -> None:
-    campaign = create(ledger, LONG)
+    campaign, resting = create(ledger, SHORT), slowed(tmp_path, 0.5)
     token = campaign.new_token(Role.WORKER)
     with Server(tmp_path, "farmed", "--log-format", "json") as server:
-        dead = Worker(tmp_path, server, token)
+        dead = Worker(tmp_path, server, token, **resting)
         server.wait_for("worker_joined")
         dead.end(signal.SIGKILL)
         server.wait_until(lambda: is_over(campaign))
-        other = Worker(tmp_path, server, token)
+        other = Worker(tmp_path, server, token, **resting)
         [left] = server.wait_for("worker_left")
         [expired] = server.wait_for("leases_expired")
         server.wait_until(lambda: campaign.progress().attempts.get("running"))
@@ -182,13 +184,15 @@ def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path)
     port = free_port()
     arguments = [*COMMAND, "serve", NAME, "--port", str(port), "--access-log"]
     url, path = f"http://127.0.0.1:{port}/campaigns/{NAME}", "x" * 180
-    with subprocess.Popen(arguments, cwd=tmp_path, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE) as server:
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, env=ENVIRONMENT, text=True, stderr=subprocess.PIPE, pipesize=PIPE_BYTES
+    ) as server:
         try:
             size = 0
             with httpx.Client(
                 headers={"Authorization": f"Bearer {token}"}, transport=httpx.HTTPTransport(retries=30)
             ) as client:
-                while size < 90_000:  # a pipe holds 65,536 bytes
+                while size < 3 * PIPE_BYTES:
                     answer = client.get(url, timeout=20)
                     assert answer.status_code in (200, 429)
                     size += 110 * (answer.status_code == 200)
@@ -299,7 +303,7 @@ def test_a_worker_on_a_terminal_has_a_bar(ledger: Ledger, tmp_path: Path) -> Non
     assert "this is worker" in text
 
 
-@pytest.mark.parametrize("command", [*exhaustive(["count 12"]), "run langford 12 --depth 8 --ledger l.db"])
+@pytest.mark.parametrize("command", ["count 12", *exhaustive(["run langford 12 --depth 8 --ledger l.db"])])
 def test_cold_kernels_are_said_to_compile_and_warm_ones_are_not(command: str, tmp_path: Path) -> None:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     said = []

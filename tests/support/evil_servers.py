@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import json
 import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, reduce
 from pathlib import Path
 from types import TracebackType
 
@@ -87,8 +88,12 @@ def measured(folder: Path, *arguments: str, **variables: str) -> tuple[subproces
 @cache
 def bomb(layers: int = 2, mebibytes: int = 512) -> bytes:
     """Zeros, packed again and again: 512 MiB in some kilobytes."""
-    packing = zlib.compressobj(9, wbits=31)
-    content = b"".join(packing.compress(bytes(2**20)) for _ in range(mebibytes)) + packing.flush()
+    # After a full flush the same bytes say the same again: each MiB is packed as the first one.
+    packing, zeros = zlib.compressobj(9, wbits=-15), bytes(2**20)
+    part = packing.compress(zeros) + packing.flush(zlib.Z_FULL_FLUSH)
+    check = reduce(lambda check, _: zlib.crc32(zeros, check), range(mebibytes), 0)
+    head, end = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"
+    content = head + mebibytes * part + end + struct.pack("<II", check, mebibytes << 20)
     for _ in range(layers - 1):
         packing = zlib.compressobj(9, wbits=31)
         content = packing.compress(content) + packing.flush()

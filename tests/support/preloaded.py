@@ -242,9 +242,10 @@ class Command:
 
 
 def is_preloaded_for(environment: Mapping[str, str]) -> bool:
-    """Whether a command with these variables needs no start of its own."""
+    """Whether a command with these variables needs no start of its own: no module reads them at its import."""
     return all(
-        ENVIRONMENT.get(name) == value or name.startswith("LANGFORD_") for name, value in environment.items()
+        ENVIRONMENT.get(name) == value or name.startswith("LANGFORD_") or name.upper().endswith("_PROXY")
+        for name, value in environment.items()
     )
 
 
