@@ -49,6 +49,7 @@ def test_a_program_counts_with_processes_of_this_machine(name: str, tmp_path: Pa
     assert (done.returncode, done.stdout) == (0, SHOWN), done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.timeout(600)
 def test_the_array_of_workers_completes_a_campaign(cluster: Cluster, shell: Shell, tmp_path: Path) -> None:
     for command in (

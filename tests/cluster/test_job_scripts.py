@@ -52,6 +52,7 @@ def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path, problem: list[st
         assert result(campaign).published == langford_count(campaign.problem)
 
 
+@pytest.mark.exhaustive
 def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> None:
     assert langford("create", *PROBLEMS[0], "--name", "ours").returncode == 0
     assert langford("token", "ours", "--out", "token").returncode == 0

@@ -58,6 +58,7 @@ def restart(farm: Farm) -> None:
     farm.server = farm.serve()
 
 
+@pytest.mark.exhaustive
 def test_two_farms_of_one_name_share_a_machine(farms: list[Farm], tmp_path: Path) -> None:
     outbox = str(tmp_path / "outbox")
     for farm in farms:

@@ -7,7 +7,6 @@ import random
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,16 +21,9 @@ from jobs.run.identity import Identity
 from langford.arithmetic.residue import residue
 from langford.devices import cores
 from langford.result import Evaluation
-from tests.farm.farm import LONG_CAMPAIGN, NAME, Farm, Proxy
+from tests.farm.farm import NAME, Farm, Proxy, slowed
 from tests.support.cases import exhaustive
 from tests.support.command_line import Run, planted
-
-
-@pytest.fixture
-def long_farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path, LONG_CAMPAIGN)
-    yield made
-    made.stop()
 
 
 def test_a_server_killed_again_and_again(farm: Farm) -> None:
@@ -63,13 +55,13 @@ def test_workers_killed_at_random(farm: Farm, times: int) -> None:
     farm.finish(farm.work())
 
 
-def test_workers_whose_clocks_are_an_hour_off(farm: Farm) -> None:
+@pytest.mark.parametrize("shift", [*exhaustive([-3600]), 3600])
+def test_a_worker_whose_clock_is_an_hour_off(farm: Farm, shift: int) -> None:
     shifted = planted(
         farm.folder / "shifted",
         "import os, time\nreal = time.time\ntime.time = lambda: real() + float(os.environ['SHIFT'])\n",
     )
-    workers = [farm.work(**shifted, SHIFT=shift) for shift in ("3600", "-3600")]
-    farm.finish(*workers)
+    farm.finish(farm.work(**shifted, SHIFT=str(shift)))
     attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
     # What they say of their own times counts from the server's clock.
@@ -96,13 +88,13 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     assert not list((farm.folder / "outbox").iterdir())
 
 
-def test_a_time_limit_drains(long_farm: Farm) -> None:
-    worker = long_farm.work("--time-limit", "4")
+def test_a_time_limit_drains(farm: Farm) -> None:
+    worker = farm.work("--time-limit", "4", **slowed(farm.folder, 0.5))
     _, errors = worker.communicate(timeout=60)
     assert "stopped, the time limit is near: " in errors
     assert worker.returncode == 3
-    assert "leased" not in long_farm.campaign.progress().tasks
-    assert [worker.ending for worker in long_farm.workers()] == [Ending.STOPPED]
+    assert "leased" not in farm.campaign.progress().tasks
+    assert [worker.ending for worker in farm.workers()] == [Ending.STOPPED]
 
 
 def test_a_network_that_is_cut(farm: Farm) -> None:

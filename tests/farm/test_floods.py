@@ -30,6 +30,7 @@ from tests.farm.farm import NAME as FARMED
 from tests.farm.farm import Farm
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
+from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
@@ -44,7 +45,7 @@ def created(kind: str, folder: Path, number: int) -> Iterator[tuple[Ledger, list
         yield ledger, [ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in names]
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
 def campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
     """A ledger with two campaigns."""
     yield from created(request.param, tmp_path, 2)

@@ -107,6 +107,7 @@ def test_a_process_that_hangs_is_killed_and_its_task_named(farm: Farm) -> None:
     assert outcomes_of(farm, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
 
 
+@pytest.mark.exhaustive
 def test_the_first_task_of_a_worker_has_a_limit_from_the_speed_of_others(farm: Farm) -> None:
     other = Identity.fresh()
     farm.ledger.enrol(other.worker_id, "another-host", "1")
@@ -159,7 +160,7 @@ def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
 
 
 def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
-    worker = farm.work("--lease", "600", in_process=False)
+    worker = farm.work("--lease", "600")
     farm.wait_until(lambda: farm.done() > 3)
     farm.server.send_signal(signal.SIGSTOP)
     time.sleep(2)  # it waits for an answer
@@ -187,6 +188,7 @@ def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path) -> N
     assert langford(*command).stdout.startswith("L(2,12) = 108,144\n")
 
 
+@pytest.mark.exhaustive
 def test_copies_end_when_others_were_faster(farm: Farm) -> None:
     """The last task is held elsewhere for long, and its copy takes for ever: the holder's result ends it."""
     elsewhere = Identity.fresh()

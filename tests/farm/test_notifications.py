@@ -19,6 +19,7 @@ from jobs.show.hooks import CommandHook, NotDelivered, UrlHook
 from jobs.show.notifications import Notifier
 from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
+from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run
 from tests.support.databases import fresh_database, new_ledger
@@ -64,7 +65,7 @@ def test_a_receiver_that_fails_twice_is_told_once(campaign: Campaign, tmp_path: 
     assert done["tasks_by_state"] == {"done": TASKS}
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kind", [*exhaustive(["sqlite"]), "postgres"])
 def test_two_servers_of_one_ledger_tell_each_thing_once(kind: str, tmp_path: Path) -> None:
     where = fresh_database(kind, tmp_path)
     with Receiver([500]) as receiver, Ledger(where, create=True) as ledger:
