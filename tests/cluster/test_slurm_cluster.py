@@ -28,7 +28,7 @@ from tests.support.receivers import Receiver
 
 NAME, LONG = "langford-12-godfrey-10", ("langford", "12", "--method", "godfrey", "--depth", "10")
 COUNT = 108_144
-TASK_SECONDS = 2.0
+TASK_SECONDS = 1.0
 """Of a task while nodes are preempted: there is work left until enough of them were."""
 
 # A busy machine is slow to start and to end processes, and the clusters' limits add up.
@@ -59,7 +59,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=6, seconds=2)
+    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=5, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
@@ -72,7 +72,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             time.sleep(chance.uniform(0.5, 2.5))
             # Where a node is free, the urgent job preempts nobody; before a first lease, that shows nothing.
             working, nodes = cluster.nodes_of(NAME), cluster.nodes - (lost is not None)
-            if len(working) == nodes and campaign.standing().tasks.get("leased", 0) >= nodes:
+            if len(working) >= nodes and campaign.standing().tasks.get("leased", 0) >= nodes:
                 cluster.urgent(chance.uniform(2, 5))
                 if lost is None and campaign.progress().attempts.get("preempted"):
                     lost = working[0]
@@ -81,7 +81,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
     finally:
         thread.join(timeout=200)
     assert kept == [None]
-    assert max(present) <= 6
+    assert max(present) <= 5
     assert result(campaign).published == COUNT
     progress = campaign.progress()
     assert progress.tasks == {"done": campaign.tasks}

@@ -48,7 +48,8 @@ def serve(langford: Run, tmp_path: Path) -> Iterator[Serve]:
     def start(*arguments: str) -> int:
         port = free_port()
         command = ["serve", NAME, "--port", str(port), *arguments]
-        processes.append(preloaded().start(command, tmp_path, ENVIRONMENT, stderr=subprocess.DEVNULL))
+        with (tmp_path / "server.log").open("w") as log:
+            processes.append(preloaded().start(command, tmp_path, ENVIRONMENT, stderr=log))
         deadline = time.monotonic() + 60
         while True:
             try:

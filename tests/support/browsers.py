@@ -72,15 +72,12 @@ class Tab:
         wanted, there = self.page.evaluate(widths)
         return bool(wanted <= there)
 
-    def obstacles(self, rule: str | None = None, within: str | None = None) -> list[str]:
+    def obstacles(self, within: str | None = None) -> list[str]:
         """What keeps people from using the page, as far as axe sees it and calls it serious.
 
-        Args:
-            rule: the only one that is checked; None: all rules.
-            within: selects the part of the page that is checked; None: all of it.
+        ``within`` selects the part of the page that is checked; None: all of it.
         """
-        options = {"resultTypes": ["violations"], **({} if rule is None else {"runOnly": [rule]})}
-        found = Axe().run(self.page, within, options).response["violations"]
+        found = Axe().run(self.page, within).response["violations"]
         return [
             f"{rule['id']}: {node['html']:.200} {node['failureSummary']}"
             for rule in found
