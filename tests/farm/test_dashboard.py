@@ -82,7 +82,7 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         live(page)
         expect(page.get_by_text("No worker has come yet.")).to_be_visible()
         watching.picture("real-start")
-        long_enough = slowed(farm.folder, 0.3)
+        long_enough = slowed(farm.folder, 3.0)
         workers = [farm.work(outbox=f"outbox-{number}", **long_enough) for number in range(2)]
         expect(page.locator("#workers-rows tr")).to_have_count(2, timeout=PATIENCE)
         expect(page.locator("#workers-rows tr[data-state=working]").first).to_be_visible(timeout=PATIENCE)

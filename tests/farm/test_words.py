@@ -33,8 +33,8 @@ from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.servers import Server
 
-SHORT = PlanKey(Problem.langford(12), "godfrey", 8)
-"""A campaign of seconds with slowed workers."""
+SHORT, LONG = (PlanKey(Problem.langford(12), "godfrey", depth) for depth in (8, 10))
+"""A campaign of seconds with slowed workers, and one of minutes."""
 PIPE_BYTES = 4_096
 """What a pipe holds at least."""
 TIME = re.compile(r"^\d{4}-\d\d-\d\d \d\d:\d\d:\d\dZ  ", re.MULTILINE)
@@ -122,7 +122,7 @@ def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
 
 
 def test_the_server_says_who_was_lost_and_what_expired(ledger: Ledger, tmp_path: Path) -> None:
-    campaign, resting = create(ledger, SHORT), slowed(tmp_path, 0.5)
+    campaign, resting = create(ledger, LONG), slowed(tmp_path, 1.0)
     token = campaign.new_token(Role.WORKER)
     with Server(tmp_path, "farmed", "--log-format", "json") as server:
         dead = Worker(tmp_path, server, token, **resting)
