@@ -62,14 +62,14 @@ def restart(farm: Farm) -> None:
 def test_two_farms_of_one_name_share_a_machine(farms: list[Farm], tmp_path: Path) -> None:
     outbox = str(tmp_path / "outbox")
     for farm in farms:
-        dying, _ = farm.work(outbox=outbox, in_process=False), farm.work(outbox=outbox)
+        workers = [farm.work(outbox=outbox, in_process=False) for _ in range(2)]
         farm.wait_until(lambda farm=farm: farm.done() > 3)  # type: ignore[misc]
         farm.server.kill()
         farm.server.wait()
         campaign = tmp_path / "outbox" / farm.campaign.uuid
-        farm.wait_until(lambda campaign=campaign: len(list(campaign.rglob(f"*{SUFFIX}"))) > 0)  # type: ignore[misc]
-        dying.kill()
-        dying.wait()
+        farm.wait_until(lambda campaign=campaign: len(list(campaign.rglob(f"*{SUFFIX}"))) > 1)  # type: ignore[misc]
+        workers[0].kill()
+        workers[0].wait()
         farm.server = farm.serve()
     workers = [farm.work(outbox=outbox) for farm in farms]
     for farm, worker in zip(farms, workers, strict=True):

@@ -24,7 +24,7 @@ LONGEST_ROW = 18
 """Places of the rows that are searched here."""
 MOST_COLOURS = 5
 """Of the rows that every method counts."""
-ROWS_TO_COUNT = [(16, 6), *exhaustive([(LONGEST_ROW, 2)])]
+ROWS_TO_COUNT = [(16, 6), *exhaustive([(LONGEST_ROW, 1)])]
 """Places of the longest rows, and of how many members of a family one is counted."""
 COLOURS_TO_COUNT = [3, *exhaustive([MOST_COLOURS])]
 WITHOUT = {"polyphase": {"rosa", "hooked-rosa"}}

@@ -10,16 +10,15 @@ LONGEST = [
     for name in (
         "cluster/test_slurm_cluster",
         "system/test_soak",
-        "farm/test_words",
         "farm/test_hanging_workers",
-        "cli/test_table",
-        "cli/test_page_blocks",
+        "farm/test_words",
+        "cli/test_command_line",
         "farm/test_farm",
-        "farm/test_belonging",
-        "cli/test_wrong_answers",
+        "system/test_surroundings",
+        "farm/test_dashboard",
+        "cli/test_table",
+        "ledger/test_lost_connections",
         "system/test_interruptions",
-        "cluster/test_examples",
-        "cluster/test_mpi",
     )
 ]
 """The files that take longest, most of them by waiting."""
