@@ -17,13 +17,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 from xdist.scheduler import WorkStealingScheduling
 
-import tests.support.compiled
 import tests.support.inheritance  # noqa: F401  (before all others)
 from db import Ledger
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
 from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
+from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
 from tests.support.databases import new_ledger
 from tests.support.order import in_turn

@@ -42,6 +42,7 @@ from langford import process
 from langford.cli import main
 from langford.cli.campaigns.running import work_off
 from tests.support.command_line import ELSEWHERE, ENVIRONMENT, write_program
+from tests.support.compiled_statements import compile_statements
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 20
@@ -341,6 +342,7 @@ def import_commands() -> None:
     # What numba does at the first call of a kernel.
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
+    compile_statements()
 
 
 def become(

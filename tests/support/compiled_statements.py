@@ -1,0 +1,60 @@
+"""One cache of compiled statements for all ledgers that a process opens.
+
+SQLAlchemy gives each engine its own.  A run or a server opens one ledger and keeps it; tests open hundreds, and
+would compile the same statements for each.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, event
+
+from db import Delivery, Ledger
+from db.states import Ending
+from jobs.run.identity import Identity
+from jobs.run.loop import result
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import Evaluation
+
+
+class Compiled(dict[Any, Any]):
+    """Compiled statements, by the name of their dialect: each engine has a dialect of its own."""
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get((key[0].name, *key[1:]), default)
+
+    def __setitem__(self, key: Any, compiled: Any) -> None:
+        super().__setitem__((key[0].name, *key[1:]), compiled)
+
+
+_COMPILED = Compiled()
+
+
+@event.listens_for(Engine, "engine_connect")
+def _share(connection: Connection) -> None:
+    connection.execution_options(compiled_cache=_COMPILED)
+
+
+def compile_statements() -> None:
+    """Have the statements of a campaign's life compiled, for the children of this process."""
+    with tempfile.TemporaryDirectory() as folder, Ledger(str(Path(folder, "ledger.db")), create=True) as ledger:
+        plan = plan_of(key := PlanKey(Problem.langford(7), "polyphase", 2))
+        campaign = ledger.create_campaign("seven", key, plan.work.tolist())
+        identity = Identity.fresh()
+        ledger.enrol(*identity.enrolment, equipment=identity.equipment)
+        campaign.pace(identity.device_kind)
+        while leases := campaign.lease(identity.worker_id, 2, 60.0):
+            evaluations = [Evaluation(plan.evaluate(lease.index), 0.1, "{}") for lease in leases]
+            campaign.deliver(
+                [
+                    Delivery(lease.attempt, lease.nonce, evaluation)
+                    for lease, evaluation in zip(leases, evaluations, strict=True)
+                ]
+            )
+            campaign.overview()
+        ledger.leave(identity.worker_id, Ending.FINISHED)
+        assert result(ledger.campaign("seven")).published == 26
