@@ -23,6 +23,7 @@ from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database
 from tests.support.pages import BLOCK, PAGES, ROOT, Block, Shell, blocks, command_of, parse
 from tests.support.ports import free_port
+from tests.support.preloaded import Preparation
 
 README = ROOT / "README.md"
 CONSOLE = {page: [block for block in blocks(page) if block.language == "console"] for page in PAGES}
@@ -38,12 +39,12 @@ def names(pages: list[Path]) -> list[str]:
     return [page.stem for page in pages]
 
 
-def run(page: Path, shown: list[Block], folder: Path) -> None:
-    """Run console blocks in one shell and compare what they print."""
+def run(page: Path, shown: list[Block], folder: Path, prepare: Preparation | None = None) -> None:
+    """Run console blocks in one shell and compare what they print; ``prepare``: its commands."""
     replace = {PORT: str(free_port())}
     if any(DATABASE in block.text for block in shown):
         replace[DATABASE] = fresh_database("postgres", folder)
-    shell = Shell(folder, replace)
+    shell = Shell(folder, replace, prepare)
     (folder / "work" / "jobs").symlink_to(ROOT / "jobs")
     (folder / "work" / "docs").symlink_to(ROOT / "docs")
     try:
@@ -63,8 +64,10 @@ def run(page: Path, shown: list[Block], folder: Path) -> None:
     "page", [page if page == README else exhaustive([page])[0] for page in RUN], ids=names(RUN)
 )
 def test_console_blocks(page: Path, tmp_path: Path) -> None:
-    """What other pages show are commands that have tests of their own."""
-    run(page, [block for block in CONSOLE[page] if not block.needs], tmp_path)
+    """What other pages show are commands that have tests of their own; they evaluate their tasks themselves."""
+    alone: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
+    shown = [block for block in CONSOLE[page] if not block.needs]
+    run(page, shown, tmp_path, None if page == README else alone)
 
 
 FOR_A_GPU = [page for page, shown in CONSOLE.items() if any(block.needs == "gpu" for block in shown)]

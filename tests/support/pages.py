@@ -16,7 +16,7 @@ import click
 
 from langford.cli.main import cli
 from tests.support.command_line import ENVIRONMENT
-from tests.support.preloaded import preloaded
+from tests.support.preloaded import Preparation, preloaded
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -112,11 +112,19 @@ def parse(words: list[str]) -> None:
 class Shell:
     """A bash in a folder, with ``langford`` on its path: the commands of a page, one after the other."""
 
-    def __init__(self, folder: Path, replace: dict[str, str], **variables: str) -> None:
-        """``replace``: texts of the pages, like a port, and what takes their place here."""
+    def __init__(
+        self, folder: Path, replace: dict[str, str], prepare: Preparation | None = None, **variables: str
+    ) -> None:
+        """
+        Args:
+            folder: for all that it writes.
+            replace: texts of the pages, like a port, and what takes their place here.
+            prepare: its commands, see :data:`Preparation`.
+            variables: of its environment, besides the usual ones.
+        """
         self._folder, self._replace = folder / "work", replace
         self._folder.mkdir()
-        programs = preloaded().program.parent
+        programs = preloaded().program_for(folder / "programs", prepare).parent
         kept = {name: value for name, value in ENVIRONMENT.items() if not name.startswith("LANGFORD_")}
         cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
         home = folder / "home"
