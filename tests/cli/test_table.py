@@ -38,7 +38,7 @@ from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.cases import exhaustive
-from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.command_line import ENVIRONMENT, Run, planted
 from tests.support.databases import new_ledger
 from tests.support.preloaded import Preparation, adapt, preloaded
 
@@ -405,12 +405,18 @@ def results(folder: Path) -> int:
         return 0
 
 
-def stopped_by(number: signal.Signals, folder: Path, command: list[str], more: int) -> tuple[int, int, str]:
+def stopped_by(
+    number: signal.Signals,
+    folder: Path,
+    command: list[str],
+    more: int,
+    prepare: Preparation = (f"{__name__}:{rest_at_tasks.__name__}", {}),
+    **variables: str,
+) -> tuple[int, int, str]:
     """Start a command, and send it a signal after some more results; how many there are, its code and errors."""
-    prepare: Preparation = (f"{__name__}:{rest_at_tasks.__name__}", {})
     before = results(folder)
     with preloaded().start(
-        command, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, prepare=prepare
+        command, folder, ENVIRONMENT | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, prepare=prepare
     ) as process:
         deadline = time.monotonic() + 100
         while results(folder) < before + more:
@@ -451,13 +457,40 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, numbe
     assert len(shown) == sum(range(2, 7))
 
 
+def start_processes() -> None:
+    """Have the table of this process start worker processes for small problems too."""
+    Ways.small = lambda ways, problem: False  # type: ignore[method-assign]
+
+
+REST = """
+import sys, time
+if "--multiprocessing-fork" in sys.orig_argv:
+    from jobs.run import process_pool
+    evaluate, begun = process_pool.evaluate, []
+    def rest(*task):
+        if begun:
+            time.sleep(30)
+        begun.append(task)
+        return evaluate(*task)
+    process_pool.evaluate = rest
+"""
+"""A worker process rests at its second task."""
+
+
 @pytest.mark.exhaustive
-def test_a_table_of_worker_processes_survives_a_kill(langford: Run, tmp_path: Path) -> None:
-    command = ["table", "hooked-skolem", "--from", "18", "--to", "18", "--workers", "2", "--format", "csv"]
-    _, code, _ = stopped_by(signal.SIGKILL, tmp_path, command, 1)
+def test_a_table_of_worker_processes_survives_a_kill(tmp_path: Path) -> None:
+    """Of four tasks by two processes."""
+    command = ["table", "hooked-skolem", "--from", "14", "--to", "14", "--workers", "2", "--format", "csv"]
+    prepare: Preparation = (f"{__name__}:{start_processes.__name__}", {})
+    variables = planted(tmp_path / "planted", REST)
+    done, code, _ = stopped_by(signal.SIGKILL, tmp_path, command, 1, prepare, **variables)
     assert code == -signal.SIGKILL
-    [row] = rows(made(langford, *command[1:]))
-    assert (row["count"], row["known"]) == (str(PUBLISHED["hooked-skolem", 2][18]), "A004076")
+    assert done in (1, 2)
+    again = preloaded().run(command, tmp_path, ENVIRONMENT, 100, prepare=prepare)
+    assert again.returncode == 0, again.stderr
+    [row] = rows(again.stdout)
+    assert (row["count"], row["known"]) == (str(PUBLISHED["hooked-skolem", 2][14]), "A004076")
+    assert results(tmp_path) == 4
 
 
 def test_a_time_limit_stops_a_table(langford: Run) -> None:
