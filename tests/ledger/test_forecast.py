@@ -56,7 +56,7 @@ tasks.  Where each gets fewer, the first results are those of the shortest tasks
 ``polyphase`` is 25% too short at 5% of the work."""
 WITHOUT_TIMES = {"langford-27-polyphase-16", "langford-28-polyphase-16"}
 """Their exports do not say when a task was computed."""
-FARMS = [(name, devices) for name, most in MOST_DEVICES.items() for devices in (1, 2, 4, 8, 16) if devices <= most]
+FARMS = [(name, devices) for name, most in MOST_DEVICES.items() for devices in sorted({1, most // 4 or 1, most})]
 CAMPAIGNS |= {
     f"{name} on {devices}": (partial(recorded, name), [replace(GPU, devices=devices)]) for name, devices in FARMS
 }
