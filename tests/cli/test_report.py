@@ -627,7 +627,7 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
 @pytest.mark.parametrize(
     "seconds",
     [
-        *exhaustive([[9e29] * 4, [0.0, 1e-320], [1e-320], [0.0], [100.0, 100.0 + 1e-13], [3.0, 3.5]]),
+        *exhaustive([[9e29] * 4, [0.0, 1e-320], [0.0], [100.0, 100.0 + 1e-13]]),
         [1e-320, 0.5, 9e29],
     ],
     ids=str,
