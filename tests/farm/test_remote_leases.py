@@ -84,10 +84,10 @@ class RemoteHistories(Histories):
 
 
 class MoreRemoteHistories(RemoteHistories):
-    """More than twice as many."""
+    """Others, and more of them."""
 
 
 TestRemoteHistories = RemoteHistories.TestCase
 TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)
 TestMoreRemoteHistories = pytest.mark.exhaustive(MoreRemoteHistories.TestCase)
-TestMoreRemoteHistories.settings = settings(max_examples=10, stateful_step_count=20, deadline=None)
+TestMoreRemoteHistories.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)
