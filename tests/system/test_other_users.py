@@ -135,7 +135,7 @@ def test_planted_code_would_run(machine: Machine) -> None:
 @as_root
 @pytest.mark.parametrize(
     "command",
-    [COUNT, *exhaustive([["run", "langford", "3", "--method", "godfrey", "--workers", "2"]])],
+    [COUNT, *exhaustive([["run", "langford", "3", "--method", "godfrey", "--workers", "1"]])],
     ids=" ".join,
 )
 def test_a_folder_that_another_user_made_among_the_temporary_files(machine: Machine, command: list[str]) -> None:
