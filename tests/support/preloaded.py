@@ -168,8 +168,6 @@ class Command:
         self.stderr: IO[str] | None = None
         self._read: dict[str, str] = {}
         self._readers: list[threading.Thread] = []
-        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        self._connection.connect(address)
         streams = [os.open(os.devnull, os.O_RDONLY) if stdin is None else os.dup(stdin)]
         for name, asked in (("stdout", stdout), ("stderr", stderr)):
             if asked == subprocess.PIPE:
@@ -178,7 +176,11 @@ class Command:
                 streams.append(theirs)
             else:
                 streams.append(os.dup(getattr(sys, f"__{name}__").fileno() if asked is None else asked.fileno()))
-        socket.send_fds(self._connection, [ascii(options).encode()], streams)
+        request = ascii(options).encode()
+        # Last, since the process that waits reads a request as soon as there is a connection.
+        self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._connection.connect(address)
+        socket.send_fds(self._connection, [request], streams)
         for stream in streams:
             os.close(stream)
         self.pid = int(self._connection.recv(100))
