@@ -305,8 +305,8 @@ def test_a_worker_on_a_terminal_has_a_bar(ledger: Ledger, tmp_path: Path) -> Non
 
 
 @pytest.mark.exhaustive
-def test_cold_kernels_are_said_to_compile_and_warm_ones_are_not(tmp_path: Path) -> None:
-    command = "run langford 12 --depth 8 --workers 1 --ledger l.db"
+@pytest.mark.parametrize("command", ["count 12", "run langford 12 --depth 8 --workers 1 --ledger l.db"])
+def test_cold_kernels_are_said_to_compile_and_warm_ones_are_not(command: str, tmp_path: Path) -> None:
     environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     said = []
     for _ in range(2):
