@@ -12,6 +12,7 @@ from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import CudaProgram, NoGpu, device_count
 from langford.kernels.gpu.source import FOLDER
 from langford.problem import Problem
+from tests.support.cases import exhaustive
 
 ARCHITECTURES = ["sm_80", "sm_90"]
 COMPILED = [
@@ -27,6 +28,21 @@ PROBLEMS = [
     Problem.hooked_langford(6),
     Problem.from_differences([1, 2, 5, 6, 7]),
 ]
+ON_THE_HOST: list[Any] = [
+    Problem.langford(2),
+    Problem.langford(8),
+    Problem.skolem(6),
+    Problem.from_differences([1, 2, 5, 6, 7]),
+    *exhaustive(
+        [
+            Problem.langford(7),
+            Problem.skolem(1),
+            Problem.hooked_skolem(7),
+            Problem.hooked_langford(6),
+        ]
+    ),
+]
+"""Of these, what the host computes: it compiles a program for each."""
 WIDE = [
     Problem.langford(20),
     Problem.langford(28),

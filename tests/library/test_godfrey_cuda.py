@@ -14,10 +14,17 @@ from langford.methods.polyphase.cuda import PolyphaseOnGpu
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.problem import Problem
 from langford.reference import published
-from tests.library.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
-from tests.support.cases import exhaustive, few
-
-SMALL = [problem for problem in PROBLEMS if problem.places <= 18]
+from tests.library.programs import (
+    BY_NAME,
+    COMPILED,
+    ON_THE_HOST,
+    PROBLEMS,
+    WIDE,
+    compile_only,
+    gpu_program,
+    host_program,
+)
+from tests.support.cases import exhaustive
 
 
 def plan_of(problem: Problem) -> GodfreyPlan:
@@ -43,7 +50,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     compile_only(texts.text, architecture)
 
 
-@pytest.mark.parametrize("problem", few(SMALL, 4), **BY_NAME)
+@pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem)
     gpu = GodfreyOnGpu(plan, host_program(), Launch(threads=64))
@@ -51,7 +58,7 @@ def test_tasks_on_the_host(problem: Problem) -> None:
     assert results == [plan.evaluate(index) for index in plan.tasks]
 
 
-@pytest.mark.parametrize("problem", few(WIDE, 2), **BY_NAME)
+@pytest.mark.parametrize("problem", [WIDE[0], *exhaustive([Problem.langford(31)]), WIDE[-1]], **BY_NAME)
 def test_some_points_of_wide_rows_on_the_host(problem: Problem) -> None:
     # Whole tasks would take hours: the block and one free place, from the extreme point on.
     plan = plan_of(problem)

@@ -29,7 +29,16 @@ from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import UBlock
 from langford.problem import Problem
 from langford.reference import published
-from tests.library.programs import BY_NAME, COMPILED, PROBLEMS, WIDE, compile_only, gpu_program, host_program
+from tests.library.programs import (
+    BY_NAME,
+    COMPILED,
+    ON_THE_HOST,
+    PROBLEMS,
+    WIDE,
+    compile_only,
+    gpu_program,
+    host_program,
+)
 from tests.support.brute_force import arrangements
 from tests.support.cases import exhaustive, few
 
@@ -53,7 +62,7 @@ def test_compiles_without_tensor_cores() -> None:
     compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
-@pytest.mark.parametrize("problem", few((problem for problem in PROBLEMS if problem.n < 10), 4), **BY_NAME)
+@pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
     plan = plan_of(problem, depth)
@@ -63,7 +72,7 @@ def test_tasks_on_the_host(problem: Problem) -> None:
     assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
 
 
-@pytest.mark.parametrize("problem", [*exhaustive(WIDE[:-1]), WIDE[-1]], **BY_NAME)
+@pytest.mark.parametrize("problem", [*exhaustive([Problem.langford(28)]), WIDE[-1]], **BY_NAME)
 def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
     plan = plan_of(problem, 0)
@@ -84,7 +93,7 @@ def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
     assert gpu.evaluate(index) == plan.evaluate(index)
 
 
-@pytest.mark.parametrize("problem", [*exhaustive([Problem.langford(9)]), Problem.skolem(8)], **BY_NAME)
+@pytest.mark.parametrize("problem", [*exhaustive([Problem.langford(7)]), Problem.skolem(8)], **BY_NAME)
 def test_tasks_in_whole_numbers_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem, 4)
     program = host_program()

@@ -38,6 +38,14 @@ PROBLEMS = [
     Problem.from_differences([1, 3, 5, 34], 40, range(5, 37)),
     Problem.from_differences([1, 3, 34, 38], 40, range(5, 37)),
 ]
+ON_THE_HOST = [
+    Problem.langford(1),
+    Problem.langford(8),
+    Problem.hooked_langford(6),
+    PROBLEMS[-1],
+    *exhaustive([Problem.langford(9), Problem.skolem(5), *PROBLEMS[-5:-1]]),
+]
+"""Of these, what the host computes: it compiles a program for each."""
 COMPILED = [
     ("miller", Problem.langford(15), {"lane_colours": 10}, "sm_80"),
     ("miller", Problem.langford(19), {"lane_colours": 12}, "sm_90"),
@@ -85,7 +93,7 @@ def test_compiles_for_gpus(method: str, problem: Problem, options: dict[str, int
     compile_only(texts[0], architecture)
 
 
-@pytest.mark.parametrize("problem", few(PROBLEMS, 4), **BY_NAME)
+@pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 @pytest.mark.parametrize("method", ["miller", "regular"])
 def test_tasks_on_the_host(method: str, problem: Problem) -> None:
     plan = plan_of(method, problem)

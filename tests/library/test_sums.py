@@ -27,7 +27,7 @@ from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import OddForms, UBlock
 from langford.problem import Problem
 from tests.support.brute_force import arrangements, godfrey_sum, orbit
-from tests.support.cases import few
+from tests.support.cases import exhaustive
 from tests.support.problems import SMALL_SETS
 
 
@@ -124,7 +124,12 @@ def images(problem: Problem, signs: dict[int, int]) -> list[dict[int, int]]:
     return found
 
 
-@pytest.mark.parametrize("problem", few(WIDE, 2), ids=lambda problem: problem.name)
+@pytest.mark.parametrize(
+    "problem",
+    # Between the narrowest and the widest row: one whose lanes are split, and one of three products.
+    [WIDE[0], *exhaustive([Problem.langford(24), Problem.langford(27)]), WIDE[-1]],
+    ids=lambda problem: problem.name,
+)
 def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
     plan = METHODS["polyphase"].plan(problem, 0)
     assert isinstance(plan, PolyphasePlan)

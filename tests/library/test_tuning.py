@@ -96,7 +96,7 @@ def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("method", ["miller", *exhaustive(["godfrey"])])
 def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
     monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
-    done = langford("tune", method, "--n", "8", "--repeat", "1", "--out", "figures", "--no-save", "--json")
+    done = langford("tune", method, "--n", "7", "--repeat", "1", "--out", "figures", "--no-save", "--json")
     assert done.returncode == 0, done.stderr
     assert "the experiments on a GPU are left out" in done.stderr
     experiments = json.loads(done.stdout)
