@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
 from math import fsum
 
 from db import Campaign, Ledger
+from db.errors import CampaignMismatch
 from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import Console, Step
 from jobs.run.identity import Identity
@@ -227,10 +227,13 @@ class TableCounting:
     def _create(self, key: PlanKey, name: str) -> Campaign:
         """A campaign of a plan; where another plan has the name, a number is added."""
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
-        taken = {each.name for each in self._ledger.campaigns() if each.key != key}
-        names = chain([name], (f"{name}-{number}" for number in count(2)))
-        free = next(each for each in names if each not in taken)
-        return self._ledger.create_campaign(free, key, plan_of(key).work.tolist())
+        free, number, work = name, 1, plan_of(key).work.tolist()
+        while True:
+            try:
+                return self._ledger.create_campaign(free, key, work)
+            except CampaignMismatch:
+                number += 1
+                free = f"{name}-{number}"
 
 
 def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
