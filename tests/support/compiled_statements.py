@@ -12,13 +12,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Engine, event
 
-from db import Delivery, Ledger
+from db import Ledger
 from db.states import Ending
-from jobs.run.identity import Identity
 from jobs.run.loop import result
-from langford.methods import PlanKey, plan_of
-from langford.problem import Problem
-from langford.result import Evaluation
+from tests.support.campaigns import COUNT, finish, new_campaign
 
 
 class Compiled(dict[Any, Any]):
@@ -42,19 +39,9 @@ def _share(connection: Connection) -> None:
 def compile_statements() -> None:
     """Have the statements of a campaign's life compiled, for the children of this process."""
     with tempfile.TemporaryDirectory() as folder, Ledger(str(Path(folder, "ledger.db")), create=True) as ledger:
-        plan = plan_of(key := PlanKey(Problem.langford(7), "polyphase", 2))
-        campaign = ledger.create_campaign("seven", key, plan.work.tolist())
-        identity = Identity.fresh()
-        ledger.enrol(*identity.enrolment, equipment=identity.equipment)
-        campaign.pace(identity.device_kind)
-        while leases := campaign.lease(identity.worker_id, 2, 60.0):
-            evaluations = [Evaluation(plan.evaluate(lease.index), 0.1, "{}") for lease in leases]
-            campaign.deliver(
-                [
-                    Delivery(lease.attempt, lease.nonce, evaluation)
-                    for lease, evaluation in zip(leases, evaluations, strict=True)
-                ]
-            )
-            campaign.overview()
-        ledger.leave(identity.worker_id, Ending.FINISHED)
-        assert result(ledger.campaign("seven")).published == 26
+        campaign = new_campaign(ledger)
+        campaign.pace("cpu")
+        finish(campaign, "a")
+        campaign.overview()
+        ledger.leave("a", Ending.FINISHED)
+        assert result(ledger.campaign(campaign.name)).published == COUNT

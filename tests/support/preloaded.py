@@ -49,7 +49,7 @@ LARGEST_REQUEST = 1 << 20
 Preparation = tuple[str, dict[str, Any]]
 """A function, as "module:name", and its arguments: called in the process of a command before it begins."""
 Stream = IO[Any] | int | None
-"""Where a command writes: a file, ``subprocess.PIPE``, or what the tests have."""
+"""Where a command writes: a file or its descriptor, ``subprocess.PIPE``, or what the tests have."""
 
 
 # -- in a test --------------------------------------------------------------------------------
@@ -175,7 +175,8 @@ class Command:
                 setattr(self, name, open(ours, encoding="utf-8"))  # noqa: SIM115
                 streams.append(theirs)
             else:
-                streams.append(os.dup(getattr(sys, f"__{name}__").fileno() if asked is None else asked.fileno()))
+                file = getattr(sys, f"__{name}__") if asked is None else asked
+                streams.append(os.dup(file if isinstance(file, int) else file.fileno()))
         request = ascii(options).encode()
         # Last, since the process that waits reads a request as soon as there is a connection.
         self._connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)

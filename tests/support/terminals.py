@@ -59,10 +59,9 @@ def shown(folder: Path, *arguments: str, with_errors: bool = True) -> tuple[int,
     ``with_errors``: whether standard error is the terminal too; else it goes nowhere.
     """
     terminal = Terminal()
-    with os.fdopen(os.dup(terminal.end), "w") as end, open(os.devnull, "w") as nowhere:
-        started = preloaded().start(
-            list(arguments), folder, {**ENVIRONMENT, "TERM": "xterm"}, end, end if with_errors else nowhere
-        )
-        code = started.wait(60)
+    with open(os.devnull, "w") as nowhere:
+        errors = terminal.end if with_errors else nowhere
+        environment = {**ENVIRONMENT, "TERM": "xterm"}
+        code = preloaded().start(list(arguments), folder, environment, terminal.end, errors).wait(60)
     terminal.drain()
     return code, terminal.shown

@@ -52,19 +52,16 @@ def started(
         prepare: see :data:`Preparation`.
     """
     environment = {**ENVIRONMENT, **slowed(folder, rests)}
-    errors = subprocess.PIPE if terminal is None else os.fdopen(os.dup(terminal), "w")
     process = preloaded().start(
         arguments,
         folder,
         environment,
         stdin=terminal,
         stdout=subprocess.PIPE,
-        stderr=errors,
+        stderr=subprocess.PIPE if terminal is None else terminal,
         start_new_session=True,
         prepare=prepare,
     )
-    if not isinstance(errors, int):
-        errors.close()
     try:
         yield process
     finally:
@@ -108,10 +105,8 @@ def wait_for_results(folder: Path, process: Any, at_least: int = 1) -> int:
         time.sleep(0.05)
 
     while True:
-        with (
-            suppress(LedgerError),
-            Ledger(str(folder / "langford.db")) as ledger,
-        ):  # which takes longer than to ask it
+        # It stays open: that takes longer than to ask it.
+        with suppress(LedgerError), Ledger(str(folder / "langford.db")) as ledger:
             while (done := _done(ledger)) < at_least:
                 wait()
             return done
