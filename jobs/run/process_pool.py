@@ -53,10 +53,14 @@ class _Member:
 
 
 class WorkerPool:
-    """Worker processes that evaluate tasks of one plan, one process for each of ``devices``."""
+    """Worker processes that evaluate tasks of one plan, one process for each of ``devices``.
+
+    Attributes:
+        devices: of the workers.
+    """
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
-        self._key, self._devices = key, tuple(devices)
+        self._key, self.devices = key, tuple(devices)
         self._loading = Heartbeat(SPAWN)
         self._members = [_Member(Heartbeat(SPAWN)) for _ in devices]
         self._server = self._begin()
@@ -68,10 +72,11 @@ class WorkerPool:
         # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
         cache_folder()
         refuse_open_caches()
+        self._loaded = self._key
         return ForkServer(
-            partial(_load, self._key, self._devices, self._loading),
-            partial(_serve, self._devices, [member.heartbeat for member in self._members]),
-            len(self._devices),
+            partial(_load, self._key, self.devices, self._loading),
+            partial(_serve, self.devices, [member.heartbeat for member in self._members]),
+            len(self.devices),
         )
 
     @property
@@ -113,6 +118,17 @@ class WorkerPool:
     def in_flight(self) -> list[int]:
         """Tokens of all submitted tasks whose outcome is not known yet."""
         return [token for member in self._members for token in member.tokens]
+
+    def turn_to(self, key: PlanKey) -> None:
+        """Evaluate tasks of another plan from now on; call it only when no task is in flight."""
+        self._key = key
+        for number in range(len(self._members)):
+            self._send_plan(number)
+
+    def _send_plan(self, number: int) -> None:
+        # When the worker has just died, the next poll reports that.
+        with suppress(OSError):
+            self._server.pipes[number].send(self._key)
 
     def submit(self, token: int, index: int) -> None:
         """Give a task to the least busy worker, see :meth:`Pool.submit`."""
@@ -165,6 +181,8 @@ class WorkerPool:
         member.heartbeat.clear()
         self._members[number] = _Member(member.heartbeat)
         self._server.restart(number)
+        if self._key != self._loaded:
+            self._send_plan(number)
         return died
 
     def _all_anew(self) -> Iterator[Finished | Failed | Died]:
@@ -205,15 +223,22 @@ def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat) -> Plan
 def _serve(
     devices: Sequence[Device], heartbeats: Sequence[Heartbeat], plan: Plan, number: int, pipe: Connection
 ) -> None:
-    """The program of a worker process: evaluate tasks until the pipe closes."""
+    """The program of a worker process: evaluate tasks until the pipe closes, of another plan when one comes."""
     device, heartbeat = devices[number], heartbeats[number]
     heartbeat.start()
     plan.evaluator(device)
     while True:
         try:
-            token, index = pipe.recv()
+            message: PlanKey | tuple[int, int] = pipe.recv()
         except EOFError:
             return
+        if isinstance(message, PlanKey):
+            del plan
+            plan_of.cache_clear()  # a GPU may have no memory for two
+            plan = plan_of(message)
+            plan.evaluator(device)
+            continue
+        token, index = message
         reply: Finished | Failed
         heartbeat.begin(token)
         try:

@@ -12,8 +12,8 @@ from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import Console, Step
 from jobs.run.identity import Identity
 from jobs.run.in_process import InProcessPool
+from jobs.run.kept_workers import KeptWorkers
 from jobs.run.loop import Run, result
-from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import LedgerTasks
 from jobs.tables.entries import Entry, Shape, representative
 from jobs.tables.rows import Row
@@ -134,13 +134,14 @@ class TableCounting:
         self._ledger, self._begun, self._began = ledger, _by_problem(ledger), self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
         held = []
-        for problem in self.expected:
-            try:
+        with KeptWorkers() as self._workers:
+            for problem in self.expected:
+                try:
+                    self._count(problem, counted)
+                except HeldByOthers:
+                    held.append(problem)
+            for problem in held:
                 self._count(problem, counted)
-            except HeldByOthers:
-                held.append(problem)
-        for problem in held:
-            self._count(problem, counted)
         return [_row(entry, counted) for entry in self._entries]
 
     def _count(self, problem: Problem, counted: dict[Shape, tuple[Counted, Counted | None]]) -> None:
@@ -187,7 +188,7 @@ class TableCounting:
         devices, limit = self._ways.devices(campaign.problem), None
         if self._time_limit is not None:
             limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
-        pool = InProcessPool if self._ways.small(campaign.problem) else WorkerPool
+        pool = InProcessPool if self._ways.small(campaign.problem) else self._workers.pool
         source = LedgerTasks(self._ledger, campaign, Identity.fresh(devices), console)
         report = Run(source, devices, console, limit, pool).run()
         if report.set_aside:
@@ -210,8 +211,7 @@ class TableCounting:
         for campaign in begun:
             if campaign.key.method == method.name:
                 return campaign
-        depth = self._ways.depth(problem, method)
-        key = chosen_plan(problem, device, method.name, depth, task_seconds=device.task_seconds).key
+        key = chosen_plan(problem, device, method.name, self._ways.depth(problem, method)).key
         return self._create(key, key.name)
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
@@ -221,6 +221,9 @@ class TableCounting:
             if _sum(campaign) != _sum(first) and not _left(campaign):
                 return campaign
         method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
+        for campaign in begun:
+            if _sum(campaign) != _sum(first) and campaign.key.method == method.name:
+                return campaign
         depth = self._ways.depth(problem, method)
         return self._create(*confirming_plan(begun, first, method.name, None, depth, device))
 

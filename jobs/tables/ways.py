@@ -8,7 +8,7 @@ from jobs.tuning.forecast import expected_seconds
 from jobs.verify.confirmation import confirming_methods
 from langford.devices import CPU, Device
 from langford.errors import BadInput
-from langford.methods import METHODS, Method, PlanKey, chosen_plan
+from langford.methods import METHODS, Method, PlanKey, chosen_plan, task_depth
 from langford.problem import Problem
 
 COSTLIER = 4.0
@@ -31,6 +31,7 @@ class Ways:
         self._methods: dict[Problem, Method] = {}
         self._small: set[Problem] = set()
         self._costs: dict[tuple[str, int, int], float] = {}
+        self._depths: dict[tuple[str, int, int, int], int] = {}
         for problem in problems:
             method = chosen_plan(problem, CPU).method
             if problem.n <= method.speeds.forecast(problem.copies).instant:
@@ -52,10 +53,21 @@ class Ways:
         """Where a problem is counted."""
         return [CPU] if self.small(problem) else self._devices
 
-    def depth(self, problem: Problem, method: Method) -> int | None:
-        """The depth at which a problem is counted: for a small one the coarsest, since a result costs more to keep
-        than to compute; None: by rule."""
-        return method.best_depths(problem)[0] if self.small(problem) else None
+    def depth(self, problem: Problem, method: Method) -> int:
+        """The depth at which a problem is counted.
+
+        For a small one it is the coarsest, since a result costs more to keep than to compute.  For others a device
+        may have to measure it, once for all problems with as many colours and with as many filled odd places, of
+        which the tasks are as large.  Raises as :func:`langford.methods.task_depth`.
+        """
+        depths = method.best_depths(problem)
+        kind = method.name, problem.n, problem.copies, sum(place % 2 for place in problem.filled)
+        if self.small(problem):
+            return depths[0]
+        if self._depths.get(kind) not in depths:
+            device = self.devices(problem)[0]
+            self._depths[kind] = task_depth(problem, method, device, device.task_seconds)
+        return self._depths[kind]
 
     def first(self, problem: Problem) -> Method:
         """The method by which a problem is counted first."""

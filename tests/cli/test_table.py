@@ -301,6 +301,38 @@ def test_no_search_is_measured_where_a_sum_is_sure_to_be_faster(
     assert asked == measured
 
 
+def test_a_depth_is_measured_once_for_problems_of_which_the_tasks_are_as_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = [
+        problem
+        for entry in entries(Family("extended-rosa", 2, 20, 21, {"hole": range(3, 6)}))
+        for problem in entry.problems
+        if not problem.obstruction
+    ]
+    method, measured = METHODS["shifted2"], []
+
+    def noted(problem: Problem, method: Method, device: Device, seconds: float | None) -> int:
+        measured.append((problem.n, sum(place % 2 for place in problem.filled)))
+        return method.best_depths(problem)[1]
+
+    ways = Ways(wanted, [CPU])
+    monkeypatch.setattr("jobs.tables.ways.task_depth", noted)
+    assert all(ways.depth(problem, method) == method.best_depths(problem)[1] for problem in wanted)
+    assert len(wanted) > 50
+    assert sorted(measured) == [(20, 20), (21, 21)]
+
+
+def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, tmp_path: Path) -> None:
+    made(langford, "rosa", "--from", "7", "--to", "7")
+    second = ("rosa", "7", "--method", "godfrey", "--depth", "4")
+    assert langford("create", *second).returncode == 0
+    [row] = rows(made(langford, "rosa", "--from", "7", "--to", "7", "--confirm", "--format", "csv"))
+    assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        assert [campaign.standing().unfinished for campaign in ledger.campaigns()] == [0, 0]
+
+
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:
     assert "8 entries by 4 counts, about" in langford("table", "rosa", "--to", "8").stderr
     assert langford("table", "rosa", "--to", "8").stderr.startswith(

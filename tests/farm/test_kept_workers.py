@@ -1,0 +1,134 @@
+"""Workers that are kept from one run to the next compute what each run asks for, and end when they must."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+
+import psutil
+import pytest
+
+from jobs.run.kept_workers import KeptWorkers
+from jobs.run.pool import Died, Finished, Pool
+from langford.devices import CPU, Cpu, Device
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from langford.result import PartialResult
+
+SECONDS = 60.0
+FIRST, SECOND = (PlanKey(Problem.named("rosa", n), "shifted2", 2) for n in (7, 8))
+
+
+class LikeAGpu(Cpu):
+    """A device whose kernels every process has to load itself."""
+
+    outlives_fork = False
+
+
+@pytest.fixture
+def workers() -> Iterator[KeptWorkers]:
+    with KeptWorkers() as kept:
+        yield kept
+
+
+def evaluated(pool: Pool, index: int) -> PartialResult:
+    pool.submit(0, index)
+    for _ in range(100):
+        for news in pool.poll(SECONDS):
+            if isinstance(news, Died):
+                assert not news.tokens
+            else:
+                assert isinstance(news, Finished), news
+                return news.evaluation.result
+    raise AssertionError("nothing was evaluated")
+
+
+def processes() -> set[psutil.Process]:
+    """The server, and its workers."""
+    [server] = [child for child in psutil.Process().children() if child.children()]
+    return {server, *server.children()}
+
+
+def runs(process: psutil.Process) -> bool:
+    """Whether it does; what is left of it may wait for a parent that asks."""
+    try:
+        return process.is_running() and bool(process.status() != psutil.STATUS_ZOMBIE)
+    except psutil.NoSuchProcess:
+        return False
+
+
+def have_ended(ended: set[psutil.Process]) -> bool:
+    """Whether they end now."""
+    deadline = time.monotonic() + SECONDS
+    while any(map(runs, ended)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def test_the_next_run_takes_the_processes_over_and_gets_its_own_plan(workers: KeptWorkers) -> None:
+    first = workers.pool(FIRST, [LikeAGpu()])
+    assert evaluated(first, 1) == plan_of(FIRST).evaluate(1)
+    begun = processes()
+    first.stop()
+    second = workers.pool(SECOND, [LikeAGpu()])
+    assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
+    assert processes() == begun
+    assert plan_of(FIRST).evaluate(1) != plan_of(SECOND).evaluate(1)
+
+
+def test_a_worker_that_died_is_replaced_by_one_that_has_the_plan_of_now(workers: KeptWorkers) -> None:
+    first = workers.pool(FIRST, [LikeAGpu()])
+    evaluated(first, 0)
+    first.stop()
+    second = workers.pool(SECOND, [LikeAGpu()])
+    assert evaluated(second, 0) == plan_of(SECOND).evaluate(0)
+    [worker] = [each for each in processes() if each.ppid() != os.getpid()]
+    worker.kill()
+    [died] = list(second.poll(SECONDS))
+    assert died == Died((), "worker process killed by SIGKILL", None)
+    assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
+    assert worker not in processes()
+
+
+def test_a_run_that_ends_in_the_middle_of_a_task_leaves_no_process(workers: KeptWorkers) -> None:
+    pool = workers.pool(FIRST, [LikeAGpu()])
+    evaluated(pool, 0)
+    ended = processes()
+    pool.submit(1, 1)
+    pool.stop()
+    assert have_ended(ended)
+    assert evaluated(workers.pool(SECOND, [LikeAGpu()]), 1) == plan_of(SECOND).evaluate(1)
+
+
+def test_a_run_with_more_devices_gets_as_many_workers(workers: KeptWorkers) -> None:
+    one: list[Device] = [LikeAGpu(0)]
+    two = [*one, LikeAGpu(1)]
+    pools = []
+    for devices, served in [(one, 1), (two, 2), (one, 2)]:
+        pool = workers.pool(FIRST, devices)
+        assert evaluated(pool, 0) == plan_of(FIRST).evaluate(0)
+        assert pool.idle_workers == served
+        pool.stop()
+        pools.append(pool)
+    assert pools[1] is pools[2]
+
+
+def test_each_run_on_cores_has_its_own_forks(workers: KeptWorkers) -> None:
+    first = workers.pool(FIRST, [CPU])
+    assert evaluated(first, 0) == plan_of(FIRST).evaluate(0)
+    ended = processes()
+    first.stop()
+    assert have_ended(ended)
+
+
+def test_the_processes_end_with_the_context() -> None:
+    with KeptWorkers() as kept:
+        pool = kept.pool(FIRST, [LikeAGpu()])
+        evaluated(pool, 0)
+        ended = processes()
+        pool.stop()
+        assert all(map(runs, ended))
+    assert have_ended(ended)
