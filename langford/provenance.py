@@ -7,23 +7,42 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from langford.errors import MachineFailed
 from langford.loading import load
 from langford.version import __version__
 
 COMPUTING = ("arithmetic", "kernels", "methods")
 
 
+class InstallationChanged(MachineFailed):
+    """The files of this program are not those that it started with: its results could not say what made them."""
+
+
 @cache
 def kernel_hash() -> str:
-    """First 16 hex digits of the SHA-256 of every source file that takes part in counting."""
+    """First 16 hex digits of the SHA-256 of every source file that takes part in counting.
+
+    Raises InstallationChanged when there is none.
+    """
     root = Path(__file__).parent
+    files = [file for folder in COMPUTING for file in sorted((root / folder).rglob("*"))]
+    sources = [file for file in files if file.suffix in (".py", ".cu", ".cuh", ".h")]
+    if not sources:
+        raise InstallationChanged(f"no kernels are left in {root}: install this program again, and start it again")
     digest = hashlib.sha256()
-    for folder in COMPUTING:
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in (".py", ".cu", ".cuh", ".h"):
-                digest.update(file.relative_to(root).as_posix().encode())
-                digest.update(file.read_bytes())
+    for file in sources:
+        digest.update(file.relative_to(root).as_posix().encode())
+        digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def require_kernels(started_with: str) -> None:
+    """Raises InstallationChanged unless the kernels of this process have the hash of those of another one."""
+    if kernel_hash() != started_with:
+        raise InstallationChanged(
+            f"this program was changed while it ran: its kernels were {started_with} and are {kernel_hash()} now; "
+            "start it again"
+        )
 
 
 @cache

@@ -24,6 +24,7 @@ from langford import process
 from langford.devices import Device
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.methods import Plan, PlanKey, plan_of
+from langford.provenance import kernel_hash, require_kernels
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class WorkerPool:
         refuse_open_caches()
         self._loaded = self._key
         return ForkServer(
-            partial(_load, self._key, self.devices, self._loading),
+            partial(_load, self._key, self.devices, self._loading, kernel_hash()),
             partial(_serve, self.devices, [member.heartbeat for member in self._members]),
             len(self.devices),
         )
@@ -210,10 +211,11 @@ def _death(what: str, exit_code: int | None) -> str:
     return f"{what} ended with exit code {exit_code}"
 
 
-def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat) -> Plan:
+def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels: str) -> Plan:
     """What all workers begin with.  A worker loads the kernels itself that do not outlive a fork."""
     process.claim()
     heartbeat.start()
+    require_kernels(kernels)
     plan = plan_of(key)
     for device in {each for each in devices if each.outlives_fork}:
         plan.evaluator(device)
