@@ -9,13 +9,14 @@ from math import fsum
 from db import Campaign, Ledger
 from db.errors import CampaignMismatch
 from jobs.run.clock import SYSTEM, Clock
-from jobs.run.console import Console, Step
+from jobs.run.console import Console
 from jobs.run.identity import Identity
 from jobs.run.in_process import InProcessPool
 from jobs.run.kept_workers import KeptWorkers
 from jobs.run.loop import Run, result
 from jobs.run.sources import LedgerTasks
 from jobs.tables.entries import Entry, Shape, representative
+from jobs.tables.part import PartOfTable
 from jobs.tables.rows import Row
 from jobs.tables.ways import Ways
 from jobs.verify.agreement import agreement
@@ -25,7 +26,6 @@ from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
-from langford.speed import seconds_left
 from langford.words import several
 
 SHORTEST_SECONDS = 0.05
@@ -154,6 +154,12 @@ class TableCounting:
         campaign = self._campaign(problem)
         share = self.expected[problem] / self._sums
         first = self._finish(campaign, number, self._done, share)
+        known = agreement(problem, first.count.published)
+        if known.agrees is False:
+            raise CheckFailed(
+                f"{problem} = {first.count.published:,} is wrong ({' '.join(known.words.split())}); find the "
+                f"wrong result by `langford verify {first.name} --sample 100%`"
+            )
         if self._sums == 1:
             return first, None
         second = self._finish(self._confirming(problem, campaign), number, self._done + share, share)
@@ -168,20 +174,13 @@ class TableCounting:
         """Work a campaign off, and merge its results."""
         if _left(campaign):
             self._run(campaign, number, before, share)
-        count = result(campaign)
-        known = agreement(campaign.problem, count.published)
-        if known.agrees is False:
-            raise CheckFailed(
-                f"{campaign.problem} = {count.published:,} is wrong ({' '.join(known.words.split())}); find the "
-                f"wrong result by `langford verify {campaign.name} --sample 100%`"
-            )
-        origins = tuple(sources(campaign.export().results))
+        count, origins = result(campaign), tuple(sources(campaign.export().results))
         return Counted(campaign.name, campaign.key.method, count, campaign.progress().seconds, origins)
 
     def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
         """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
         whole = sum(self.expected.values())
-        console = _Part(self._console, campaign, number, before, share, whole, self._clock, self._began)
+        console = PartOfTable(self._console, campaign, number, before, share, whole, self._clock, self._began)
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
@@ -274,44 +273,3 @@ def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) 
         fsum(each.seconds for each in (*firsts, *seconds)),
         tuple(dict.fromkeys(words for each in (*firsts, *seconds) for words in each.sources)),
     )
-
-
-class _Part(Console):
-    """The console of one campaign, which shows the progress of the whole table on another one."""
-
-    def __init__(
-        self,
-        console: Console,
-        campaign: Campaign,
-        number: int,
-        before: float,
-        share: float,
-        whole: float,
-        clock: Clock,
-        began: float,
-    ) -> None:
-        """
-        Args:
-            console: shows the whole.
-            campaign: one of its parts.
-            number: of parts that are done.
-            before: their expected seconds.
-            share: expected seconds of this one.
-            whole: expected seconds of all.
-            clock: measures how long the whole has worked.
-            began: when it did begin.
-        """
-        self._console, self._number, self._before, self._share = console, number, before, share
-        self._whole = whole
-        self._work, self._clock, self._began = campaign.work, clock, began
-
-    def say(self, message: str) -> None:
-        self._console.say(message)
-
-    def show(self, step: Step) -> None:
-        done = self._before + self._share * (step.work_done / self._work if self._work else 1.0)
-        seconds = self._clock.monotonic() - self._began
-        self._console.show(Step(self._number, done, self._number, done, seconds_left(self._whole, done, seconds)))
-
-    def stop_reason(self) -> str | None:
-        return self._console.stop_reason()

@@ -1,0 +1,49 @@
+"""A campaign as a part of a table: its progress is shown as the progress of the whole."""
+
+from __future__ import annotations
+
+from db import Campaign
+from jobs.run.clock import Clock
+from jobs.run.console import Console, Step
+from langford.speed import seconds_left
+
+
+class PartOfTable(Console):
+    """The console of one campaign, which shows the progress of the whole table on another one."""
+
+    def __init__(
+        self,
+        console: Console,
+        campaign: Campaign,
+        number: int,
+        before: float,
+        share: float,
+        whole: float,
+        clock: Clock,
+        began: float,
+    ) -> None:
+        """
+        Args:
+            console: shows the whole.
+            campaign: one of its parts.
+            number: of parts that are done.
+            before: their expected seconds.
+            share: expected seconds of this one.
+            whole: expected seconds of all.
+            clock: measures how long the whole has worked.
+            began: when it did begin.
+        """
+        self._console, self._number, self._before, self._share = console, number, before, share
+        self._whole = whole
+        self._work, self._clock, self._began = campaign.work, clock, began
+
+    def say(self, message: str) -> None:
+        self._console.say(message)
+
+    def show(self, step: Step) -> None:
+        done = self._before + self._share * (step.work_done / self._work if self._work else 1.0)
+        seconds = self._clock.monotonic() - self._began
+        self._console.show(Step(self._number, done, self._number, done, seconds_left(self._whole, done, seconds)))
+
+    def stop_reason(self) -> str | None:
+        return self._console.stop_reason()
