@@ -10,9 +10,9 @@ from collections.abc import Callable, Mapping
 
 from db import Standing
 from db.errors import ConnectionLost, LedgerBusy
+from jobs.clock import SYSTEM, Clock
 from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from langford.words import several
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused

@@ -24,7 +24,7 @@ from sqlalchemy import text
 
 from db import Ledger
 from db.states import Role
-from jobs.run.evaluation import evaluate
+from jobs.pools.evaluation import evaluate
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 

@@ -14,8 +14,8 @@ import psutil
 from harness import Figure, Report
 from serving import processor_seconds_of
 
-from jobs.run.pool import Finished
-from jobs.run.process_pool import WorkerPool
+from jobs.pools.pool import Finished
+from jobs.pools.process_pool import WorkerPool
 from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem

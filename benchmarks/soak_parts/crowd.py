@@ -14,9 +14,9 @@ from pathlib import Path
 from jobs.farm.worker.client import RemoteCampaign
 from jobs.farm.worker.outbox import Outbox
 from jobs.farm.worker.tasks import ServerTasks
+from jobs.pools.in_process import InProcessPool
 from jobs.run.console import Console
 from jobs.run.identity import Identity, process_name
-from jobs.run.in_process import InProcessPool
 from jobs.run.loop import Run
 from langford.devices import CPU
 from langford.errors import LangfordError

@@ -48,16 +48,16 @@ lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
     import random
     from dataclasses import replace
-    import jobs.run.evaluation, jobs.run.process_pool
+    import jobs.pools.evaluation, jobs.pools.process_pool
     from langford.arithmetic.residue import residue
-    honest = jobs.run.evaluation.evaluate
+    honest = jobs.pools.evaluation.evaluate
     def evaluate(plan, index, device):
         true = honest(plan, index, device)
         if random.random() >= lies:
             return true
         value = true.result.value + (1 << plan.expectation(index).zero_bits)
         return replace(true, result=replace(true.result, value=value, residue=residue(value)))
-    jobs.run.process_pool.evaluate = evaluate
+    jobs.pools.process_pool.evaluate = evaluate
 """
 """In every process of a worker: a host of its own, short waits, small messages, and lies where they are wanted."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm

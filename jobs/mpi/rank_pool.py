@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jobs.mpi.messages import REPLY, STOP, TASK, receive, waiting
-from jobs.run.evaluation import DeviceLost, evaluate
-from jobs.run.pool import PREFETCH, Died, Failed, Finished
+from jobs.pools.evaluation import DeviceLost, evaluate
+from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
 from langford.errors import MachineFailed
 from langford.methods import PlanKey, plan_of
@@ -27,7 +27,7 @@ class RankHangs(MachineFailed):
 
 
 class RankPool:
-    """The ranks other than 0 as a :class:`jobs.run.pool.Pool`; each of them runs :func:`serve`."""
+    """The ranks other than 0 as a :class:`jobs.pools.pool.Pool`; each of them runs :func:`serve`."""
 
     def __init__(self, communicator: Intracomm) -> None:
         self._communicator = communicator
@@ -67,13 +67,13 @@ class RankPool:
         return [token for tokens in self._tokens.values() for token in tokens]
 
     def submit(self, token: int, index: int) -> None:
-        """Give a task to the least busy rank, see :meth:`jobs.run.pool.Pool.submit`."""
+        """Give a task to the least busy rank, see :meth:`jobs.pools.pool.Pool.submit`."""
         rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
         self._tokens[rank].append(token)
         self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """All news of the ranks, see :meth:`jobs.run.pool.Pool.poll`.
+        """All news of the ranks, see :meth:`jobs.pools.pool.Pool.poll`.
 
         Raises DeviceLost after the news that a rank has lost its device: MPI has no way to start another rank.
         """

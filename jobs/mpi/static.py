@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from jobs.mpi.messages import gather
-from jobs.run.evaluation import evaluate
+from jobs.pools.evaluation import evaluate
 from langford.devices import Device
 from langford.methods import Count, Plan, PlanKey, merge, plan_of
 from langford.result import PartialResult

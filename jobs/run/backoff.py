@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 
 FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
 

@@ -13,8 +13,8 @@ from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
 from db.errors import ConnectionLost, LedgerBusy
+from jobs.clock import SYSTEM, Clock
 from jobs.run.backoff import Backoff
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from langford.errors import LangfordError
 

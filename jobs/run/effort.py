@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 from langford.errors import MachineFailed
 
 LEASE_SECONDS = 120.0

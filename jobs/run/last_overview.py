@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from db.look.overview import Overview
+from jobs.clock import SYSTEM, Clock
 from jobs.run.backoff import Backoff
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.tally import Tally
 from langford.errors import LangfordError
 

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 
 from db import Delivery, Lease, Replication
 from db.states import Ending, Outcome
+from jobs.clock import SYSTEM, Clock
+from jobs.pools.pool import Died, Failed, Finished, Pool
+from jobs.pools.process_pool import WorkerPool
 from jobs.run.calls import GivenUp
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console, Step
 from jobs.run.effort import Effort
-from jobs.run.pool import Died, Failed, Finished, Pool
-from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import TaskSource
 from jobs.run.task_limits import PATIENCE_SECONDS, Watch
 from langford.devices import Device

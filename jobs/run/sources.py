@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 from db import Delivery, Lease, Receipt
 from db.errors import LedgerError
 from db.states import Ending, Outcome, TaskState
+from jobs.clock import SYSTEM, Clock
 from jobs.run.calls import GivenUp, PatientCalls
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity, is_dead

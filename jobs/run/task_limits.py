@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 
 PATIENCE_SECONDS = 120.0
 LIMIT_FACTOR = 20.0
@@ -35,7 +35,7 @@ class Watch:
             self.pace = max(self.pace or 0.0, seconds / work)
 
     def look(self, computing: Mapping[int, int | None]) -> None:
-        """Count the time since the last look for these tasks, see :attr:`jobs.run.pool.Pool.computing`."""
+        """Count the time since the last look for these tasks, see :attr:`jobs.pools.pool.Pool.computing`."""
         now = self._clock.monotonic()
         passed, self._looked = min(now - self._looked, LONGEST_LOOK), now
         tasks = [(token, steps is not None) for token, steps in computing.items()]

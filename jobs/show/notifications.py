@@ -19,7 +19,7 @@ from db.look import events, notices
 from db.look.notices import Claim
 from db.look.overview import iso
 from db.states import EventKind, NoticeKind, TaskState
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 from jobs.show.hooks import Hook, NotDelivered
 from jobs.show.wording import LISTED, WORDINGS, tasks_of
 from langford.words import duration, several

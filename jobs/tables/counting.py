@@ -8,11 +8,11 @@ from math import fsum
 
 from db import Campaign, Ledger
 from db.errors import CampaignMismatch
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
+from jobs.pools.in_process import InProcessPool
+from jobs.pools.kept_workers import KeptWorkers
 from jobs.run.console import Console
 from jobs.run.identity import Identity
-from jobs.run.in_process import InProcessPool
-from jobs.run.kept_workers import KeptWorkers
 from jobs.run.loop import Run, result
 from jobs.run.sources import LedgerTasks
 from jobs.tables.entries import Entry, Shape, representative

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from db import Campaign
-from jobs.run.clock import Clock
+from jobs.clock import Clock
 from jobs.run.console import Console, Step
 from langford.speed import seconds_left
 

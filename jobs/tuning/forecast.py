@@ -15,7 +15,7 @@ from functools import cached_property
 
 import numpy as np
 
-from jobs.run.evaluation import evaluate
+from jobs.pools.evaluation import evaluate
 from langford.devices import Device
 from langford.errors import BadDepth
 from langford.methods import Method, Plan

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from db import Export
-from jobs.run.evaluation import evaluate
+from jobs.pools.evaluation import evaluate
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import BadInput

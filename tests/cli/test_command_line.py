@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 
 from db import Delivery, Export, Ledger
 from db.errors import BadExport
-from jobs.run.evaluation import evaluate
+from jobs.pools.evaluation import evaluate
 from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.kernels.cache import cache_folder

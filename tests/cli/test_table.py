@@ -21,7 +21,7 @@ import pytest
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import LedgerError
-from jobs.run import in_process
+from jobs.pools import in_process
 from jobs.run.console import Console
 from jobs.tables.counting import TableCounting
 from jobs.tables.entries import Family, entries, representative
@@ -497,7 +497,7 @@ def start_processes() -> None:
 REST = """
 import sys, time
 if "--multiprocessing-fork" in sys.orig_argv:
-    from jobs.run import process_pool
+    from jobs.pools import process_pool
     evaluate, begun = process_pool.evaluate, []
     def rest(*task):
         if begun:

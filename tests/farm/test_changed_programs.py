@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.run import process_pool
+from jobs.pools import process_pool
 from jobs.run.effort import WorkersKeepDying
 from jobs.run.identity import Identity
 from jobs.run.loop import Run

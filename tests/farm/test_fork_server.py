@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 
-from jobs.run import fork_server
-from jobs.run.fork_server import ForkServer
+from jobs.pools import fork_server
+from jobs.pools.fork_server import ForkServer
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT
 
@@ -193,7 +193,7 @@ def test_a_worker_that_cannot_be_started() -> None:
 
 PROGRAM = """
 import os, signal, time
-from jobs.run.fork_server import ForkServer
+from jobs.pools.fork_server import ForkServer
 from tests.farm.test_fork_server import hear, load, load_for_ever, obey
 if __name__ == "__main__":
     {before}

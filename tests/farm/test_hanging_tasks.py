@@ -15,10 +15,10 @@ from db import Campaign, Lease, Ledger
 from db.states import EventKind, Outcome
 from db.store.models import Attempt, Event
 from db.work.leases import COPY_SECONDS
+from jobs.pools.pool import PREFETCH, Died, Finished
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, RunReport, result
-from jobs.run.pool import PREFETCH, Died, Finished
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU
 from langford.result import Evaluation

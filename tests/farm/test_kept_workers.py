@@ -9,8 +9,8 @@ from collections.abc import Iterator
 import psutil
 import pytest
 
-from jobs.run.kept_workers import KeptWorkers
-from jobs.run.pool import Died, Finished, Pool
+from jobs.pools.kept_workers import KeptWorkers
+from jobs.pools.pool import Died, Finished, Pool
 from langford.devices import CPU, Cpu, Device
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

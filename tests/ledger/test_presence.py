@@ -15,8 +15,8 @@ from db.errors import LedgerError, UnknownWorker, WrongToken
 from db.states import Ending, EventKind, Outcome
 from db.store.models import Attempt, Worker
 from db.work.presence import NOTE_SECONDS, Presence
+from jobs.pools.in_process import InProcessPool
 from jobs.run.identity import Identity, equipment_of
-from jobs.run.in_process import InProcessPool
 from jobs.run.loop import Run
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU, cores

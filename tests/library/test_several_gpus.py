@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jobs.run.evaluation import evaluate
+from jobs.pools.evaluation import evaluate
 from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_count
 from langford.methods import METHODS, PlanKey, merge, plan_of

@@ -9,7 +9,7 @@ LOOK_SECONDS = 0.001
 
 
 class MovableClock:
-    """Implements :class:`jobs.run.clock.Clock`: time passes when someone waits, and when the test moves it."""
+    """Implements :class:`jobs.clock.Clock`: time passes when someone waits, and when the test moves it."""
 
     def __init__(self, now: float = 1000.0) -> None:
         self._now, self._lock = now, threading.Lock()

@@ -35,9 +35,9 @@ from typing import IO, Any, NoReturn
 
 from numba.core.registry import cpu_target
 
-from jobs.run.in_process import InProcessPool
+from jobs.pools.in_process import InProcessPool
+from jobs.pools.process_pool import WorkerPool
 from jobs.run.loop import Run
-from jobs.run.process_pool import WorkerPool
 from langford import process
 from langford.cli import main
 from langford.cli.campaigns.running import work_off

@@ -15,10 +15,10 @@ from starlette.requests import Request
 from db import Campaign, Ledger
 from db.records import Right
 from db.states import Role
+from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard import cookie
 from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
 from jobs.farm.guard.precedence import Bearers, Precedence, Threads
-from jobs.run.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 from jobs.show.log.line import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 from langford.errors import LangfordError
 
 SPARE, SPARE_PER_HOUR = 10_000, 10_000

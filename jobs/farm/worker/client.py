@@ -15,6 +15,7 @@ from db.files.messages import BadMessage
 from db.look.overview import Overview
 from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
+from jobs.clock import SYSTEM, Clock
 from jobs.farm.api import wire
 from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields
 from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
@@ -23,7 +24,6 @@ from jobs.farm.worker.requests import RequestRefused as RequestRefused
 from jobs.farm.worker.requests import Requests, split, understood
 from jobs.farm.worker.requests import ServerAway as ServerAway
 from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.identity import Identity
 from langford.errors import BadInput

@@ -14,11 +14,11 @@ from msgspec import Struct
 
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
+from jobs.clock import SYSTEM, Clock
 from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion, disagreement
 from jobs.farm.api.wire import Failure
 from jobs.farm.worker.diagnosis import permanent
 from jobs.run.calls import Calls, GivenUp, Overdue
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from langford.errors import BadInput, LangfordError
 

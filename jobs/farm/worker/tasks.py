@@ -14,6 +14,7 @@ from contextlib import suppress
 from db import Delivery, Lease
 from db.files.reading import agreed_plan
 from db.states import Ending, EventKind, Outcome, TaskState
+from jobs.clock import SYSTEM, Clock
 from jobs.farm.api.parts import CampaignInfo
 from jobs.farm.api.wire import MOST_AT_ONCE
 from jobs.farm.worker.client import (
@@ -26,7 +27,6 @@ from jobs.farm.worker.client import (
 from jobs.farm.worker.deaths import Deaths
 from jobs.farm.worker.outbox import Outbox
 from jobs.run.backoff import Backoff
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import SILENT, Console
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.identity import Identity

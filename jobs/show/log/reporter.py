@@ -16,7 +16,7 @@ from db.look.events import EventReader
 from db.look.overview import Overview, Presence, Watch, WorkerView
 from db.records import EventRecord
 from db.states import EventKind, Outcome
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 from jobs.show.log import campaign_lines, line
 from jobs.show.wording import WORDINGS
 

@@ -14,13 +14,13 @@ from db.errors import LedgerError
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
+from jobs.clock import SYSTEM, Clock
+from jobs.pools.pool import Pool
+from jobs.pools.process_pool import WorkerPool
 from jobs.run.calls import GivenUp
-from jobs.run.clock import SYSTEM, Clock
 from jobs.run.console import Step
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, RunReport, result
-from jobs.run.pool import Pool
-from jobs.run.process_pool import WorkerPool
 from jobs.run.sources import LedgerTasks
 from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.cli.exit_codes import ExitCode, code_of_signal

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from jobs.run.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.output.terminal import say
 from langford.errors import LangfordError

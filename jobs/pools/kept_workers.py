@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
-from jobs.run.pool import Pool
-from jobs.run.process_pool import WorkerPool
+from jobs.pools.pool import Pool
+from jobs.pools.process_pool import WorkerPool
 from langford.devices import Device
 from langford.methods import PlanKey
 

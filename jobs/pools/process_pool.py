@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 
-from jobs.run.evaluation import DeviceLost, evaluate
-from jobs.run.fork_server import SPAWN, ForkServer
-from jobs.run.heartbeat import Heartbeat
-from jobs.run.pool import PREFETCH, Died, Failed, Finished
+from jobs.pools.evaluation import DeviceLost, evaluate
+from jobs.pools.fork_server import SPAWN, ForkServer
+from jobs.pools.heartbeat import Heartbeat
+from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford import process
 from langford.devices import Device
 from langford.kernels.cache import cache_folder, refuse_open_caches

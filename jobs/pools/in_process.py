@@ -7,15 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from jobs.run.clock import SYSTEM, Clock
-from jobs.run.evaluation import evaluate
-from jobs.run.pool import PREFETCH, Finished
+from jobs.clock import SYSTEM, Clock
+from jobs.pools.evaluation import evaluate
+from jobs.pools.pool import PREFETCH, Finished
 from langford.devices import Device
 from langford.methods import PlanKey, plan_of
 
 
 class InProcessPool:
-    """Implements :class:`jobs.run.pool.Pool`: evaluates what was submitted when it is polled."""
+    """Implements :class:`jobs.pools.pool.Pool`: evaluates what was submitted when it is polled."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device], clock: Clock = SYSTEM) -> None:
         """A pool of one worker, on the first of the devices."""
