@@ -22,8 +22,21 @@ class InstallationChanged(MachineFailed):
 def kernel_hash() -> str:
     """First 16 hex digits of the SHA-256 of every source file that takes part in counting.
 
-    Raises InstallationChanged when there is none.
+    They are read once, when this process first asks.  Raises InstallationChanged when there is none.
     """
+    return _hash_now()
+
+
+def require_unchanged(kernels: str) -> None:
+    """Raises InstallationChanged unless this is the hash of the source files as they are now."""
+    now = _hash_now()
+    if now != kernels:
+        raise InstallationChanged(
+            f"this program was changed while it ran: its kernels were {kernels} and are {now} now; start it again"
+        )
+
+
+def _hash_now() -> str:
     root = Path(__file__).parent
     files = [file for folder in COMPUTING for file in sorted((root / folder).rglob("*"))]
     sources = [file for file in files if file.suffix in (".py", ".cu", ".cuh", ".h")]
@@ -34,15 +47,6 @@ def kernel_hash() -> str:
         digest.update(file.relative_to(root).as_posix().encode())
         digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
-
-
-def require_kernels(started_with: str) -> None:
-    """Raises InstallationChanged unless the kernels of this process have the hash of those of another one."""
-    if kernel_hash() != started_with:
-        raise InstallationChanged(
-            f"this program was changed while it ran: its kernels were {started_with} and are {kernel_hash()} now; "
-            "start it again"
-        )
 
 
 @cache

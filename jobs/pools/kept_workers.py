@@ -31,10 +31,13 @@ class KeptWorkers:
         self._end()
 
     def pool(self, key: PlanKey, devices: Sequence[Device]) -> Pool:
-        """Workers for the tasks of a plan, one for each of the devices or more: those of the run before, if any."""
+        """Workers for the tasks of a plan, one for each of the devices: those of the run before, if they fit.
+
+        Raises InstallationChanged.
+        """
         if any(device.outlives_fork for device in devices):
             return WorkerPool(key, devices)
-        if self._kept is not None and not self._kept.ended and self._kept.devices[: len(devices)] == tuple(devices):
+        if self._kept is not None and not self._kept.ended and self._kept.devices == tuple(devices):
             self._kept.turn_to(key)
         else:
             self._end()

@@ -7,6 +7,7 @@ process of the pool does.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections import deque
@@ -16,15 +17,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 
-from jobs.pools.evaluation import DeviceLost, evaluate
+from jobs.pools.evaluation import evaluate
 from jobs.pools.fork_server import SPAWN, ForkServer
 from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford import process
 from langford.devices import Device
+from langford.errors import MachineFailed
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.methods import Plan, PlanKey, plan_of
-from langford.provenance import kernel_hash, require_kernels
+from langford.provenance import kernel_hash, require_unchanged
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,13 @@ class _Member:
         heartbeat: what it shows of its computing.
         tokens: of the tasks that it holds, oldest first.
         condemned: why it was killed by its pool, or ended by itself; None: neither.
+        key: the plan that it was sent last; None: none yet.
     """
 
     heartbeat: Heartbeat
     tokens: deque[int] = field(default_factory=deque)
     condemned: str | None = None
+    key: PlanKey | None = None
 
 
 class WorkerPool:
@@ -61,6 +65,7 @@ class WorkerPool:
     """
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
+        """Start the workers; raises InstallationChanged."""
         self._key, self.devices = key, tuple(devices)
         self._loading = Heartbeat(SPAWN)
         self._members = [_Member(Heartbeat(SPAWN)) for _ in devices]
@@ -73,12 +78,23 @@ class WorkerPool:
         # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
         cache_folder()
         refuse_open_caches()
-        self._loaded = self._key
+        kernels = kernel_hash()
+        require_unchanged(kernels)
         return ForkServer(
-            partial(_load, self._key, self.devices, self._loading, kernel_hash()),
-            partial(_serve, self.devices, [member.heartbeat for member in self._members]),
+            partial(_load, self._key, self.devices, self._loading, kernels),
+            partial(_serve, self.devices, [member.heartbeat for member in self._members], kernels),
             len(self.devices),
         )
+
+    def turn_to(self, key: PlanKey) -> None:
+        """Evaluate tasks of another plan from now on; call it only when no task is in flight.
+
+        Raises InstallationChanged.
+        """
+        require_unchanged(kernel_hash())
+        for _ in self.poll(0):
+            pass  # workers that died meanwhile, and are replaced
+        self._key = key
 
     @property
     def idle_slots(self) -> int:
@@ -120,24 +136,17 @@ class WorkerPool:
         """Tokens of all submitted tasks whose outcome is not known yet."""
         return [token for member in self._members for token in member.tokens]
 
-    def turn_to(self, key: PlanKey) -> None:
-        """Evaluate tasks of another plan from now on; call it only when no task is in flight."""
-        self._key = key
-        for number in range(len(self._members)):
-            self._send_plan(number)
-
-    def _send_plan(self, number: int) -> None:
-        # When the worker has just died, the next poll reports that.
-        with suppress(OSError):
-            self._server.pipes[number].send(self._key)
-
     def submit(self, token: int, index: int) -> None:
         """Give a task to the least busy worker, see :meth:`Pool.submit`."""
         number = min(range(len(self._members)), key=lambda number: len(self._members[number].tokens))
-        self._members[number].tokens.append(token)
+        member, pipe = self._members[number], self._server.pipes[number]
+        member.tokens.append(token)
         # When the worker has just died, the next poll reports the token.
         with suppress(OSError):
-            self._server.pipes[number].send((token, index))
+            if member.key != self._key:
+                pipe.send(self._key)
+                member.key = self._key
+            pipe.send((token, index))
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
         """All news of the workers, see :meth:`Pool.poll`; a worker that died is replaced."""
@@ -182,8 +191,6 @@ class WorkerPool:
         member.heartbeat.clear()
         self._members[number] = _Member(member.heartbeat)
         self._server.restart(number)
-        if self._key != self._loaded:
-            self._send_plan(number)
         return died
 
     def _all_anew(self) -> Iterator[Finished | Failed | Died]:
@@ -215,45 +222,68 @@ def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels
     """What all workers begin with.  A worker loads the kernels itself that do not outlive a fork."""
     process.claim()
     heartbeat.start()
-    require_kernels(kernels)
     plan = plan_of(key)
     for device in {each for each in devices if each.outlives_fork}:
         plan.evaluator(device)
+    require_unchanged(kernels)
     return plan
 
 
 def _serve(
-    devices: Sequence[Device], heartbeats: Sequence[Heartbeat], plan: Plan, number: int, pipe: Connection
+    devices: Sequence[Device],
+    heartbeats: Sequence[Heartbeat],
+    kernels: str,
+    loaded: Plan,
+    number: int,
+    pipe: Connection,
 ) -> None:
     """The program of a worker process: evaluate tasks until the pipe closes, of another plan when one comes."""
     device, heartbeat = devices[number], heartbeats[number]
     heartbeat.start()
+    try:
+        # What was loaded lives as long as this process, and would keep the memory of a GPU as long.
+        plan = loaded if device.outlives_fork else _ready(loaded.key, device, kernels)
+        while True:
+            try:
+                message: PlanKey | tuple[int, int] = pipe.recv()
+            except EOFError:
+                return
+            if isinstance(message, PlanKey):
+                if message != plan.key:
+                    del plan
+                    plan = _ready(message, device, kernels)
+                continue
+            news = _news_of(plan, *message, device, heartbeat)
+            try:
+                pipe.send(news)
+            except OSError:
+                return
+    except MachineFailed as error:
+        # Every further task would fail at once, and be blamed for it.
+        with suppress(OSError):
+            pipe.send(Lost(str(error)))
+        os._exit(1)  # nothing of a lost device can be given back any more
+
+
+def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
+    """A plan with its evaluator; raises InstallationChanged."""
+    # The one before gives back its memory first: a GPU may not have enough for both.
+    plan_of.cache_clear()
+    gc.collect()  # a plan and its evaluators refer to one another
+    plan = plan_of(key)
     plan.evaluator(device)
-    while True:
-        try:
-            message: PlanKey | tuple[int, int] = pipe.recv()
-        except EOFError:
-            return
-        if isinstance(message, PlanKey):
-            del plan
-            plan_of.cache_clear()  # a GPU may have no memory for two
-            plan = plan_of(message)
-            plan.evaluator(device)
-            continue
-        token, index = message
-        reply: Finished | Failed
-        heartbeat.begin(token)
-        try:
-            reply = Finished(token, evaluate(plan, index, device))
-        except DeviceLost as error:
-            # Every further task would fail at once, and be blamed for it.
-            with suppress(OSError):
-                pipe.send(Lost(str(error)))
-            os._exit(1)  # nothing of the device can be given back any more
-        except Exception as error:
-            reply = Failed(token, f"{type(error).__name__}: {error}")
+    require_unchanged(kernels)
+    return plan
+
+
+def _news_of(plan: Plan, token: int, index: int, device: Device, heartbeat: Heartbeat) -> Finished | Failed:
+    """Evaluate a task; raises MachineFailed."""
+    heartbeat.begin(token)
+    try:
+        return Finished(token, evaluate(plan, index, device))
+    except MachineFailed:
+        raise
+    except Exception as error:
+        return Failed(token, f"{type(error).__name__}: {error}")
+    finally:
         heartbeat.end()
-        try:
-            pipe.send(reply)
-        except OSError:
-            return

@@ -2,40 +2,67 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from jobs.pools import process_pool
-from jobs.run.effort import WorkersKeepDying
-from jobs.run.identity import Identity
-from jobs.run.loop import Run
-from jobs.run.sources import LedgerTasks
+from jobs.pools.process_pool import WorkerPool
 from langford import provenance
 from langford.devices import CPU
-from tests.support.campaigns import KEY, NAME, PLAN
-from tests.support.databases import new_ledger
+from tests.support.campaigns import KEY
+from tests.support.command_line import ENVIRONMENT
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = """
+from pathlib import Path
+from jobs.pools.kept_workers import KeptWorkers
+from langford.methods import PlanKey
+from langford.problem import Problem
+from tests.farm.test_kept_workers import LikeAGpu, evaluated
+
+first, second = (PlanKey(Problem.named("rosa", n), "shifted2", 2) for n in (7, 8))
+if __name__ == "__main__":
+    with KeptWorkers() as workers:
+        pool = workers.pool(first, [LikeAGpu()])
+        evaluated(pool, 0)
+        pool.stop()
+        with Path("langford/kernels/cuda/shifted.cu").open("a") as source:
+            source.write("// changed")
+        workers.pool(second, [LikeAGpu()])
+"""
 
 
-def test_workers_that_start_after_a_change_refuse(
-    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    monkeypatch.setattr(process_pool, "kernel_hash", lambda: "0123456789abcdef")
-    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
-        campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-        with pytest.raises(WorkersKeepDying):
-            Run(LedgerTasks(ledger, campaign, Identity.fresh()), [CPU]).run()
-        standing = campaign.standing()
-        assert standing.tasks_done == 0
-        assert {task.failures for task in campaign.task_records()} == {0}
-    assert (
-        f"its kernels were 0123456789abcdef and are {provenance.kernel_hash()} now; start it again"
-        in capfd.readouterr().err
+def test_a_kept_worker_gets_no_task_after_a_change(tmp_path: Path) -> None:
+    for package in ("langford", "db", "jobs", "tests"):
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    (tmp_path / "program.py").write_text(PROGRAM)
+    ended = subprocess.run(
+        [sys.executable, "program.py"],
+        cwd=tmp_path,
+        env=ENVIRONMENT | {"PYTHONPATH": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
     )
+    assert ended.returncode == 1
+    changed = (
+        rf"InstallationChanged: .* its kernels were {provenance.kernel_hash()} and are \w+ now; start it again"
+    )
+    assert re.search(changed, ended.stderr), ended.stderr
+
+
+def test_no_worker_starts_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("jobs.pools.process_pool.kernel_hash", lambda: "0123456789abcdef")
+    with pytest.raises(provenance.InstallationChanged, match="were 0123456789abcdef and are"):
+        WorkerPool(KEY, [CPU])
 
 
 def test_an_installation_without_kernels_has_no_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hash of nothing would be one that any two such installations share."""
     monkeypatch.setattr(provenance, "COMPUTING", ("gone",))
     with pytest.raises(provenance.InstallationChanged, match=r"no kernels are left in .*langford: install"):
-        provenance.kernel_hash.__wrapped__()
+        provenance.require_unchanged("0123456789abcdef")

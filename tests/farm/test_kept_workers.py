@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
 from collections.abc import Iterator
+from typing import Any
 
 import psutil
 import pytest
@@ -12,7 +14,7 @@ import pytest
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.pools.pool import Died, Finished, Pool
 from langford.devices import CPU, Cpu, Device
-from langford.methods import PlanKey, plan_of
+from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -24,6 +26,24 @@ class LikeAGpu(Cpu):
     """A device whose kernels every process has to load itself."""
 
     outlives_fork = False
+
+
+class HowManyPlans:
+    """An evaluator that says how many plans with an evaluator this process has."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def evaluate(self, index: int) -> PartialResult:
+        alive = sum(isinstance(each, HowManyPlans) for each in gc.get_objects())
+        return PartialResult(index, 0, 0, alive)
+
+
+class CountsPlans(LikeAGpu):
+    """A device with that evaluator."""
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        return HowManyPlans(plan)
 
 
 @pytest.fixture
@@ -48,6 +68,11 @@ def processes() -> set[psutil.Process]:
     """The server, and its workers."""
     [server] = [child for child in psutil.Process().children() if child.children()]
     return {server, *server.children()}
+
+
+def the_worker() -> psutil.Process:
+    [worker] = [each for each in processes() if each.ppid() != os.getpid()]
+    return worker
 
 
 def runs(process: psutil.Process) -> bool:
@@ -85,12 +110,36 @@ def test_a_worker_that_died_is_replaced_by_one_that_has_the_plan_of_now(workers:
     first.stop()
     second = workers.pool(SECOND, [LikeAGpu()])
     assert evaluated(second, 0) == plan_of(SECOND).evaluate(0)
-    [worker] = [each for each in processes() if each.ppid() != os.getpid()]
+    worker = the_worker()
     worker.kill()
     [died] = list(second.poll(SECONDS))
     assert died == Died((), "worker process killed by SIGKILL", None)
     assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
-    assert worker not in processes()
+    assert worker != the_worker()
+
+
+def test_a_worker_that_dies_between_two_runs_is_no_news_to_the_next(workers: KeptWorkers) -> None:
+    first = workers.pool(FIRST, [LikeAGpu()])
+    evaluated(first, 0)
+    first.stop()
+    worker = the_worker()
+    worker.kill()
+    assert have_ended({worker})
+    second = workers.pool(SECOND, [LikeAGpu()])
+    second.submit(0, 1)
+    [news] = list(second.poll(SECONDS))
+    assert isinstance(news, Finished)
+    assert news.evaluation.result == plan_of(SECOND).evaluate(1)
+
+
+def test_a_worker_keeps_nothing_of_the_plan_before() -> None:
+    """Of a GPU's memory there may not be enough for two."""
+    with KeptWorkers() as kept:
+        for key in (FIRST, SECOND, FIRST):
+            pool = kept.pool(key, [CountsPlans()])
+            result = evaluated(pool, 0)
+            assert result.evaluated == 1
+            pool.stop()
 
 
 def test_a_run_that_ends_in_the_middle_of_a_task_leaves_no_process(workers: KeptWorkers) -> None:
@@ -103,16 +152,17 @@ def test_a_run_that_ends_in_the_middle_of_a_task_leaves_no_process(workers: Kept
     assert evaluated(workers.pool(SECOND, [LikeAGpu()]), 1) == plan_of(SECOND).evaluate(1)
 
 
-def test_a_run_with_more_devices_gets_as_many_workers(workers: KeptWorkers) -> None:
+def test_a_run_on_other_devices_gets_other_workers(workers: KeptWorkers) -> None:
     one: list[Device] = [LikeAGpu(0)]
     two = [*one, LikeAGpu(1)]
     pools = []
-    for devices, served in [(one, 1), (two, 2), (one, 2)]:
+    for devices in (one, two, two):
         pool = workers.pool(FIRST, devices)
         assert evaluated(pool, 0) == plan_of(FIRST).evaluate(0)
-        assert pool.idle_workers == served
+        assert pool.idle_workers == len(devices)
         pool.stop()
         pools.append(pool)
+    assert pools[0] is not pools[1]
     assert pools[1] is pools[2]
 
 
