@@ -154,19 +154,16 @@ class TableCounting:
         campaign = self._campaign(problem)
         share = self.expected[problem] / self._sums
         first = self._finish(campaign, number, self._done, share)
-        known = agreement(problem, first.count.published)
-        if known.agrees is False:
-            raise CheckFailed(
-                f"{problem} = {first.count.published:,} is wrong ({' '.join(known.words.split())}); find the "
-                f"wrong result by `langford verify {first.name} --sample 100%`"
-            )
+        _require_agreement(problem, first)
         if self._sums == 1:
             return first, None
         second = self._finish(self._confirming(problem, campaign), number, self._done + share, share)
         if first.count.arrangements != second.count.arrangements:
+            _require_agreement(problem, second)
             raise CheckFailed(
                 f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
-                f"{second.count.published:,}; find the wrong result by `langford verify {first.name} --sample 100%`"
+                f"{second.count.published:,}; find the wrong result by `langford verify {first.name} --sample "
+                f"100%` and `langford verify {second.name} --sample 100%`"
             )
         return first, second
 
@@ -192,8 +189,8 @@ class TableCounting:
         report = Run(source, devices, console, limit, pool).run()
         if report.set_aside:
             raise Incomplete(
-                f"tasks of {campaign.name} failed too often: see `langford tasks {campaign.name} --state "
-                f"set-aside`, then `langford retry {campaign.name}`"
+                f"tasks of {campaign.name} are set aside, since they failed too often or it was cancelled: see "
+                f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
             )
         if report.stopped:
             raise Interrupted(report.stopped, number, len(self.expected))
@@ -221,10 +218,11 @@ class TableCounting:
                 return campaign
         method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
         for campaign in begun:
-            if _sum(campaign) != _sum(first) and campaign.key.method == method.name:
+            others = _sum(campaign) != _sum(first) and campaign.key.method == method.name
+            if others and campaign.standing().unfinished:
                 return campaign
         depth = self._ways.depth(problem, method)
-        return self._create(*confirming_plan(begun, first, method.name, None, depth, device))
+        return self._create(*confirming_plan((), first, method.name, None, depth, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         """A campaign of a plan; where another plan has the name, a number is added."""
@@ -236,6 +234,16 @@ class TableCounting:
             except CampaignMismatch:
                 number += 1
                 free = f"{name}-{number}"
+
+
+def _require_agreement(problem: Problem, counted: Counted) -> None:
+    """Raises CheckFailed when what is known of a count contradicts it."""
+    known = agreement(problem, counted.count.published)
+    if known.agrees is False:
+        raise CheckFailed(
+            f"{problem} = {counted.count.published:,} is wrong ({' '.join(known.words.split())}); find the "
+            f"wrong result by `langford verify {counted.name} --sample 100%`"
+        )
 
 
 def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:

@@ -31,7 +31,6 @@ class Ways:
         self._methods: dict[Problem, Method] = {}
         self._small: set[Problem] = set()
         self._costs: dict[tuple[str, int, int], float] = {}
-        self._depths: dict[tuple[str, int, int, int], int] = {}
         for problem in problems:
             method = chosen_plan(problem, CPU).method
             if problem.n <= method.speeds.forecast(problem.copies).instant:
@@ -56,18 +55,14 @@ class Ways:
     def depth(self, problem: Problem, method: Method) -> int:
         """The depth at which a problem is counted.
 
-        For a small one it is the coarsest, since a result costs more to keep than to compute.  For others a device
-        may have to measure it, once for all problems with as many colours and with as many filled odd places, of
-        which the tasks are as large.  Raises as :func:`langford.methods.task_depth`.
+        It is the coarsest where the whole count takes no longer than a task may: a result costs more to keep than
+        it saves.  Raises as :func:`langford.methods.task_depth`.
         """
-        depths = method.best_depths(problem)
-        kind = method.name, problem.n, problem.copies, sum(place % 2 for place in problem.filled)
-        if self.small(problem):
-            return depths[0]
-        if self._depths.get(kind) not in depths:
-            device = self.devices(problem)[0]
-            self._depths[kind] = task_depth(problem, method, device, device.task_seconds)
-        return self._depths[kind]
+        devices = self.devices(problem)
+        seconds = devices[0].task_seconds
+        if self.small(problem) or (seconds and self._cost(problem, method) * len(devices) <= seconds):
+            return method.best_depths(problem)[0]
+        return task_depth(problem, method, devices[0], seconds)
 
     def first(self, problem: Problem) -> Method:
         """The method by which a problem is counted first."""

@@ -170,7 +170,8 @@ def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
     value = results[0].value + factor * plan.multiplier
     results[0] = replace(results[0], value=value, residue=residue(value))
     evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
-    with new_ledger("sqlite", folder, "langford.db") as ledger:
+    file = folder / "langford.db"
+    with Ledger(str(file)) if file.exists() else new_ledger("sqlite", folder, file.name) as ledger:
         exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
 
 
@@ -200,7 +201,17 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), 2)
     outcome = langford("table", "rosa", "--to", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
-    assert re.search(r"rosa-8-shifted-0 counts 131 and rosa-8-godfrey-\d+ 130;", outcome.stderr)
+    assert re.search(r"rosa-8-shifted-0 counts 131 and rosa-8-godfrey-\d+ 130; find .*rosa-8-g", outcome.stderr)
+
+
+def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "hooked-skolem", "7", "--method", "polyphase").returncode == 0
+    write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "shifted", 0), 1)
+    outcome = langford("table", "hooked-skolem", "--to", "7", "--confirm")
+    assert (outcome.returncode, outcome.stdout) == (4, "")
+    assert "= 125 is wrong" in outcome.stderr
+    assert "verify hooked-skolem-7-shifted-0 " in outcome.stderr
+    assert "polyphase" not in outcome.stderr.replace("kernels of polyphase", "")
 
 
 # -- forecasts --------------------------------------------------------------------------------
@@ -210,6 +221,7 @@ class Card(Cpu):
     """A core that is measured as a GPU is."""
 
     on_cores = False
+    task_seconds = 20.0
 
 
 @pytest.mark.parametrize("device", [CPU, Card()], ids=["core", "card"])
@@ -301,26 +313,16 @@ def test_no_search_is_measured_where_a_sum_is_sure_to_be_faster(
     assert asked == measured
 
 
-def test_a_depth_is_measured_once_for_problems_of_which_the_tasks_are_as_large(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("cards", [1, 2])
+@pytest.mark.parametrize(("seconds", "depth"), [(19.0, 0), (21.0, 12)], ids=["short", "long"])
+def test_a_count_on_cards_is_one_task_unless_it_takes_long(
+    monkeypatch: pytest.MonkeyPatch, seconds: float, depth: int, cards: int
 ) -> None:
-    wanted = [
-        problem
-        for entry in entries(Family("extended-rosa", 2, 20, 21, {"hole": range(3, 6)}))
-        for problem in entry.problems
-        if not problem.obstruction
-    ]
-    method, measured = METHODS["shifted2"], []
-
-    def noted(problem: Problem, method: Method, device: Device, seconds: float | None) -> int:
-        measured.append((problem.n, sum(place % 2 for place in problem.filled)))
-        return method.best_depths(problem)[1]
-
-    ways = Ways(wanted, [CPU])
-    monkeypatch.setattr("jobs.tables.ways.task_depth", noted)
-    assert all(ways.depth(problem, method) == method.best_depths(problem)[1] for problem in wanted)
-    assert len(wanted) > 50
-    assert sorted(measured) == [(20, 20), (21, 21)]
+    problem, method = Problem.langford(24), METHODS["shifted2"]
+    ways = Ways([], [Card()] * cards)
+    monkeypatch.setattr("jobs.tables.ways.expected_seconds", lambda *_: {problem: seconds / cards})
+    monkeypatch.setattr("jobs.tables.ways.task_depth", lambda *_: 12)
+    assert ways.depth(problem, method) == depth
 
 
 def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, tmp_path: Path) -> None:
@@ -331,6 +333,14 @@ def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, t
     assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         assert [campaign.standing().unfinished for campaign in ledger.campaigns()] == [0, 0]
+
+
+def test_a_second_count_that_was_cancelled_is_left(langford: Run, tmp_path: Path) -> None:
+    made(langford, "rosa", "--from", "7", "--to", "7")
+    assert langford("create", "rosa", "7", "--method", "godfrey", "--depth", "4").returncode == 0
+    assert langford("cancel", "rosa-7-godfrey-4").returncode == 0
+    [row] = rows(made(langford, "rosa", "--from", "7", "--to", "7", "--confirm", "--format", "csv"))
+    assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
 
 
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:
