@@ -7,36 +7,19 @@ from pathlib import Path
 import pytest
 
 import langford
-from jobs.tables.entries import Entry, Family, entries, representative
+from jobs.tables.entries import Entry, entries, representative
 from jobs.tables.rows import Row, Table
-from langford.cli.campaigns.table import table as command
 from langford.reference import published
-from langford.variants import PARAMETERS, VARIANTS
+from langford.variants import VARIANTS
 from tests.support.cases import exhaustive
+from tests.support.tables import TABLES, family_of, read_table
 
-TABLES = Path(__file__).parents[2] / "docs" / "tables"
 FILES = sorted(TABLES.glob("*.txt"))
 COUNTED_UP_TO = 12
 LONGEST = TABLES / "extended-rosa.txt"
 """Of more than a thousand lines."""
 UNEXPLAINED = (4, 5, 6)
 """The extended Rosa sequences that do not exist though nothing forbids them: n and both holes."""
-
-
-def family_of(header: list[str]) -> Family:
-    """What a b-file shows, by the command in its header that makes it again."""
-    words = header[-1].removeprefix("# Again: langford table ").split()
-    read = command.make_context("table", words).params
-    spans = {each.keyword: read[each.keyword] for each in PARAMETERS.values() if read[each.keyword] is not None}
-    return Family(read["family"], read["copies"], read["first"], read["last"], spans, read["summed"])
-
-
-def read_table(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
-    """The header of a b-file, and the index and the number of each line."""
-    lines = file.read_text().splitlines()
-    header = [line for line in lines if line.startswith("# ")]
-    numbers = [(int(index), int(number)) for index, number in map(str.split, lines[len(header) :])]
-    return header, numbers
 
 
 def counted(entry: Entry, known: dict[object, int]) -> Row:

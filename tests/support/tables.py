@@ -1,0 +1,51 @@
+"""The b-files in docs/tables."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+from jobs.tables.entries import Family, entries
+from langford.cli.campaigns.table import table as command
+from langford.problem import Problem
+from langford.variants import PARAMETERS
+
+TABLES = Path(__file__).parents[2] / "docs" / "tables"
+
+
+def family_of(header: list[str]) -> Family:
+    """What a b-file shows, by the command in its header that makes it again."""
+    words = header[-1].removeprefix("# Again: langford table ").split()
+    read = command.make_context("table", words).params
+    spans = {each.keyword: read[each.keyword] for each in PARAMETERS.values() if read[each.keyword] is not None}
+    return Family(read["family"], read["copies"], read["first"], read["last"], spans, read["summed"])
+
+
+def read_table(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
+    """The header of a b-file, and the index and the number of each line."""
+    lines = file.read_text().splitlines()
+    header = [line for line in lines if line.startswith("# ")]
+    numbers = [(int(index), int(number)) for index, number in map(str.split, lines[len(header) :])]
+    return header, numbers
+
+
+def number_in_tables(problem: Problem) -> int | None:
+    """The number of a problem in the tables of its family; None where no table has it."""
+    for file in TABLES.glob("*.txt"):
+        if problem.name.startswith(file.read_text().partition(",")[0].removeprefix("# ")):
+            number = _numbers(file).get(problem)
+            if number is not None:
+                return number
+    return None
+
+
+@cache
+def _numbers(file: Path) -> dict[Problem, int]:
+    """The numbers of a b-file that count one problem each."""
+    header, numbers = read_table(file)
+    wanted = entries(family_of(header))
+    return {
+        entry.problems[0]: number
+        for entry, (_, number) in zip(wanted, numbers, strict=True)
+        if len(entry.problems) == 1
+    }
