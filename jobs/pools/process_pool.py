@@ -278,12 +278,13 @@ def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
 
 def _news_of(plan: Plan, token: int, index: int, device: Device, heartbeat: Heartbeat) -> Finished | Failed:
     """Evaluate a task; raises MachineFailed."""
+    news: Finished | Failed
     heartbeat.begin(token)
     try:
-        return Finished(token, evaluate(plan, index, device))
+        news = Finished(token, evaluate(plan, index, device))
     except MachineFailed:
-        raise
+        raise  # the heartbeat still names the task
     except Exception as error:
-        return Failed(token, f"{type(error).__name__}: {error}")
-    finally:
-        heartbeat.end()
+        news = Failed(token, f"{type(error).__name__}: {error}")
+    heartbeat.end()
+    return news
