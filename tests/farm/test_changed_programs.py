@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -22,28 +23,27 @@ from pathlib import Path
 from jobs.pools.kept_workers import KeptWorkers
 from langford.methods import PlanKey
 from langford.problem import Problem
-from tests.farm.test_kept_workers import LikeAGpu, evaluated
+from tests.farm.test_kept_workers import CountsPlans, evaluated
 
-first, second = (PlanKey(Problem.named("rosa", n), "shifted2", 2) for n in (7, 8))
+first, second = (PlanKey(Problem.langford(n), "polyphase", 4) for n in (7, 8))
 if __name__ == "__main__":
     with KeptWorkers() as workers:
-        pool = workers.pool(first, [LikeAGpu()])
+        pool = workers.pool(first, [CountsPlans()])
         evaluated(pool, 0)
         pool.stop()
         with Path("langford/kernels/cuda/shifted.cu").open("a") as source:
             source.write("// changed")
-        workers.pool(second, [LikeAGpu()])
+        workers.pool(second, [CountsPlans()])
 """
 
 
 def test_a_kept_worker_gets_no_task_after_a_change(tmp_path: Path) -> None:
-    for package in ("langford", "db", "jobs", "tests"):
-        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "langford", tmp_path / "langford")
     (tmp_path / "program.py").write_text(PROGRAM)
     ended = subprocess.run(
         [sys.executable, "program.py"],
         cwd=tmp_path,
-        env=ENVIRONMENT | {"PYTHONPATH": str(tmp_path)},
+        env=ENVIRONMENT | {"PYTHONPATH": f"{tmp_path}{os.pathsep}{ROOT}"},
         capture_output=True,
         text=True,
         check=False,
