@@ -218,12 +218,14 @@ def _death(what: str, exit_code: int | None) -> str:
     return f"{what} ended with exit code {exit_code}"
 
 
-def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels: str) -> Plan:
-    """What all workers begin with.  A worker loads the kernels itself that do not outlive a fork."""
+def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels: str) -> Plan | None:
+    """The plan that all workers begin with; None where kernels do not outlive a fork, and each loads its own."""
     process.claim()
     heartbeat.start()
+    if not all(device.outlives_fork for device in devices):
+        return None
     plan = plan_of(key)
-    for device in {each for each in devices if each.outlives_fork}:
+    for device in set(devices):
         plan.evaluator(device)
     require_unchanged(kernels)
     return plan
@@ -233,7 +235,7 @@ def _serve(
     devices: Sequence[Device],
     heartbeats: Sequence[Heartbeat],
     kernels: str,
-    loaded: Plan,
+    plan: Plan | None,
     number: int,
     pipe: Connection,
 ) -> None:
@@ -241,18 +243,17 @@ def _serve(
     device, heartbeat = devices[number], heartbeats[number]
     heartbeat.start()
     try:
-        # What was loaded lives as long as this process, and would keep the memory of a GPU as long.
-        plan = loaded if device.outlives_fork else _ready(loaded.key, device, kernels)
         while True:
             try:
                 message: PlanKey | tuple[int, int] = pipe.recv()
             except EOFError:
                 return
             if isinstance(message, PlanKey):
-                if message != plan.key:
-                    del plan
+                if plan is None or message != plan.key:
+                    plan = None
                     plan = _ready(message, device, kernels)
                 continue
+            assert plan is not None
             news = _news_of(plan, *message, device, heartbeat)
             try:
                 pipe.send(news)
