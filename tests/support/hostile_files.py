@@ -8,6 +8,7 @@ import socket
 import stat
 from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 SUFFIX = ".result.json"
 ELSEWHERE = "99999999-0000-4000-8000-000000000000"
@@ -22,8 +23,16 @@ def plant(folder: Path, genuine: bytes, outside: Path) -> list[Path]:
         genuine: the content of a result that a server takes.
         outside: a folder to which links lead; nothing in it may change.
 
+    Each appears at once and complete: a worker that watches the folder takes them away as they come.
+
     Returns what was made, in which no file is one that a server takes.
     """
+    with TemporaryDirectory(dir=outside.parent) as elsewhere:
+        made = _make(Path(elsewhere), genuine, outside)
+        return [file.rename(folder / file.name) for file in made]
+
+
+def _make(folder: Path, genuine: bytes, outside: Path) -> list[Path]:
     made = [
         folder / f"{kind}{SUFFIX}" for kind in ("folder", "full", "link", "dangling", "to-folder", "fifo", "socket")
     ]
