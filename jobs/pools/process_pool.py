@@ -222,12 +222,13 @@ def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels
     """The plan that all workers begin with; None where kernels do not outlive a fork, and each loads its own."""
     process.claim()
     heartbeat.start()
-    if not all(device.outlives_fork for device in devices):
-        return None
-    plan = plan_of(key)
-    for device in set(devices):
-        plan.evaluator(device)
+    plan = None
+    if all(device.outlives_fork for device in devices):
+        plan = plan_of(key)
+        for device in set(devices):
+            plan.evaluator(device)
     require_unchanged(kernels)
+    kernel_hash()  # read here, once for the results of all workers
     return plan
 
 
