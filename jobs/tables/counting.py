@@ -212,14 +212,13 @@ class TableCounting:
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
-        begun = self._begun.get(problem, [])
+        begun = [campaign for campaign in self._begun.get(problem, []) if _sum(campaign) != _sum(first)]
         for campaign in begun:
-            if _sum(campaign) != _sum(first) and not _left(campaign):
+            if not _left(campaign):
                 return campaign
         method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
         for campaign in begun:
-            others = _sum(campaign) != _sum(first) and campaign.key.method == method.name
-            if others and campaign.standing().unfinished:
+            if campaign.key.method == method.name and campaign.standing().unfinished:
                 return campaign
         depth = self._ways.depth(problem, method)
         return self._create(*confirming_plan((), first, method.name, None, depth, device))
