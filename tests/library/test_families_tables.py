@@ -12,7 +12,7 @@ from jobs.tables.rows import Row, Table
 from langford.reference import published
 from langford.variants import VARIANTS
 from tests.support.cases import exhaustive
-from tests.support.tables import TABLES, family_of, read_table
+from tests.support.tables import TABLES, family_of, numbers_of, read_table
 
 FILES = sorted(TABLES.glob("*.txt"))
 COUNTED_UP_TO = 12
@@ -71,9 +71,7 @@ def test_the_lines_of_a_table_are_right(file: Path, every: int) -> None:
 
 def table_of(name: str) -> dict[tuple[int, ...], int]:
     """The numbers of a table by n and the values of its parameters."""
-    header, numbers = read_table(TABLES / f"{name}.txt")
-    wanted = entries(family_of(header))
-    return {(entry.n, *entry.values): number for entry, (_, number) in zip(wanted, numbers, strict=True)}
+    return {(entry.n, *entry.values): number for entry, number in numbers_of(TABLES / f"{name}.txt").items()}
 
 
 def test_tables_agree_where_one_family_is_a_part_of_another() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from jobs.tables.entries import Family, entries
+from jobs.tables.entries import Entry, Family, entries
 from langford.cli.campaigns.table import table as command
 from langford.problem import Problem
 from langford.variants import PARAMETERS
@@ -29,23 +29,18 @@ def read_table(file: Path) -> tuple[list[str], list[tuple[int, int]]]:
     return header, numbers
 
 
+@cache
+def numbers_of(file: Path) -> dict[Entry, int]:
+    """The entries of a b-file with their numbers."""
+    header, numbers = read_table(file)
+    return {entry: number for entry, (_, number) in zip(entries(family_of(header)), numbers, strict=True)}
+
+
 def number_in_tables(problem: Problem) -> int | None:
     """The number of a problem in the tables of its family; None where no table has it."""
     for file in TABLES.glob("*.txt"):
         if problem.name.startswith(file.read_text().partition(",")[0].removeprefix("# ")):
-            number = _numbers(file).get(problem)
-            if number is not None:
-                return number
+            for entry, number in numbers_of(file).items():
+                if entry.problems == (problem,):
+                    return number
     return None
-
-
-@cache
-def _numbers(file: Path) -> dict[Problem, int]:
-    """The numbers of a b-file that count one problem each."""
-    header, numbers = read_table(file)
-    wanted = entries(family_of(header))
-    return {
-        entry.problems[0]: number
-        for entry, (_, number) in zip(wanted, numbers, strict=True)
-        if len(entry.problems) == 1
-    }
