@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from jobs.mpi.messages import REPLY, STOP, TASK, receive, waiting
-from jobs.pools.evaluation import DeviceLost, evaluate
+from jobs.pools.evaluation import DeviceLost, evaluate, evaluator_of
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
 from langford.errors import MachineFailed
-from langford.methods import PlanKey, plan_of
+from langford.methods import Plan, PlanKey, plan_of
 from langford.result import Evaluation
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class RankPool:
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
         """All news of the ranks, see :meth:`jobs.pools.pool.Pool.poll`.
 
-        Raises DeviceLost after the news that a rank has lost its device: MPI has no way to start another rank.
+        Raises DeviceLost after the news that a rank can compute nothing any more: MPI cannot start another one.
         """
         if self._lost:
             raise DeviceLost(f"{self._lost}; run the same command again to go on")
@@ -85,7 +85,7 @@ class RankPool:
             if "lost" in document:
                 self._lost = f"rank {rank}: {document['lost']}"
                 held, self._tokens[rank] = tuple(self._tokens[rank]), deque()
-                yield Died(held, self._lost, token)
+                yield Died(held, self._lost, token if document["begun"] else None)
                 continue
             self._tokens[rank].remove(token)
             if "reason" in document:
@@ -105,12 +105,12 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
     """The program of a rank other than 0: evaluate tasks until rank 0 says stop.
 
     Signals are ignored, because the launcher passes them to all ranks: rank 0 alone decides what to do.
-    A rank that has lost its device evaluates nothing more: rank 0 takes back all tasks that it holds.
+    A rank whose device or program has failed evaluates nothing more: rank 0 takes back all tasks that it holds.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)
     plan = plan_of(key)
-    plan.evaluator(device)
+    refusal = _refusal(plan, device)
     task, is_lost = np.zeros(2, np.int64), False
     while True:
         for _ in waiting(communicator, TASK, None):
@@ -121,11 +121,22 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
             return
         if is_lost:
             continue
-        document: dict[str, object] = {"token": token}
+        document: dict[str, object] = {"token": token, "begun": refusal is None}
         try:
+            if refusal is not None:
+                raise refusal
             document["evaluation"] = evaluate(plan, index, device).to_document()
-        except DeviceLost as error:
+        except MachineFailed as error:
             document["lost"], is_lost = str(error), True
         except Exception as error:
             document["reason"] = f"{type(error).__name__}: {error}"
         communicator.Send(json.dumps(document).encode(), dest=0, tag=REPLY)
+
+
+def _refusal(plan: Plan, device: Device) -> DeviceLost | None:
+    """Why the device cannot evaluate the plan; None: it can."""
+    try:
+        evaluator_of(plan, device)
+    except DeviceLost as error:
+        return error
+    return None

@@ -7,8 +7,8 @@ import platform
 import time
 
 from langford.devices import CPU, Device
-from langford.errors import MachineFailed
-from langford.methods import Plan
+from langford.errors import LangfordError, MachineFailed
+from langford.methods import Evaluator, Plan
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation
 
@@ -17,13 +17,29 @@ class DeviceLost(MachineFailed):
     """This process can compute nothing on its device any more: end it, and start another one."""
 
 
+def evaluator_of(plan: Plan, device: Device) -> Evaluator:
+    """The evaluator of a plan on a device of this machine, its kernels loaded.
+
+    Raises what the plan raises; DeviceLost where the device itself refuses, for want of memory for example.
+    """
+    try:
+        return plan.evaluator(device)
+    except LangfordError:
+        raise
+    except Exception as error:
+        raise DeviceLost(
+            f"{device} cannot load the kernels of {plan.method.name} ({type(error).__name__}: {error}): if its "
+            "memory is full, end the other programs that use it"
+        ) from error
+
+
 def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
     """Evaluate a task on a device of this machine and check the result.
 
     Returns the result with its time and provenance.  Raises CheckFailed or TaskIndexOutOfRange,
     DeviceLost, or what the device raises.
     """
-    evaluator = plan.evaluator(device)
+    evaluator = evaluator_of(plan, device)
     began, start = time.time(), time.perf_counter()
     try:
         result = evaluator.evaluate(index)

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection, wait
 
-from jobs.pools.evaluation import evaluate
+from jobs.pools.evaluation import evaluate, evaluator_of
 from jobs.pools.fork_server import SPAWN, ForkServer
 from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
@@ -268,12 +268,12 @@ def _serve(
 
 
 def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
-    """A plan with its evaluator; raises InstallationChanged."""
+    """A plan with its evaluator; raises DeviceLost or InstallationChanged."""
     # The one before gives back its memory first: a GPU may not have enough for both.
     plan_of.cache_clear()
     gc.collect()  # a plan and its evaluators refer to one another
     plan = plan_of(key)
-    plan.evaluator(device)
+    evaluator_of(plan, device)
     require_unchanged(kernels)
     return plan
 

@@ -163,6 +163,26 @@ def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks:
     assert output_of(python_on_ranks(2, "-c", LOSING + LATE)) == "[('Died', (0, 1), 0)]\n"
 
 
+FULL = """
+from langford.devices import Cpu
+
+
+def full(device, maker, plan):
+    raise MemoryError("3 GB")
+
+
+Cpu.evaluator = full
+"""
+"""The device has no memory for the kernels."""
+
+
+def test_a_rank_whose_device_refuses_the_kernels_blames_no_task(python_on_ranks: Mpirun) -> None:
+    output = output_of(
+        python_on_ranks(2, "-c", FULL + LATE.replace("news.evaluated)", "news.evaluated, news.reason)"))
+    )
+    assert "('Died', (0, 1), None, 'rank 1: cpu cannot load the kernels of godfrey (MemoryError: 3 GB): " in output
+
+
 class SlowLauncher(MovableClock):
     """Reads the output of a rank after it was given some time, and notes what it has not read at the abort."""
 

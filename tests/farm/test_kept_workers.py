@@ -142,6 +142,33 @@ def test_a_worker_keeps_nothing_of_the_plan_before() -> None:
             pool.stop()
 
 
+class IsFull(LikeAGpu):
+    """A device that has no memory for the kernels of the second plan."""
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        if plan.key == SECOND:
+            raise MemoryError("3 GB")
+        return super().evaluator(maker, plan)
+
+
+def test_a_device_without_memory_for_the_kernels_is_named_and_no_task_is_blamed(
+    workers: KeptWorkers, capfd: pytest.CaptureFixture[str]
+) -> None:
+    first = workers.pool(FIRST, [IsFull()])
+    evaluated(first, 0)
+    first.stop()
+    second = workers.pool(SECOND, [IsFull()])
+    second.submit(7, 0)
+    news = next(each for _ in range(10) for each in second.poll(SECONDS))
+    assert news == Died(
+        (7,),
+        "cpu cannot load the kernels of shifted2 (MemoryError: 3 GB): if its memory is full, end the other "
+        "programs that use it",
+        None,
+    )
+    assert "Traceback" not in capfd.readouterr().err
+
+
 def test_a_run_that_ends_in_the_middle_of_a_task_leaves_no_process(workers: KeptWorkers) -> None:
     pool = workers.pool(FIRST, [LikeAGpu()])
     evaluated(pool, 0)
