@@ -51,7 +51,7 @@ class Counted:
 
     Attributes:
         name: of the campaign.
-        method: by which it counted.
+        method: by which it counted, in words: with its seed, where another sum of the method has none.
         count: the outcome.
         seconds: its computing time.
         sources: the kernels and devices that its results come from, in words.
@@ -172,7 +172,7 @@ class TableCounting:
         if _left(campaign):
             self._run(campaign, number, before, share)
         count, origins = result(campaign), tuple(sources(campaign.export().results))
-        return Counted(campaign.name, campaign.key.method, count, campaign.progress().seconds, origins)
+        return Counted(campaign.name, _method_words(campaign.key), count, campaign.progress().seconds, origins)
 
     def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
         """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
@@ -256,6 +256,10 @@ def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
 def _sum(campaign: Campaign) -> tuple[str, int]:
     """Which of the sums that count a problem a campaign computes."""
     return campaign.key.method, campaign.key.seed
+
+
+def _method_words(key: PlanKey) -> str:
+    return f"{key.method} with seed {key.seed}" if key.seed else key.method
 
 
 def _left(campaign: Campaign) -> int:

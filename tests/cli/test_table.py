@@ -175,16 +175,16 @@ def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
         exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
 
 
-@pytest.mark.parametrize("again", ["miller", "shifted --seed 3"])
+@pytest.mark.parametrize(("again", "words"), [("miller", "miller"), ("shifted --seed 3", "shifted with seed 3")])
 def test_a_finished_campaign_confirms_whatever_would_be_chosen_now(
-    langford: Run, tmp_path: Path, again: str
+    langford: Run, tmp_path: Path, again: str, words: str
 ) -> None:
     for options in ("shifted", again):
         assert langford("run", "rosa", "8", "--method", *options.split()).returncode == 0
     command = ("rosa", "--from", "8", "--to", "8", "--confirm", "--format", "csv")
     shown = made(langford, *command)
     [row] = rows(shown)
-    assert (row["count"], row["method"], row["confirmed by"]) == ("130", "shifted", again.split()[0])
+    assert (row["count"], row["method"], row["confirmed by"]) == ("130", "shifted", words)
     assert made(langford, *command) == shown
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         assert len(ledger.campaigns()) == 2
