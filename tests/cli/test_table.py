@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
 import math
 import os
@@ -15,6 +16,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -246,6 +248,28 @@ def test_a_forecast_measures_the_largest_and_scales_the_others(
         each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
     }
     assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
+
+
+class BusyCard(Card):
+    """A card that others use as well, so that the same task takes now this time, now that."""
+
+    seconds = itertools.cycle([9.0, 5.0, 2.0, 7.0])
+    now = 0.0
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        return self
+
+    def evaluate(self, index: int) -> PartialResult:
+        BusyCard.now += next(self.seconds)
+        return PartialResult(index, 0, 0, 0)
+
+
+def test_a_forecast_is_for_a_card_that_nobody_else_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
+    polyphase, problem = METHODS["polyphase"], Problem.langford(19)
+    plan = polyphase.plan(problem, polyphase.suggested_depth(problem))
+    whole = forecast.expected_seconds([(problem, polyphase)], [BusyCard()])[problem]
+    assert whole == pytest.approx(2.0 / plan.work.max() * plan.work.sum())
 
 
 def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
