@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.show.report import evidence, html
+from jobs.show.report.evidence import gathering
+from jobs.show.report.formats import html
 
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"
 
 
 def page() -> str:
     """The report as a page of HTML."""
-    return html.page(evidence.of_files([EXPORT]))
+    return html.page(gathering.of_files([EXPORT]))

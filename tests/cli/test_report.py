@@ -31,12 +31,14 @@ from db.records import Computation, Machine
 from db.states import Outcome
 from db.store.models import Attempt, Worker
 from docs.scripts import fetched, sample_report
-from jobs.show.report import citation, evidence, html, pdf, svg
+from jobs.show.report import citation
 from jobs.show.report.content import document
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.numbers import numbers
-from jobs.show.report.thesis import CAMPAIGNS
-from jobs.show.report.timeline import computing, occupancy, without_overlap
+from jobs.show.report.evidence import gathering
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.evidence.numbers import numbers
+from jobs.show.report.evidence.thesis import CAMPAIGNS
+from jobs.show.report.evidence.timeline import computing, occupancy, without_overlap
+from jobs.show.report.formats import html, pdf, svg
 from jobs.verify import exchange
 from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
@@ -64,7 +66,7 @@ L28 = ROOT / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"
 @cache
 def of_l28() -> Evidence:
     """The evidence of a large export."""
-    return evidence.of_files([L28])
+    return gathering.of_files([L28])
 
 
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e$\\frac{1}{2}$ ]]></style>'\"&amp;"
@@ -258,7 +260,7 @@ def text_of(found: Evidence) -> str:
 
 
 def test_the_report_of_a_real_campaign(ledger: Ledger) -> None:
-    found = evidence.of_campaign(troubled(ledger))
+    found = gathering.of_campaign(troubled(ledger))
     shown = text_of(found)
     assert found.count is not None
     assert found.count.published == COUNT
@@ -276,13 +278,13 @@ def test_the_report_of_a_real_campaign(ledger: Ledger) -> None:
 
 def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
-    shown = text_of(evidence.of_campaign(campaign))
+    shown = text_of(gathering.of_campaign(campaign))
     assert f"0 of {TASKS} tasks are done" in shown
     assert "There is no count to cite." in shown
     assert "No one has computed anything yet" in shown
     lease, _ = campaign.lease("a", 2, HOUR)
     campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
-    shown = text_of(evidence.of_campaign(campaign))
+    shown = text_of(gathering.of_campaign(campaign))
     assert f"No count yet: {TASKS - 1} of {TASKS} tasks have no result yet" in shown
     assert "host-a" in shown
 
@@ -293,7 +295,7 @@ def test_a_wrong_count_is_said_first(ledger: Ledger) -> None:
     # A multiple of what the total must be divisible by, which no check finds.
     wrong = forged(0, (PLAN.multiplier << 1) >> PLAN.expectation(0).zero_bits or 1)
     campaign.deliver([delivery(one, wrong if one.index == 0 else TRUE[one.index]) for one in leases])
-    found = evidence.of_campaign(campaign)
+    found = gathering.of_campaign(campaign)
     assert found.agreement is not None
     assert found.agreement.agrees is False
     assert citation.paragraph(found) is None
@@ -306,7 +308,7 @@ def test_an_open_conflict_stops_the_count(ledger: Ledger) -> None:
     leases = campaign.lease("a", TASKS, HOUR)
     campaign.deliver([delivery(one, TRUE[one.index]) for one in leases])
     ledger.take(Export(NAME, KEY, TASKS, (Evaluation(forged(3), 0.5, "{}"),)), PLAN, "w", "elsewhere", "1")
-    shown = text_of(evidence.of_campaign(campaign))
+    shown = text_of(gathering.of_campaign(campaign))
     assert "No count, although all tasks are done" in shown
     assert "Still open: task 3" in shown
 
@@ -314,7 +316,7 @@ def test_an_open_conflict_stops_the_count(ledger: Ledger) -> None:
 def test_imported_results_have_no_times(ledger: Ledger) -> None:
     results = tuple(Evaluation(result, 0.25, source()) for result in TRUE)
     campaign, _ = ledger.take(Export(NAME, KEY, TASKS, results), PLAN, "importer", "host", "2")
-    found = evidence.of_campaign(campaign)
+    found = gathering.of_campaign(campaign)
     assert (found.figures, found.numbers.elapsed, found.numbers.aborted) == (["task-times"], None, None)
     assert "they were imported from files" in text_of(found)
 
@@ -339,7 +341,7 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
     campaign = new_campaign(ledger)
     said = source(device="cuda:0 NVIDIA H200", langford="1.0.0")
     campaign.deliver([delivery(one, TRUE[one.index], provenance=said) for one in campaign.lease("a", TASKS, HOUR)])
-    found = evidence.of_campaign(campaign, others=ledger.campaigns())
+    found = gathering.of_campaign(campaign, others=ledger.campaigns())
     file = tmp_path / f"{NAME}.jsonl.gz"
     file.write_bytes(campaign.export().to_bytes())
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
@@ -357,13 +359,13 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
     ):
         assert words in cited
     assert cited in html_unescaped(text_of(found))
-    with patch.object(evidence, "MOST_HASHED", TASKS - 1):
-        unhashed = citation.paragraph(evidence.of_campaign(campaign))
+    with patch.object(gathering, "MOST_HASHED", TASKS - 1):
+        unhashed = citation.paragraph(gathering.of_campaign(campaign))
     assert str(unhashed).endswith(f"The partial results are kept in the export of {NAME}.")
-    from_file = citation.paragraph(evidence.of_files([file]))
+    from_file = citation.paragraph(gathering.of_files([file]))
     assert from_file == cited.replace(f", UUID {campaign.uuid}", "")
     with patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes()))):
-        assert citation.paragraph(evidence.of_files([Path("-")])) == from_file
+        assert citation.paragraph(gathering.of_files([Path("-")])) == from_file
 
 
 def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
@@ -376,7 +378,7 @@ def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
         second = ledger.create_campaign(key.method + str(key.depth), key, plan.work.tolist())
         leases = second.lease("a", len(plan.tasks), HOUR)
         second.deliver([delivery(one, plan.evaluate(one.index)) for one in leases])
-    found = evidence.of_campaign(campaign, others=ledger.campaigns())
+    found = gathering.of_campaign(campaign, others=ledger.campaigns())
     assert [each.second[0] for each in found.confirmations] == ["godfrey8"], "the same sum confirms nothing"
     assert "The campaign godfrey8 counted the same by godfrey at depth 8." in str(citation.paragraph(found))
     [confirmation] = found.confirmations
@@ -447,7 +449,7 @@ def require_the_times_of_the_export(found: Evidence) -> None:
 
 
 def test_an_export_tells_workers_and_times(tmp_path: Path) -> None:
-    found = evidence.of_files([written(tmp_path, exported())])
+    found = gathering.of_files([written(tmp_path, exported())])
     require_the_times_of_the_export(found)
     shown = text_of(found)
     assert "2025-06-15 15:06:40" in shown
@@ -458,14 +460,14 @@ def test_an_export_tells_workers_and_times(tmp_path: Path) -> None:
 
 def test_an_import_keeps_workers_and_times_for_a_report(ledger: Ledger, tmp_path: Path) -> None:
     campaign, _ = ledger.take(read_export(written(tmp_path, exported())), PLAN, "importer", "host", "2")
-    found = evidence.of_campaign(campaign)
+    found = gathering.of_campaign(campaign)
     require_the_times_of_the_export(found)
     assert not any("imported from files" in text for text in found.missing)
 
 
 def test_an_occupancy_is_that_of_the_tasks_whose_times_are_known(tmp_path: Path) -> None:
     known = TASKS - 3
-    found = evidence.of_files([written(tmp_path, exported(known))])
+    found = gathering.of_files([written(tmp_path, exported(known))])
     elapsed = 10 * (known - 1) + 9.0
     assert (found.numbers.done, found.numbers.timed) == (TASKS, known)
     assert found.numbers.effective == 9 * TASKS
@@ -482,7 +484,7 @@ def test_a_ledger_says_which_of_its_results_have_no_times(ledger: Ledger) -> Non
     ledger.enrol("w", "host-w", "1")
     leases = campaign.lease("w", TASKS, HOUR)
     campaign.deliver([delivery(one, TRUE[one.index], 0.001) for one in leases])
-    found = evidence.of_campaign(campaign)
+    found = gathering.of_campaign(campaign)
     assert (found.numbers.done, found.numbers.timed, found.numbers.aborted) == (TASKS, TASKS - 3, 0)
     assert found.numbers.timed_seconds == pytest.approx(0.001 * (TASKS - 3))
     assert any(text.startswith("when 3 of its tasks were computed") for text in found.missing)
@@ -490,13 +492,13 @@ def test_a_ledger_says_which_of_its_results_have_no_times(ledger: Ledger) -> Non
 
 def test_the_files_of_imports_are_named(ledger: Ledger, tmp_path: Path) -> None:
     campaign, _ = exchange.take(ledger, written(tmp_path, exported()))
-    shown = text_of(evidence.of_campaign(campaign))
+    shown = text_of(gathering.of_campaign(campaign))
     named = shown.index("Imported files, oldest first")
     assert "seven.jsonl.gz" in shown[named : named + 200]
 
 
 def test_contradictions_do_not_hide_other_events(ledger: Ledger) -> None:
-    shown = text_of(evidence.of_campaign(troubled(ledger)))
+    shown = text_of(gathering.of_campaign(troubled(ledger)))
     captions = "Events, oldest first", "Contradictions and how they were settled, oldest first"
     events, disputes = map(shown.index, captions)
     assert (
@@ -549,7 +551,7 @@ def hostile(ledger: Ledger) -> Evidence:
     campaign.deliver(
         [delivery(one, TRUE[one.index], provenance=forms[place % 4]) for place, one in enumerate(leases)]
     )
-    return evidence.of_campaign(campaign)
+    return gathering.of_campaign(campaign)
 
 
 def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
@@ -647,7 +649,7 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
 
 def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
-        found = evidence.of_campaign(troubled(ledger))
+        found = gathering.of_campaign(troubled(ledger))
     reader = PdfReader(BytesIO(pdf.content(found)))
     words = " ".join(" ".join(page.extract_text() for page in reader.pages).split())
     assert reader.metadata is not None
@@ -665,7 +667,7 @@ def test_a_lease_of_an_earlier_version_counts_from_its_grant(tmp_path: Path) -> 
         campaign.release(campaign.lease("a", 1, HOUR), Outcome.PREEMPTED, "SIGTERM")
         with ledger.database.writing() as connection:
             connection.execute(update(Attempt).values(granted=Attempt.ended - 40.0))
-        found = evidence.of_campaign(campaign).numbers
+        found = gathering.of_campaign(campaign).numbers
     assert found.aborted == 1
     assert found.aborted_seconds == pytest.approx(40.0)
 

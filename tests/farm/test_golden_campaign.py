@@ -32,10 +32,10 @@ from jobs.farm.api import server
 from jobs.run.identity import Identity
 from jobs.run.sources import LedgerTasks
 from jobs.show.log import campaign_lines
-from jobs.show.report import evidence
 from jobs.show.report.content import document
 from jobs.show.report.document import Facts, Table
-from jobs.show.report.evidence import Evidence
+from jobs.show.report.evidence import gathering
+from jobs.show.report.evidence.gathering import Evidence
 from langford.cli.main import cli
 from langford.words import rate
 from tests.support.asgi import Client
@@ -200,7 +200,7 @@ def test_the_log_and_a_run_say_so(golden: Golden) -> None:
 
 
 def test_the_report_says_so(golden: Golden) -> None:
-    found = evidence.of_campaign(golden.campaign)
+    found = gathering.of_campaign(golden.campaign)
     assert found.of_computation == pytest.approx(OF_COMPUTATION)
     assert found.since_the_start == pytest.approx(SINCE_THE_START)
     assert found.numbers.elapsed == pytest.approx(1700)
@@ -245,7 +245,7 @@ def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign, _ = ledger.take(export, new_campaign(ledger, "").plan, "importer", "host", "1")
         overview = campaign.overview()
-        reports = [evidence.of_files([FILE]), evidence.of_campaign(campaign)]
+        reports = [gathering.of_files([FILE]), gathering.of_campaign(campaign)]
     assert (overview.speed.average, overview.work.done, overview.count) == (pytest.approx(since_the_start), 1.0, 26)
     for found in reports:
         assert found.of_computation == pytest.approx(of_computation)
@@ -267,6 +267,6 @@ def test_results_without_times_are_no_part_of_the_speed_since_the_start(golden: 
             type(export)(NAME, export.key, export.tasks, tuple(few)), campaign.plan, "importer", "host", "1"
         )
         overview = campaign.overview()
-        found = evidence.of_campaign(campaign)
+        found = gathering.of_campaign(campaign)
     assert (overview.tasks.done, overview.speed.average) == (6, pytest.approx(2048 / 800))
     assert found.since_the_start == pytest.approx(2048 / 800)

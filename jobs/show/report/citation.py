@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.show.report.document import Paragraph, Section
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.origins import UNKNOWN
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.evidence.origins import UNKNOWN
 from langford.words import duration, several
 
 MOST_DEVICES = 5

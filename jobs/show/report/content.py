@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from jobs.show.report import citation, losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Points, Section
-from jobs.show.report.evidence import Evidence
+from jobs.show.report.evidence.gathering import Evidence
 from langford.speed import of_computation, since_the_start
 from langford.version import __version__
 from langford.words import duration, instant, number, several, share

@@ -59,7 +59,7 @@ class Picture:
     """A figure.
 
     Attributes:
-        name: of the figure, see :mod:`jobs.show.report.figures`.
+        name: of the figure, see :mod:`jobs.show.report.formats.figures`.
         caption: what it shows, and what is seen in it: also for those who cannot see it.
     """
 

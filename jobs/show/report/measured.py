@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from jobs.show.report import thesis
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.origins import UNKNOWN
+from jobs.show.report.evidence import thesis
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.evidence.origins import UNKNOWN
 from langford.words import duration, instant, number, rate, several, share
 
 

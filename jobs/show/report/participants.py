@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.origins import UNKNOWN, Origin
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.evidence.origins import UNKNOWN, Origin
 from langford.devices import CPU
 from langford.speed import speed
 from langford.words import duration, instant, number, quantity, several, share

@@ -10,9 +10,9 @@ from db import Ledger
 from db.errors import Unreplicated
 from db.files.promise import document as promise_document
 from jobs.show.report import citation
-from jobs.show.report import evidence as gathering
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.files import require_format, write, write_figures
+from jobs.show.report.evidence import gathering
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.formats.files import require_format, write, write_figures
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from db.look.history import OUTCOMES, History
 from db.states import Outcome
-from jobs.show.report.timeline import Computing
+from jobs.show.report.evidence.timeline import Computing
 
 ABORTED = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
 """How an attempt ends that brings no result."""

@@ -18,10 +18,10 @@ from db.files.reading import STANDARD_INPUT
 from db.look.history import History, PastWorker
 from db.look.overview import Eta
 from jobs.run.loop import result
-from jobs.show.report import exported
-from jobs.show.report.numbers import Numbers, numbers
-from jobs.show.report.origins import UNKNOWN, Origin, origins
-from jobs.show.report.timeline import (
+from jobs.show.report.evidence import exported
+from jobs.show.report.evidence.numbers import Numbers, numbers
+from jobs.show.report.evidence.origins import UNKNOWN, Origin, origins
+from jobs.show.report.evidence.timeline import (
     Computing,
     Occupancy,
     Throughput,
@@ -191,7 +191,7 @@ class Evidence:
     @property
     def figures(self) -> list[str]:
         """The figures for which enough is known, in the order of the report, see
-        :mod:`jobs.show.report.figures`."""
+        :mod:`jobs.show.report.formats.figures`."""
         known = {
             "occupancy": self.occupancy is not None,
             "throughput": self.throughput is not None,

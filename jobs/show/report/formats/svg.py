@@ -9,9 +9,9 @@ from xml.etree import ElementTree
 import matplotlib
 from matplotlib.figure import Figure
 
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.figures import DPI, Format, draw
-from jobs.show.report.palette import PAGE, PAPER, with_variables
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.formats.figures import DPI, Format, draw
+from jobs.show.report.formats.palette import PAGE, PAPER, with_variables
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 REFERENCE = re.compile(r"#([\w-]+)")

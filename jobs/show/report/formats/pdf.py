@@ -27,9 +27,9 @@ from jobs.show.report.document import (
     Section,
     Table,
 )
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.figures import WIDE, draw
-from jobs.show.report.palette import PAPER
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.formats.figures import WIDE, draw
+from jobs.show.report.formats.palette import PAPER
 from langford.plain import plain, shortened
 
 MARGIN, LINE, SIZE = 16.0, 4.9, 9.5

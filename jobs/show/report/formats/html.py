@@ -12,15 +12,15 @@ from markupsafe import Markup, escape
 
 from jobs.show.report.content import document
 from jobs.show.report.document import Block
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.figures import NARROW, WIDE
-from jobs.show.report.svg import inline
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.formats.figures import NARROW, WIDE
+from jobs.show.report.formats.svg import inline
 from langford.plain import plain, shortened
 
 
 def page(evidence: Evidence) -> str:
     """The report as a page."""
-    here = files("jobs.show.report")
+    here = files("jobs.show.report.formats")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
     environment.filters |= {"visible": plain, "shortened": shortened, "breakable": _breakable, "kind": _kind}
     pictures = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.show.report.evidence import Evidence
+from jobs.show.report.evidence.gathering import Evidence
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
@@ -23,9 +23,9 @@ def write(evidence: Evidence, file: Path) -> None:
     require_format(file)
     try:
         if file.suffix.lower() == ".pdf":
-            content: bytes = load("jobs.show.report.pdf:content")(evidence)
+            content: bytes = load("jobs.show.report.formats.pdf:content")(evidence)
         else:
-            content = load("jobs.show.report.html:page")(evidence).encode()
+            content = load("jobs.show.report.formats.html:page")(evidence).encode()
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     replace_file(file, content)
@@ -37,7 +37,7 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
     Raises NotInstalled.
     """
     try:
-        drawn = load("jobs.show.report.svg:standing_alone")
+        drawn = load("jobs.show.report.formats.svg:standing_alone")
     except ModuleNotFoundError as error:
         raise _missing(error) from error
     folder.mkdir(exist_ok=True)

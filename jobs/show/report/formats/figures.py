@@ -17,8 +17,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from db.files.messages import SHORTEST_SECONDS
-from jobs.show.report.evidence import Evidence
-from jobs.show.report.palette import Palette
+from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.formats.palette import Palette
 from langford.devices import KINDS
 from langford.plain import plain
 from langford.words import number

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from db.look.history import History
-from jobs.show.report.numbers import Spread
-from jobs.show.report.timeline import Times
+from jobs.show.report.evidence.numbers import Spread
+from jobs.show.report.evidence.timeline import Times
 from jobs.verify.provenance import provenance
 from langford.devices import CPU
 
