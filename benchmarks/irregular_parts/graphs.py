@@ -11,8 +11,8 @@ from irregular_parts.bench import Bench, ms
 
 from langford import irregular
 from langford.irregular.arrays import on_host
-from langford.irregular.client_server import Scenario, Transition
-from langford.irregular.sequential_cycles import howard, yto
+from langford.irregular.cycles.client_server import Scenario, Transition
+from langford.irregular.cycles.sequential_cycles import howard, yto
 from langford.problem import Problem
 from langford.reference import published
 

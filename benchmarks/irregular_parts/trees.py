@@ -15,7 +15,7 @@ from langford import irregular
 from langford.irregular.arrays import module_of, on_host
 from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start_on_gpu
 from langford.irregular.cuda.treefix import running_sums
-from langford.irregular.tree import broom, chain, random_tree, star
+from langford.irregular.trees.tree import broom, chain, random_tree, star
 
 DEEP = 20_000
 """Levels of a tree above which a GPU is not timed by levels: a barrier of all blocks for each."""

@@ -11,10 +11,10 @@ from langford.irregular.cuda.blocks import SORTED
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.partition import MOST_ROWS, PartitionedOnGpu
-from langford.irregular.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
-from langford.irregular.kronecker import edges_bytes, kronecker_slice, require_scale
+from langford.irregular.graphs.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
+from langford.irregular.graphs.kronecker import edges_bytes, kronecker_slice, require_scale
+from langford.irregular.graphs.partition import Communicator, PartitionedGraph
 from langford.irregular.memory import present_bytes, require_memory
-from langford.irregular.partition import Communicator, PartitionedGraph
 
 
 def graph500_on_ranks(

@@ -16,7 +16,7 @@ Operator = Literal["or", "max", "sum"]
 
 
 class Ranks:
-    """The ranks of an MPI communicator; implements langford.irregular.partition.Communicator through host memory.
+    """The ranks of an MPI communicator: :class:`langford.irregular.graphs.partition.Communicator` in host memory.
 
     Attributes:
         rank, size: of the communicator.

@@ -21,19 +21,18 @@ Vertices are int32 or int64.  In parents, a root is its own parent, and −1 mea
 
 from __future__ import annotations
 
-# The functions have the names of their modules: they are imported here, after which the names stay theirs.
-from langford.irregular.bfs import Bfs, bfs
-from langford.irregular.client_server import Scenario, Transition, client_server
-from langford.irregular.components import Components, components
-from langford.irregular.cycles import OptimalCycle, cycle_mean, cycle_ratio
-from langford.irregular.event_graph import EventGraph
-from langford.irregular.graph import Graph
-from langford.irregular.graph500 import check_bfs, graph500
-from langford.irregular.kronecker import kronecker
-from langford.irregular.search_states import SearchStates, search_states
-from langford.irregular.tree import Tree
-from langford.irregular.tree_matrix import TreeMatrix
-from langford.irregular.treefix import leaffix, rootfix
+from langford.irregular.cycles.client_server import Scenario, Transition, client_server
+from langford.irregular.cycles.event_graph import EventGraph
+from langford.irregular.cycles.optimal import OptimalCycle, cycle_mean, cycle_ratio
+from langford.irregular.graphs.bfs import Bfs, bfs
+from langford.irregular.graphs.components import Components, components
+from langford.irregular.graphs.graph import Graph
+from langford.irregular.graphs.graph500 import check_bfs, graph500
+from langford.irregular.graphs.kronecker import kronecker
+from langford.irregular.trees.search_states import SearchStates, search_states
+from langford.irregular.trees.tree import Tree
+from langford.irregular.trees.tree_matrix import TreeMatrix
+from langford.irregular.trees.treefix import leaffix, rootfix
 
 __all__ = [
     "Bfs",

@@ -29,7 +29,7 @@ class _Board:
 
 
 class ThreadRanks:
-    """Implements langford.irregular.partition.Communicator."""
+    """Implements langford.irregular.graphs.partition.Communicator."""
 
     def __init__(self, board: _Board, rank: int, size: int) -> None:
         self._board, self.rank, self.size = board, rank, size

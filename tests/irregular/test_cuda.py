@@ -19,8 +19,8 @@ from langford.irregular.cuda.cycles import GpuIteration
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
 from langford.irregular.cuda.source import FILES, source_of
+from langford.irregular.cycles.howard import Howard
 from langford.irregular.errors import NoCycle, TooWide
-from langford.irregular.howard import Howard
 from tests.library.programs import ARCHITECTURES, compile_only
 from tests.support.cases import exhaustive
 

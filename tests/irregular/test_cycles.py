@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from langford.errors import BadInput, CheckFailed
 from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
-from langford.irregular import sequential_cycles as sequential
+from langford.irregular.cycles import sequential_cycles as sequential
 from langford.irregular.errors import NoCycle, TooLarge, TooWide, ZeroTime
 from tests.support.cases import exhaustive
 
@@ -371,7 +371,7 @@ def test_a_client_of_many_states() -> None:
 
 def test_a_system_needs_no_more_memory_than_it_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
-    module = importlib.import_module("langford.irregular.client_server")
+    module = importlib.import_module("langford.irregular.cycles.client_server")
     monkeypatch.setattr(module, "require_memory", lambda what, needed, present: asked.append(needed))
     for server in (False, True):
         client_server([scenario(1)], server)

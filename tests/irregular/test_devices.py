@@ -12,7 +12,7 @@ import pytest
 from langford import irregular
 from langford.errors import BadInput
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.irregular.tree import broom, chain, random_tree, star
+from langford.irregular.trees.tree import broom, chain, random_tree, star
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu
 from tests.irregular.references import euler_tour, list_rank
@@ -32,8 +32,8 @@ def xp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
         except NoGpu as error:
             pytest.skip(f"needs a GPU: {error}")
     needs("g++")
-    for name in ("bfs", "components", "cycles", "graph", "tree", "tree_matrix", "treefix"):
-        # The functions of the package have the names of their modules.
+    graphs = ("graphs.bfs", "graphs.components", "graphs.graph", "cycles.optimal")
+    for name in (*graphs, "trees.tree", "trees.tree_matrix", "trees.treefix"):
         monkeypatch.setattr(import_module(f"langford.irregular.{name}"), "on_gpu", lambda array: True)
     for name in ("bfs", "components", "cycles", "solve", "tree", "treefix"):
         monkeypatch.setattr(import_module(f"langford.irregular.cuda.{name}"), "gpu_of", lambda array: SHIM)

@@ -20,11 +20,11 @@ from langford.errors import BadInput, CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, components, graph500, kronecker, search_states
 from langford.irregular.arrays import offset_type
 from langford.irregular.errors import BadGraph, TooLarge
-from langford.irregular.graph500 import RULES
-from langford.irregular.kronecker import kronecker_slice
+from langford.irregular.graphs.graph500 import RULES
+from langford.irregular.graphs.kronecker import kronecker_slice
+from langford.irregular.graphs.partition import Grid, PartitionedGraph
+from langford.irregular.graphs.rows import cuts, heads_of, sorted_rows
 from langford.irregular.memory import present_bytes
-from langford.irregular.partition import Grid, PartitionedGraph
-from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
 from tests.support.cases import exhaustive
@@ -426,7 +426,7 @@ def test_the_protocol_needs_no_more_memory_than_it_asks_for(
             graph500(scale, 1, edgefactor)
 
     asked: list[int] = []
-    for name in ("jobs.mpi.graph500", "langford.irregular.graph500", "langford.irregular.kronecker"):
+    for name in ("jobs.mpi.graph500", "langford.irregular.graphs.graph500", "langford.irregular.graphs.kronecker"):
         monkeypatch.setattr(
             importlib.import_module(name), "require_memory", lambda what, needed, present: asked.append(needed)
         )

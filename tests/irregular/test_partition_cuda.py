@@ -21,13 +21,13 @@ from jobs.mpi.device_ranks import has_nccl
 from jobs.mpi.graph500 import graph500_on_ranks
 from langford.errors import BadInput, CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, graph500, kronecker
-from langford.irregular.bfs import Direction
 from langford.irregular.cuda import blocks
 from langford.irregular.cuda.check import checked
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.irregular.cuda.partition import PartitionedOnGpu
 from langford.irregular.errors import TooLarge
-from langford.irregular.graph500 import levels_of
+from langford.irregular.graphs.bfs import Direction
+from langford.irregular.graphs.graph500 import levels_of
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu, device_count
 from tests.irregular.ranks import ThreadRanks, on_threads
@@ -249,7 +249,7 @@ def test_faults_are_told_as_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None
     for (rule, _, _), message in zip(faults, known, strict=True):
         assert f"rule {rule}:" in message
     gpu = host_gpu()
-    monkeypatch.setattr(import_module("langford.irregular.graph500"), "on_gpu", lambda array: True)
+    monkeypatch.setattr(import_module("langford.irregular.graphs.graph500"), "on_gpu", lambda array: True)
     monkeypatch.setattr("langford.irregular.cuda.check.gpu_of", lambda array: gpu)
     assert [told(edge, parent) for _, edge, parent in faults] == known
     assert check_bfs(sources, targets, root, tree.parent, tree.depth) == int((tree.parent[sources] >= 0).sum())

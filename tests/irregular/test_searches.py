@@ -15,8 +15,8 @@ from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_se
 from langford.errors import BadDepth, BadInput, MethodDoesNotApply
 from langford.estimation import estimate
 from langford.irregular import search_states
-from langford.irregular.search_states import children_of_words, starts_of_words
-from langford.irregular.search_tree import search_sizes, walk_spread
+from langford.irregular.trees.search_states import children_of_words, starts_of_words
+from langford.irregular.trees.search_tree import search_sizes, walk_spread
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.walk import random_walks
 from langford.kernels.gpu.runtime import NoGpu
@@ -89,7 +89,7 @@ def test_a_long_list_of_tasks_above_a_short_one_has_no_error(monkeypatch: pytest
     widest = max(level.nodes for level in levels)
     assert levels[-2].nodes < widest
     assert levels[-2].work_error is not None
-    for module in ("irregular.search_tree", "methods.backtracking.plan"):
+    for module in ("irregular.trees.search_tree", "methods.backtracking.plan"):
         monkeypatch.setattr(f"langford.{module}.LARGEST_TASK_LIST", widest - 1)
     assert search_sizes(problem).levels[-2].work_error is None
 
@@ -113,7 +113,7 @@ def test_states_need_no_more_memory_than_they_ask_for(
     problem: Problem, depth: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     search_states(problem, depth)  # compiles
-    module = importlib.import_module("langford.irregular.search_states")
+    module = importlib.import_module("langford.irregular.trees.search_states")
     asked: list[tuple[int, int]] = []
     excess: list[float] = []
 

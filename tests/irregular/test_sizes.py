@@ -10,7 +10,7 @@ import pytest
 
 from langford import irregular
 from langford.irregular.cuda.gpu import free_bytes, gpu_by_number
-from langford.irregular.tree import random_tree
+from langford.irregular.trees.tree import random_tree
 from langford.kernels.gpu.runtime import NoGpu
 
 VERTICES = 45_000_000

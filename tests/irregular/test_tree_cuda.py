@@ -16,7 +16,7 @@ from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 from langford.irregular.cuda.treefix import GpuTree, by_scans, tile_of
-from langford.irregular.tree import broom, chain, random_tree, star
+from langford.irregular.trees.tree import broom, chain, random_tree, star
 from tests.irregular.references import euler_tour
 from tests.support.cases import exhaustive, few
 

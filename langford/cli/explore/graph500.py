@@ -14,7 +14,7 @@ from langford.cli.output import display
 from langford.devices import KINDS
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.errors import BadGraph, TooLarge
-from langford.irregular.graph500 import Graph500
+from langford.irregular.graphs.graph500 import Graph500
 from langford.kernels.gpu.runtime import NoGpu
 from langford.words import several
 

@@ -18,11 +18,11 @@ from langford.cli.output import display
 from langford.cli.output.styled import styled
 from langford.errors import BadInput
 from langford.irregular import graph500
-from langford.irregular.cycle_files import read_cycle_file
-from langford.irregular.cycles import cycle_mean, cycle_ratio, in_words
+from langford.irregular.cycles.cycle_files import read_cycle_file
+from langford.irregular.cycles.optimal import cycle_mean, cycle_ratio, in_words
 from langford.irregular.errors import ZeroTime
-from langford.irregular.graph import Graph
-from langford.irregular.search_tree import search_sizes
+from langford.irregular.graphs.graph import Graph
+from langford.irregular.trees.search_tree import search_sizes
 from langford.problem import Problem
 
 

@@ -12,7 +12,7 @@ ADD, MULTIPLY, LEAST, LARGEST = 0, 1, 2, 3
 
 @kernel
 def grow(counts, deeper, parent):
-    """Parents of a random tree into ``parent`` [n] of zeros (langford.irregular.tree.random_tree).
+    """Parents of a random tree into ``parent`` [n] of zeros (langford.irregular.trees.tree.random_tree).
 
     Turn k gives ``counts[k]`` children to the next vertex of a queue, or to the deepest one if ``deeper[k]``.
     """

@@ -7,10 +7,10 @@ from functools import cached_property
 import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
-from langford.irregular.bfs import DIRECTIONS, MOST_LEVELS, Bfs, Level
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.graph import Graph
-from langford.irregular.rows import bare_rows, heads_of
+from langford.irregular.graphs.bfs import DIRECTIONS, MOST_LEVELS, Bfs, Level
+from langford.irregular.graphs.graph import Graph
+from langford.irregular.graphs.rows import bare_rows, heads_of
 
 CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""

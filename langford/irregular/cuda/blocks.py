@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from langford.irregular.arrays import Array, offset_type, stable_order
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.partition import Communicator, Grid
+from langford.irregular.graphs.partition import Communicator, Grid
 
 TOLD = 8
 """Words behind a bitmap, as in partition.cu."""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.irregular.components import Components
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.grid import GATE_WORDS
-from langford.irregular.graph import Graph
+from langford.irregular.graphs.components import Components
+from langford.irregular.graphs.graph import Graph
 
 SWEEPS = 10_000
 """Of one launch; between two of them the program can be interrupted."""

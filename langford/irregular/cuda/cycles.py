@@ -7,11 +7,19 @@ from fractions import Fraction
 import numpy as np
 
 from langford.irregular.arrays import Array
-from langford.irregular.components import Components
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.grid import GATE_WORDS
-from langford.irregular.graph import Graph
-from langford.irregular.policies import LARGEST, PATIENCE, TOLERANCE, InnerEdges, Optimum, WideDistance, largest
+from langford.irregular.cycles.policies import (
+    LARGEST,
+    PATIENCE,
+    TOLERANCE,
+    InnerEdges,
+    Optimum,
+    WideDistance,
+    largest,
+)
+from langford.irregular.graphs.components import Components
+from langford.irregular.graphs.graph import Graph
 
 
 def iteration_on_gpu(graph: Graph, parts: Components, weights: Array, times: Array | None) -> GpuIteration:
@@ -20,7 +28,7 @@ def iteration_on_gpu(graph: Graph, parts: Components, weights: Array, times: Arr
 
 
 class GpuIteration:
-    """Implements langford.irregular.policies.PolicyIteration on a device."""
+    """Implements langford.irregular.cycles.policies.PolicyIteration on a device."""
 
     def __init__(self, gpu: Gpu, graph: Graph, parts: Components, weights: Array, times: Array | None) -> None:
         self._gpu, self._n, self._count = gpu, graph.n, parts.count

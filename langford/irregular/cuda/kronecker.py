@@ -6,12 +6,12 @@ import numpy as np
 
 from langford.irregular.arrays import Array
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.irregular.kronecker import edges_bytes, require_scale, thresholds, vertex_type
+from langford.irregular.graphs.kronecker import edges_bytes, require_scale, thresholds, vertex_type
 from langford.irregular.memory import require_memory
 
 
 def kronecker_on_gpu(scale: int, edgefactor: int, seed: int) -> tuple[Array, Array]:
-    """As langford.irregular.kronecker.kronecker, on GPU 0; raises NoGpu."""
+    """As langford.irregular.graphs.kronecker.kronecker, on GPU 0; raises NoGpu."""
     require_scale(scale, edgefactor)
     gpu = gpu_by_number(0)
     needed = edges_bytes(scale, edgefactor)

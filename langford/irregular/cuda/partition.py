@@ -8,12 +8,12 @@ import numpy as np
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, on_host
-from langford.irregular.bfs import DIRECTIONS, MOST_LEVELS, Direction, Level
 from langford.irregular.cuda.bfs import CHUNK, FEW_LEVELS
 from langford.irregular.cuda.blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.partition import Communicator, Grid
-from langford.irregular.rows import bare_rows, heads_of
+from langford.irregular.graphs.bfs import DIRECTIONS, MOST_LEVELS, Direction, Level
+from langford.irregular.graphs.partition import Communicator, Grid
+from langford.irregular.graphs.rows import bare_rows, heads_of
 
 MOST_ROWS = 8
 """Rows of blocks, at most: a search from below is done at a target's first parent only if its row is not split,
@@ -23,7 +23,7 @@ PROGRESS = 16
 
 
 class PartitionedOnGpu:
-    """This rank's block of a graph; what langford.irregular.partition.PartitionedGraph is on a core.
+    """This rank's block of a graph; what langford.irregular.graphs.partition.PartitionedGraph is on a core.
 
     Attributes:
         n: vertices of the whole graph.

@@ -17,7 +17,7 @@ CuPy chooses among fewer than 2³¹ numbers only."""
 def sorted_rows(
     n: int, sources: Array, targets: Array, symmetric: bool, most: int = MOST_AT_ONCE
 ) -> tuple[Array, Array, Array | None]:
-    """The compressed rows of a list of edges, as :meth:`langford.irregular.graph.Graph.from_edges` explains them.
+    """The compressed rows of a list of edges, as :meth:`langford.irregular.Graph.from_edges` explains them.
 
     Args:
         n: number of vertices.

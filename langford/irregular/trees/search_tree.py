@@ -10,7 +10,7 @@ import numpy as np
 from langford.errors import BadDepth
 from langford.estimation import EXACT_COLOURS
 from langford.irregular.arrays import module_of, on_host
-from langford.irregular.search_states import SearchStates, StateLevel, search_states
+from langford.irregular.trees.search_states import SearchStates, StateLevel, search_states
 from langford.methods import METHODS
 from langford.methods.backtracking.order import colours_at_random
 from langford.methods.backtracking.plan import LARGEST_TASK_LIST, BacktrackingPlan

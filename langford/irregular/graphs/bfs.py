@@ -12,7 +12,7 @@ from langford.errors import BadInput
 from langford.integers import whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
-from langford.irregular.graph import Graph
+from langford.irregular.graphs.graph import Graph
 from langford.loading import load
 
 Direction = Literal["auto", "down", "up"]

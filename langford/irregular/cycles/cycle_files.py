@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array
-from langford.irregular.edge_lists import rows
+from langford.irregular.cycles.edge_lists import rows
 from langford.irregular.errors import TooWide
 
 GZIP = b"\x1f\x8b"
@@ -42,7 +42,7 @@ class CycleFile:
 
 
 def read_cycle_file(file: Path) -> CycleFile:
-    """Read a list of edges in one of the formats of :mod:`langford.irregular.edge_lists`.
+    """Read a list of edges in one of the formats of :mod:`langford.irregular.cycles.edge_lists`.
 
     The file may be compressed by gzip, and may begin with the mark of UTF-8; ``-`` is standard input.
 

@@ -8,11 +8,11 @@ from fractions import Fraction
 
 from langford.errors import BadInput, CheckFailed
 from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
-from langford.irregular.components import components
+from langford.irregular.cycles.howard import Howard
+from langford.irregular.cycles.policies import BITS, LARGEST, CpuIteration, largest
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
-from langford.irregular.graph import Graph
-from langford.irregular.howard import Howard
-from langford.irregular.policies import BITS, LARGEST, CpuIteration, largest
+from langford.irregular.graphs.components import components
+from langford.irregular.graphs.graph import Graph
 from langford.loading import load
 
 LARGEST_FLOAT = 1e300

@@ -10,10 +10,10 @@ from numbers import Integral
 import numpy as np
 
 from langford.errors import BadInput
-from langford.irregular.cycles import cycle_ratio, in_words, timeless_cycle
+from langford.irregular.cycles.optimal import cycle_ratio, in_words, timeless_cycle
+from langford.irregular.cycles.policies import BITS
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
-from langford.irregular.graph import Graph
-from langford.irregular.policies import BITS
+from langford.irregular.graphs.graph import Graph
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import numpy as np
 
 from langford.irregular.arrays import Array, on_gpu
 from langford.irregular.errors import require_scipy
-from langford.irregular.graph import Graph
+from langford.irregular.graphs.graph import Graph
 from langford.loading import load
 
 

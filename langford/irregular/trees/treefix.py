@@ -44,7 +44,7 @@ from langford.irregular.cpu.tree import (
     upwards,
     upwards_xor,
 )
-from langford.irregular.tree import Tree
+from langford.irregular.trees.tree import Tree
 from langford.loading import load
 
 Operator = Literal["add", "mul", "min", "max", "xor"]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
-from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import grow, list_children, walk
+from langford.irregular.trees.compression import Step, compress
 from langford.loading import load
 
 
@@ -109,7 +109,7 @@ class Tree:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """The steps of path compression; see langford.irregular.compression."""
+        """The steps of path compression; see langford.irregular.trees.compression."""
         return compress(self.above, self.depth)
 
     @cached_property

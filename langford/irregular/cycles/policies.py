@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
-from langford.irregular.components import Components
 from langford.irregular.cpu.cycles import follow, improve, policy_cycles
-from langford.irregular.graph import Graph
+from langford.irregular.graphs.components import Components
+from langford.irregular.graphs.graph import Graph
 
 BITS = 62
 """Bits of whole numbers: the sum of two fits into 64 bits with its sign."""

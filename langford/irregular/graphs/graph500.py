@@ -18,10 +18,10 @@ from langford.irregular.arrays import (
     require_indices,
     require_length,
 )
-from langford.irregular.bfs import bfs
 from langford.irregular.errors import BadGraph, TooLarge
-from langford.irregular.graph import Graph, require_vertices
-from langford.irregular.kronecker import edges_bytes, kronecker, require_scale
+from langford.irregular.graphs.bfs import bfs
+from langford.irregular.graphs.graph import Graph, require_vertices
+from langford.irregular.graphs.kronecker import edges_bytes, kronecker, require_scale
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
 from langford.loading import load

@@ -11,7 +11,7 @@ from langford.integers import whole
 from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
-from langford.irregular.rows import sorted_rows
+from langford.irregular.graphs.rows import sorted_rows
 from langford.loading import load
 
 

@@ -18,9 +18,9 @@ from langford.irregular.arrays import (
     require_length,
     require_numbers,
 )
-from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
-from langford.irregular.tree import Tree
+from langford.irregular.trees.compression import Step, compress
+from langford.irregular.trees.tree import Tree
 from langford.loading import load
 
 SolveMethod = Literal["compression", "levels"]
