@@ -26,6 +26,8 @@ ENOUGH_SECONDS = 0.1
 """A task that takes this time on a GPU shows the speed of larger ones."""
 TIMES = 3
 """How often such a task is timed; the shortest time is what it takes while nothing else uses the GPU."""
+MOST_SECONDS = 10.0
+"""Seconds after which a task is not timed again: those of a record take that long, and a forecast is awaited."""
 
 
 def core_seconds(problem: Problem, method: Method) -> float:
@@ -118,7 +120,7 @@ class MethodForecast:
             except BadDepth:
                 break
             evaluator.evaluate(index)  # tables and buffers are made once
-            seconds = min(_timed(evaluator, index) for _ in range(TIMES))
+            seconds = _shortest(evaluator, index)
             shown = seconds / float(plan.work[index])
             if seconds >= ENOUGH_SECONDS:
                 break
@@ -149,11 +151,14 @@ def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
     return plan
 
 
-def _timed(evaluator: Evaluator, index: int) -> float:
-    """Seconds that a task takes now."""
-    began = time.perf_counter()
-    evaluator.evaluate(index)
-    return time.perf_counter() - began
+def _shortest(evaluator: Evaluator, index: int) -> float:
+    """The shortest of the seconds that a task takes, one time after another."""
+    times: list[float] = []
+    while len(times) < TIMES and sum(times) < MOST_SECONDS:
+        began = time.perf_counter()
+        evaluator.evaluate(index)
+        times.append(time.perf_counter() - began)
+    return min(times)
 
 
 def _searched(probe: Problem, method: Method) -> float:

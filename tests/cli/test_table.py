@@ -272,6 +272,15 @@ def test_a_forecast_is_for_a_card_that_nobody_else_uses(monkeypatch: pytest.Monk
     assert whole == pytest.approx(2.0 / plan.work.max() * plan.work.sum())
 
 
+def test_a_long_task_is_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_and_timed = iter([20.0, 15.0])
+    monkeypatch.setattr(BusyCard, "seconds", first_and_timed)
+    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
+    problem = Problem.langford(19)
+    assert forecast.expected_seconds([(problem, METHODS["polyphase"])], [BusyCard()])[problem] >= 15.0
+    assert not list(first_and_timed)
+
+
 def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
     # A task of the problem itself would take hours: the first problem with a task that is long enough is measured.
     miller, planned = METHODS["miller"], []
