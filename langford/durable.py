@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,7 +40,8 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
         file.write_bytes(content)
         return
     named, file = file, file if private else Path(os.path.realpath(file))
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    # Two threads of one process may replace a file at the same time, so the number is that of the thread.
+    unfinished = file.with_name(f".{file.name}.{threading.get_native_id()}")
     try:
         with suppress(FileNotFoundError):
             unfinished.unlink()  # left by a process that crashed, or a link that another user made

@@ -14,11 +14,17 @@ Result = TypeVar("Result")
 
 
 class _Board:
-    """Where the ranks of one communicator leave what the others read."""
+    """Where the ranks of one communicator leave what the others read.
 
-    def __init__(self, size: int) -> None:
+    Attributes:
+        boards: those of all communicators of a program.
+    """
+
+    def __init__(self, size: int, boards: list[_Board]) -> None:
         self.barrier = threading.Barrier(size)
         self.places: list[Any] = [None] * size
+        self.boards = boards
+        boards.append(self)
 
     def share(self, rank: int, value: Any) -> list[Any]:
         self.places[rank] = value
@@ -26,6 +32,11 @@ class _Board:
         shared = list(self.places)
         self.barrier.wait(60)
         return shared
+
+    def abort(self) -> None:
+        """Raises BrokenBarrierError at every rank that waits for another one."""
+        for board in self.boards:
+            board.barrier.abort()
 
 
 class ThreadRanks:
@@ -39,7 +50,7 @@ class ThreadRanks:
         mine = sorted((theirs, rank) for other, theirs, rank in everyone if other == colour)
         members = [rank for _, rank in mine]
         first = self.rank == members[0]
-        boards = self._board.share(self.rank, _Board(len(members)) if first else None)
+        boards = self._board.share(self.rank, _Board(len(members), self._board.boards) if first else None)
         return ThreadRanks(boards[members[0]], members.index(self.rank), len(members))
 
     def all_gather(self, part: Any, whole: Any) -> None:
@@ -55,8 +66,20 @@ class ThreadRanks:
 
 
 def on_threads(size: int, program: Callable[[ThreadRanks], Result]) -> list[Result]:
-    """What the program returns at every rank."""
-    board = _Board(size)
+    """What the program returns at every rank; raises what it raises at one of them."""
+    board = _Board(size, [])
+
+    def run(rank: int) -> Result:
+        try:
+            return program(ThreadRanks(board, rank, size))
+        except BaseException:
+            board.abort()
+            raise
+
     with ThreadPoolExecutor(size) as pool:
-        running = [pool.submit(program, ThreadRanks(board, rank, size)) for rank in range(size)]
-        return [each.result(120) for each in running]
+        running = [pool.submit(run, rank) for rank in range(size)]
+        errors = [error for each in running if (error := each.exception(120))]
+    if errors:
+        # Those that waited for a rank in vain say less than that rank.
+        raise min(errors, key=lambda error: isinstance(error, threading.BrokenBarrierError))
+    return [each.result() for each in running]

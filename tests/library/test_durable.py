@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -130,11 +131,27 @@ def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path
     """In a folder that others may write to, they know its name beforehand."""
     theirs, file = tmp_path / "theirs", tmp_path / "file"
     theirs.write_bytes(b"before")
-    (tmp_path / f".file.{os.getpid()}").symlink_to(theirs)
+    (tmp_path / f".file.{threading.get_native_id()}").symlink_to(theirs)
     replace_file(file, CONTENT, private)
     assert theirs.read_bytes() == b"before"
     assert file.read_bytes() == CONTENT
     assert not file.is_symlink()
+
+
+def test_threads_may_replace_one_file_at_the_same_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As ranks do that are threads and compile the same program."""
+    file, written, fsync = tmp_path / "file", threading.Barrier(2), os.fsync
+
+    def fsync_together(descriptor: int) -> None:
+        fsync(descriptor)
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            written.wait(60)
+
+    monkeypatch.setattr(os, "fsync", fsync_together)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(replace_file, [file, file], [CONTENT, CONTENT]))
+    assert [each.name for each in tmp_path.iterdir()] == ["file"]
+    assert file.read_bytes() == CONTENT
 
 
 def test_a_new_file_has_the_mode_that_its_user_wants(tmp_path: Path) -> None:

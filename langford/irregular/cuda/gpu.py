@@ -34,8 +34,10 @@ class Gpu:
         """The compiled program of a file for these types (source.source_of)."""
         key = _key(file, types)
         if key not in self._programs:
-            self._programs[key] = self._compiler(source_of(file, **types), MAIN[file], THREADS)
-            self._resident[key] = self._programs[key].blocks
+            program = self._compiler(source_of(file, **types), MAIN[file], THREADS)
+            # In this order: another thread that finds the program asks for its number of blocks.
+            self._resident[key] = program.blocks
+            self._programs[key] = program
         return self._programs[key]
 
     def meeting(self, file: str, most: int | None = None, **types: DTypeLike) -> Program:
