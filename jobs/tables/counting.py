@@ -171,7 +171,7 @@ class TableCounting:
         """Work a campaign off, and merge its results."""
         if _left(campaign):
             self._run(campaign, number, before, share)
-        count, origins = result(campaign), tuple(sources(campaign.export().results))
+        count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
         return Counted(campaign.name, _method_words(campaign.key), count, campaign.progress().seconds, origins)
 
     def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
-from jobs.verify.provenance import provenance
+from jobs.verify.provenance import device, provenance
 from langford.provenance import kernel_hash
 from langford.result import Evaluation
 from langford.words import several
@@ -75,12 +75,16 @@ def choose(done: Collection[int], size: int, seed: int) -> list[int]:
     return sorted(Random(seed).sample(sorted(done), size))
 
 
-def sources(evaluations: Collection[Evaluation]) -> dict[str, int]:
-    """How many results come from each device and each version of the kernels, by "kernels … on …"."""
+def sources(evaluations: Collection[Evaluation], by_model: bool = False) -> dict[str, int]:
+    """How many results come from each device and each version of the kernels, by "kernels … on …".
+
+    by_model: all GPUs of one model are one device.
+    """
     counted: dict[str, int] = {}
     for evaluation in evaluations:
         known = provenance(evaluation.provenance)
-        words = f"kernels {known.get('kernels', 'unknown')} on {known.get('device', 'an unknown device')}"
+        where = known.get("device", "an unknown device")
+        words = f"kernels {known.get('kernels', 'unknown')} on {device(where)[1] if by_model else where}"
         counted[words] = counted.get(words, 0) + 1
     return dict(sorted(counted.items()))
 

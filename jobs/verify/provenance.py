@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 LONGEST = 200
@@ -24,3 +25,13 @@ def provenance(text: str) -> dict[str, str]:
         }
     except (ValueError, RecursionError):
         return {}
+
+
+def device(text: str) -> tuple[str, str]:
+    """(which of its host, model) of a device as a provenance names it.
+
+    >>> device("cuda:1 NVIDIA H200"), device("cpu")
+    (('cuda:1', 'NVIDIA H200'), ('cpu', 'cpu'))
+    """
+    named = re.fullmatch(r"(cuda:\d{1,4}|cpu) (.+)", text, re.DOTALL)
+    return (named[1], named[2]) if named else (text, text)

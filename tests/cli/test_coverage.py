@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from math import comb
 from pathlib import Path
 
@@ -65,6 +66,21 @@ def test_results_of_other_kernels_are_counted() -> None:
     counted = sources([Evaluation(result, 0.0, text) for text in told])
     assert sum(counted.values()) == 5
     assert stale(counted) == 4
+
+
+def test_gpus_of_one_model_are_told_apart_or_counted_together() -> None:
+    devices = ("cuda:0 NVIDIA H100", "cuda:3 NVIDIA H100", "cuda:0 NVIDIA H200", "cpu", "")
+    evaluations = [
+        Evaluation(PartialResult(index, 0, 0, 1), 1.0, json.dumps({"kernels": "1a", "device": device}))
+        for index, device in enumerate(devices)
+    ]
+    where = ("an unknown device", "cpu")
+    assert sources(evaluations) == {f"kernels 1a on {device}": 1 for device in (*where, *devices[:3])}
+    assert sources(evaluations, by_model=True) == {
+        **{f"kernels 1a on {device}": 1 for device in where},
+        "kernels 1a on NVIDIA H100": 2,
+        "kernels 1a on NVIDIA H200": 1,
+    }
 
 
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +9,7 @@ import numpy as np
 from db.look.history import History
 from jobs.show.report.evidence.numbers import Spread
 from jobs.show.report.evidence.timeline import Times
-from jobs.verify.provenance import provenance
+from jobs.verify.provenance import device, provenance
 from langford.devices import CPU
 
 NAMED = ("host", "device", "kernels")
@@ -76,13 +75,3 @@ def _processor(history: History, source: int) -> str | None:
     positions = history.results.worker[history.results.source == source]
     worker = int(positions[0]) if len(positions) else -1
     return None if history.workers is None or worker < 0 else history.workers[worker].device_model
-
-
-def device(text: str) -> tuple[str, str]:
-    """(which of its host, model) of a device as a provenance names it.
-
-    >>> device("cuda:1 NVIDIA H200"), device("cpu")
-    (('cuda:1', 'NVIDIA H200'), ('cpu', 'cpu'))
-    """
-    named = re.fullmatch(r"(cuda:\d{1,4}|cpu) (.+)", text, re.DOTALL)
-    return (named[1], named[2]) if named else (text, text)
