@@ -67,6 +67,7 @@ def test_the_lines_of_a_table_are_right(file: Path, every: int) -> None:
             wrong.append(entry)
     assert not wrong
     assert "All of these were counted again by another sum" in "\n".join(header)
+    assert "with seed" not in "\n".join(header), "a number has two sums by the same method"
 
 
 def table_of(name: str) -> dict[tuple[int, ...], int]:
