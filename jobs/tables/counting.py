@@ -15,6 +15,7 @@ from jobs.run.console import Console
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, result
 from jobs.run.sources import LedgerTasks
+from jobs.tables.begun import Begun, tasks_left
 from jobs.tables.entries import Entry, Shape, representative
 from jobs.tables.part import PartOfTable
 from jobs.tables.rows import Row
@@ -68,7 +69,7 @@ class TableCounting:
     """What a table has to count, and how long that takes; then the campaigns that count it.
 
     Attributes:
-        expected: seconds for each problem, the smallest first; 0 where the ledger has its counts.
+        expected: seconds for each problem, the shortest first, without what the ledger has; 0 where it has all.
     """
 
     def __init__(
@@ -99,15 +100,14 @@ class TableCounting:
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {representative(problem): problem for problem in reversed(wanted)}
         self._ways = Ways(problems.values(), devices)
-        begun = {} if ledger is None else _by_problem(ledger)
-        missing = {
-            problem: max(0, self._sums - len({_sum(each) for each in begun.get(problem, []) if not _left(each)}))
-            for problem in problems.values()
+        begun = Begun(ledger)
+        left = {problem: begun.parts_left(problem, self._sums) for problem in problems.values()}
+        seconds = self._ways.seconds([problem for problem, parts in left.items() if any(parts)])
+        self._shares = {
+            problem: [part * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for part in parts]
+            for problem, parts in left.items()
         }
-        seconds = self._ways.seconds([problem for problem, sums in missing.items() if sums])
-        expected = {
-            problem: sums * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for problem, sums in missing.items()
-        }
+        expected = {problem: fsum(shares) for problem, shares in self._shares.items()}
         self.expected = dict(sorted(expected.items(), key=lambda each: (each[1], each[0].n, each[0].name)))
         self._done = 0.0
 
@@ -131,7 +131,7 @@ class TableCounting:
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
             CheckFailed: a count contradicts a second one, or what is known of it.
         """
-        self._ledger, self._begun, self._began = ledger, _by_problem(ledger), self._clock.monotonic()
+        self._ledger, self._begun, self._began = ledger, Begun(ledger), self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
         held = []
         with KeptWorkers() as self._workers:
@@ -151,13 +151,12 @@ class TableCounting:
 
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
         """The count of a problem, and the one that confirms it."""
-        campaign = self._campaign(problem)
-        share = self.expected[problem] / self._sums
-        first = self._finish(campaign, number, self._done, share)
+        campaign, shares = self._campaign(problem), self._shares[problem]
+        first = self._finish(campaign, number, self._done, shares[0])
         _require_agreement(problem, first)
         if self._sums == 1:
             return first, None
-        second = self._finish(self._confirming(problem, campaign), number, self._done + share, share)
+        second = self._finish(self._confirming(problem, campaign), number, self._done + shares[0], shares[1])
         if first.count.arrangements != second.count.arrangements:
             _require_agreement(problem, second)
             raise CheckFailed(
@@ -169,7 +168,7 @@ class TableCounting:
 
     def _finish(self, campaign: Campaign, number: int, before: float, share: float) -> Counted:
         """Work a campaign off, and merge its results."""
-        if _left(campaign):
+        if tasks_left(campaign):
             self._run(campaign, number, before, share)
         count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
         return Counted(campaign.name, _method_words(campaign.key), count, campaign.progress().seconds, origins)
@@ -194,14 +193,14 @@ class TableCounting:
             )
         if report.stopped:
             raise Interrupted(report.stopped, number, len(self.expected))
-        if _left(campaign):
+        if tasks_left(campaign):
             raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
 
     def _campaign(self, problem: Problem) -> Campaign:
         """The campaign that counts a problem: one that is finished or begun, else a new one."""
-        begun = self._begun.get(problem, [])
+        begun = self._begun.of(problem)
         for campaign in begun:
-            if not _left(campaign):
+            if not tasks_left(campaign):
                 return campaign
         method, device = self._ways.first(problem), self._ways.devices(problem)[0]
         for campaign in begun:
@@ -212,14 +211,14 @@ class TableCounting:
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
-        begun = [campaign for campaign in self._begun.get(problem, []) if _sum(campaign) != _sum(first)]
+        begun = self._begun.of(problem, beside=first)
         for campaign in begun:
-            if not _left(campaign):
+            if not tasks_left(campaign):
                 return campaign
-        method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
-        for campaign in begun:
-            if campaign.key.method == method.name and campaign.standing().unfinished:
-                return campaign
+        unfinished = {each.key.method: each for each in reversed(begun) if each.standing().unfinished}
+        method, device = self._ways.second(problem, first.key, unfinished), self._ways.devices(problem)[0]
+        if method.name in unfinished:
+            return unfinished[method.name]
         depth = self._ways.depth(problem, method)
         return self._create(*confirming_plan((), first, method.name, None, depth, device))
 
@@ -245,26 +244,8 @@ def _require_agreement(problem: Problem, counted: Counted) -> None:
         )
 
 
-def _by_problem(ledger: Ledger) -> dict[Problem, list[Campaign]]:
-    """The campaigns of a ledger, the oldest first."""
-    found: dict[Problem, list[Campaign]] = {}
-    for campaign in ledger.campaigns():
-        found.setdefault(campaign.problem, []).append(campaign)
-    return found
-
-
-def _sum(campaign: Campaign) -> tuple[str, int]:
-    """Which of the sums that count a problem a campaign computes."""
-    return campaign.key.method, campaign.key.seed
-
-
 def _method_words(key: PlanKey) -> str:
     return f"{key.method} with seed {key.seed}" if key.seed else key.method
-
-
-def _left(campaign: Campaign) -> int:
-    """How many tasks have no result."""
-    return campaign.tasks - campaign.standing().tasks_done
 
 
 def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) -> Row:

@@ -28,20 +28,22 @@ class PartOfTable(Console):
             campaign: one of its parts.
             number: of parts that are done.
             before: their expected seconds.
-            share: expected seconds of this one.
+            share: expected seconds of what is left of this one.
             whole: expected seconds of all.
             clock: measures how long the whole has worked.
             began: when it did begin.
         """
         self._console, self._number, self._before, self._share = console, number, before, share
         self._whole = whole
-        self._work, self._clock, self._began = campaign.work, clock, began
+        self._found, self._work = campaign.standing().work_done, campaign.work
+        self._clock, self._began = clock, began
 
     def say(self, message: str) -> None:
         self._console.say(message)
 
     def show(self, step: Step) -> None:
-        done = self._before + self._share * (step.work_done / self._work if self._work else 1.0)
+        part = (step.work_done - self._found) / (self._work - self._found) if self._work > self._found else 1.0
+        done = self._before + self._share * part
         seconds = self._clock.monotonic() - self._began
         self._console.show(Step(self._number, done, self._number, done, seconds_left(self._whole, done, seconds)))
 

@@ -68,11 +68,11 @@ class Ways:
         """The method by which a problem is counted first."""
         return self._methods[problem]
 
-    def second(self, problem: Problem, key: PlanKey) -> Method:
+    def second(self, problem: Problem, key: PlanKey, begun: Collection[str] = ()) -> Method:
         """The method that counts a problem again, after a campaign of this plan.
 
         Of the methods that take no more than a few times as long as the fastest, that which shares least with the
-        first.  Raises BadInput when there is none.
+        first; of several such methods one that has begun.  Raises BadInput when there is none.
         """
         kind = self.devices(problem)[0].kind
         usable = _likely(problem, confirming_methods(key, kind))
@@ -85,7 +85,11 @@ class Ways:
         affordable = COSTLIER * min(costs.values())
         return min(
             (method for method in usable if costs[method.name] <= affordable),
-            key=lambda method: (_relation(method, METHODS[key.method]), costs[method.name]),
+            key=lambda method: (
+                _relation(method, METHODS[key.method]),
+                method.name not in begun,
+                costs[method.name],
+            ),
         )
 
     def _cost(self, problem: Problem, method: Method) -> float:

@@ -24,7 +24,7 @@ import pytest
 from db import Campaign, Export, Lease, Ledger
 from db.errors import LedgerError
 from jobs.pools import in_process
-from jobs.run.console import Console
+from jobs.run.console import Console, Step
 from jobs.tables.counting import TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.ways import Ways
@@ -606,6 +606,55 @@ def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path,
                 counting.rows(ledger)
         [other] = [each for each in ledger.campaigns() if each.problem != key.problem]
         assert other.standing().unfinished == 0
+
+
+class Noted(Console):
+    """Keeps what is shown."""
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+
+    def show(self, step: Step) -> None:
+        self.steps.append(step)
+
+
+def test_a_forecast_leaves_out_what_begun_campaigns_have_done(tmp_path: Path) -> None:
+    wanted, console = entries(Family("rosa", 2, 7, 7, {})), Noted()
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
+
+        def planned(sums: int) -> TableCounting:
+            return TableCounting(wanted, [CPU], sums == 2, console, ledger=ledger)
+
+        whole = planned(1).seconds
+        assert planned(2).seconds == 2 * whole > 0
+        problem = Problem.named("rosa", 7)
+        key = PlanKey(problem, chosen_plan(problem, CPU).method.name, 4)
+        begun = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
+        ledger.enrol("a", "elsewhere", "1")
+        leases = begun.lease("a", begun.tasks // 3, 600.0)
+        begun.deliver([delivery(each, begun.plan.evaluate(each.index)) for each in leases])
+        left = 1 - begun.standing().work_done / begun.work
+        assert 0 < left < 1
+        counting = planned(1)
+        assert (counting.seconds, counting.found) == (pytest.approx(left * whole), 0)
+        assert planned(2).seconds == pytest.approx((1 + left) * whole)
+        assert [row.arrangements for row in counting.rows(ledger)] == [44]
+        shown = [step.work_done for step in console.steps]
+        assert shown == sorted(shown)
+        assert (shown[0], shown[-1]) == (0, pytest.approx(counting.seconds))
+        assert [each.name for each in ledger.campaigns()] == [begun.name]
+        assert (planned(1).seconds, planned(1).found) == (0, 1)
+        assert planned(2).seconds == pytest.approx(whole)
+
+
+def test_of_several_methods_one_that_has_begun_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.langford(12)
+    costs = {"polyphase": 1.0, "godfrey": 3.0, "shifted": 2.0, "shifted2": 2.0}
+    monkeypatch.setattr(Ways, "_cost", lambda _, problem, method: costs.get(method.name, 9.0))
+    ways, key = Ways([problem], [CPU]), PlanKey(problem, "shifted2", 0)
+    assert ways.second(problem, key).name == "polyphase"
+    assert ways.second(problem, key, {"godfrey"}).name == "godfrey"
+    assert ways.second(problem, key, {"shifted", "miller"}).name == "polyphase", "shares less; costs less"
 
 
 def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(langford: Run) -> None:
