@@ -51,9 +51,9 @@ MOST_DEVICES = {
     "langford-28-shifted-12": 16,
     "langford-31-shifted-16": 16,
 }
-"""All recorded campaigns of 64 tasks or more, and the largest farms, of 16 devices at most, in which each gets 32
-tasks.  Where each gets fewer, the first results are those of the shortest tasks: on 32 devices L(2,27) by
-``polyphase`` is 25% too short at 5% of the work."""
+"""The recorded campaigns of 64 tasks or more that had their GPUs to themselves, and the largest farms, of 16
+devices at most, in which each gets 32 tasks.  Where each gets fewer, the first results are those of the shortest
+tasks: on 32 devices L(2,27) by ``polyphase`` is 25% too short at 5% of the work."""
 WITHOUT_TIMES = {"langford-27-polyphase-16", "langford-28-polyphase-16"}
 """Their exports do not say when a task was computed."""
 FARMS = [(name, devices) for name, most in MOST_DEVICES.items() for devices in sorted({1, most // 4 or 1, most})]
