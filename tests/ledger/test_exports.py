@@ -26,6 +26,7 @@ from langford.problem import Problem
 from langford.reference import published
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
+from tests.support.cases import few
 from tests.support.tables import number_in_tables
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
@@ -246,7 +247,11 @@ def test_exports_of_different_campaigns_do_not_join() -> None:
         exchange.plan_for(replace(export_of([]), tasks=TASKS + 1))
 
 
-@pytest.mark.parametrize("file", sorted(CAMPAIGNS.rglob("*.gz")), ids=lambda file: file.name)
+@pytest.mark.parametrize(
+    "file",
+    [*sorted(CAMPAIGNS.glob("*.gz")), *few(sorted((CAMPAIGNS / "tables").glob("*.gz")), 30)],
+    ids=lambda file: file.name,
+)
 def test_the_campaigns_kept_here_hold(file: Path) -> None:
     export = read_export(file)
     assert gzip.decompress(export.to_bytes()) == gzip.decompress(file.read_bytes())
