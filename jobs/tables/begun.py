@@ -2,43 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import sys
+from typing import NamedTuple
 
 from db import Campaign, Ledger
+from jobs.tables.entries import Shape, representative
+from langford.methods import PlanKey
 from langford.problem import Problem
 
 
+class Found(NamedTuple):
+    """A campaign that a ledger has.
+
+    Attributes:
+        campaign: which one.
+        left: the part of its work that is left; 0 when it is finished.
+        live: whether some of its tasks wait for a worker, or have one.  Those of a cancelled campaign do not.
+    """
+
+    campaign: Campaign
+    left: float
+    live: bool
+
+
 class Begun:
-    """The campaigns of a ledger by the problem that they count."""
+    """The campaigns of a ledger, as they are when they are asked for first.
+
+    A problem and the one whose rows are read backwards have one count, and the same campaigns.
+    """
 
     def __init__(self, ledger: Ledger | None) -> None:
         """
         Args:
-            ledger: its campaigns of now; None: there is none yet.
+            ledger: None: there is none yet.
         """
-        self._campaigns: dict[Problem, list[Campaign]] = {}
+        self._campaigns: dict[tuple[str, Shape], list[Campaign]] = {}
+        self._found: dict[tuple[str, Shape], list[Found]] = {}
         for campaign in [] if ledger is None else ledger.campaigns():
-            self._campaigns.setdefault(campaign.problem, []).append(campaign)
+            self._campaigns.setdefault(_rows(campaign.problem), []).append(campaign)
 
-    def of(self, problem: Problem, beside: Campaign | None = None) -> Sequence[Campaign]:
-        """The campaigns of a problem, the oldest first; those of other sums than ``beside``, where it is given."""
-        campaigns = self._campaigns.get(problem, [])
-        return [each for each in campaigns if beside is None or _sum(each) != _sum(beside)]
+    def finished(self, problem: Problem, beside: PlanKey | None = None) -> Found | None:
+        """The oldest finished campaign of a problem; one of another sum than that of a plan, if one is given."""
+        return next((each for each in self._of(problem, beside) if not each.left), None)
 
-    def parts_left(self, problem: Problem, sums: int) -> list[float]:
-        """How much is left of each of so many sums of a problem, the least first.
+    def live_methods(self, problem: Problem, beside: PlanKey) -> set[str]:
+        """By which methods campaigns of other sums than that of a plan count a problem."""
+        return {each.campaign.key.method for each in self._of(problem, beside) if each.live}
 
-        0 of a sum that is finished, 1 of one that has not begun.
-        """
-        left: dict[tuple[str, int], float] = {}
-        for campaign in self.of(problem):
-            left[_sum(campaign)] = min(_part_left(campaign), left.get(_sum(campaign), 1.0))
-        return sorted([*left.values(), *[1.0] * sums])[:sums]
+    def nearest(self, problem: Problem, method: str, beside: PlanKey | None = None) -> Found | None:
+        """The campaign of a problem by this method of which the least is left, a live one if there is any."""
+        by_method = [each for each in self._of(problem, beside) if each.campaign.key.method == method]
+        return min(by_method, key=lambda each: (not each.live, each.left), default=None)
+
+    def _of(self, problem: Problem, beside: PlanKey | None) -> list[Found]:
+        rows = _rows(problem)
+        if rows not in self._found:
+            self._found[rows] = [_found(campaign) for campaign in self._campaigns.get(rows, [])]
+        sum_beside = beside and (beside.method, beside.seed)
+        return [each for each in self._found[rows] if _sum(each.campaign) != sum_beside]
 
 
-def tasks_left(campaign: Campaign) -> int:
-    """How many tasks of a campaign have no result."""
-    return campaign.tasks - campaign.standing().tasks_done
+def _rows(problem: Problem) -> tuple[str, Shape]:
+    """The same for a problem of a variant and the one whose rows are read backwards."""
+    return problem.variant, representative(problem)
 
 
 def _sum(campaign: Campaign) -> tuple[str, int]:
@@ -46,9 +72,9 @@ def _sum(campaign: Campaign) -> tuple[str, int]:
     return campaign.key.method, campaign.key.seed
 
 
-def _part_left(campaign: Campaign) -> float:
-    """The part of a campaign's work that is left; all of one that was cancelled, which another one replaces."""
+def _found(campaign: Campaign) -> Found:
     standing = campaign.standing()
-    if standing.tasks_done == campaign.tasks:
-        return 0.0
-    return 1.0 - standing.work_done / campaign.work if standing.unfinished else 1.0
+    left = 0.0
+    if standing.tasks_done < campaign.tasks:
+        left = max(sys.float_info.epsilon, 1.0 - standing.work_done / campaign.work)
+    return Found(campaign, left, standing.unfinished > 0)

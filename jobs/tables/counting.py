@@ -15,7 +15,7 @@ from jobs.run.console import Console
 from jobs.run.identity import Identity
 from jobs.run.loop import Run, result
 from jobs.run.sources import LedgerTasks
-from jobs.tables.begun import Begun, tasks_left
+from jobs.tables.begun import Begun, Found
 from jobs.tables.entries import Entry, Shape, representative
 from jobs.tables.part import PartOfTable
 from jobs.tables.rows import Row
@@ -101,7 +101,7 @@ class TableCounting:
         problems = {representative(problem): problem for problem in reversed(wanted)}
         self._ways = Ways(problems.values(), devices)
         begun = Begun(ledger)
-        left = {problem: begun.parts_left(problem, self._sums) for problem in problems.values()}
+        left = {problem: self._parts_left(problem, begun) for problem in problems.values()}
         seconds = self._ways.seconds([problem for problem, parts in left.items() if any(parts)])
         self._shares = {
             problem: [part * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for part in parts]
@@ -133,30 +133,32 @@ class TableCounting:
         """
         self._ledger, self._begun, self._began = ledger, Begun(ledger), self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
-        held = []
+        later = []
         with KeptWorkers() as self._workers:
             for problem in self.expected:
                 try:
-                    self._count(problem, counted)
-                except HeldByOthers:
-                    held.append(problem)
-            for problem in held:
-                self._count(problem, counted)
+                    counted[representative(problem)] = self._counted(problem, len(counted))
+                except Interrupted:
+                    raise
+                except Incomplete:
+                    later.append(problem)
+            for problem in later:
+                counted[representative(problem)] = self._counted(problem, len(counted))
         return [_row(entry, counted) for entry in self._entries]
-
-    def _count(self, problem: Problem, counted: dict[Shape, tuple[Counted, Counted | None]]) -> None:
-        """Count a problem, beside those that have been counted."""
-        counted[representative(problem)] = self._counted(problem, len(counted))
-        self._done += self.expected[problem]
 
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
         """The count of a problem, and the one that confirms it."""
-        campaign, shares = self._campaign(problem), self._shares[problem]
-        first = self._finish(campaign, number, self._done, shares[0])
+        campaign = self._campaign(problem)
+        try:
+            first = self._finish(problem, 0, campaign, number)
+        except HeldByOthers:
+            if self._sums == 2:
+                self._finish(problem, 1, self._confirming(problem, campaign), number)
+            raise
         _require_agreement(problem, first)
         if self._sums == 1:
             return first, None
-        second = self._finish(self._confirming(problem, campaign), number, self._done + shares[0], shares[1])
+        second = self._finish(problem, 1, self._confirming(problem, campaign), number)
         if first.count.arrangements != second.count.arrangements:
             _require_agreement(problem, second)
             raise CheckFailed(
@@ -166,59 +168,76 @@ class TableCounting:
             )
         return first, second
 
-    def _finish(self, campaign: Campaign, number: int, before: float, share: float) -> Counted:
-        """Work a campaign off, and merge its results."""
-        if tasks_left(campaign):
-            self._run(campaign, number, before, share)
+    def _finish(self, problem: Problem, which: int, campaign: Campaign, number: int) -> Counted:
+        """Work the campaign of the first or the second sum of a problem off, and merge its results."""
+        if _tasks_left(campaign):
+            self._run(problem, which, campaign, number)
         count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
         return Counted(campaign.name, _method_words(campaign.key), count, campaign.progress().seconds, origins)
 
-    def _run(self, campaign: Campaign, number: int, before: float, share: float) -> None:
+    def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:
         """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
-        whole = sum(self.expected.values())
-        console = PartOfTable(self._console, campaign, number, before, share, whole, self._clock, self._began)
+        whole, share = fsum(self.expected.values()), self._shares[problem][which]
+        console = PartOfTable(self._console, campaign, number, self._done, share, whole, self._clock, self._began)
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
-        devices, limit = self._ways.devices(campaign.problem), None
+        devices, limit = self._ways.devices(problem), None
         if self._time_limit is not None:
             limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
-        pool = InProcessPool if self._ways.small(campaign.problem) else self._workers.pool
+        pool = InProcessPool if self._ways.small(problem) else self._workers.pool
         source = LedgerTasks(self._ledger, campaign, Identity.fresh(devices), console)
         report = Run(source, devices, console, limit, pool).run()
+        self._done += console.done
+        self._shares[problem][which] -= console.done
         if report.set_aside:
             raise Incomplete(
                 f"tasks of {campaign.name} are set aside, since they failed too often or it was cancelled: see "
                 f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
             )
+        if not _tasks_left(campaign):
+            return
         if report.stopped:
             raise Interrupted(report.stopped, number, len(self.expected))
-        if tasks_left(campaign):
-            raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
+        raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
+
+    def _parts_left(self, problem: Problem, begun: Begun) -> list[float]:
+        """How much is left of each sum of a problem: 0 of one that the ledger has, 1 of one that has not begun."""
+        first = self._found_first(problem, begun)
+        left = [1.0 if first is None else first.left]
+        if self._sums == 2:
+            key = PlanKey(problem, self._ways.first(problem).name, 0) if first is None else first.campaign.key
+            second = self._found_second(problem, begun, key)
+            left.append(1.0 if second is None else second.left)
+        return left
+
+    def _found_first(self, problem: Problem, begun: Begun) -> Found | None:
+        """The campaign of a ledger that counts a problem: a finished one, else one by the method of choice."""
+        return begun.finished(problem) or begun.nearest(problem, self._ways.first(problem).name)
+
+    def _found_second(self, problem: Problem, begun: Begun, first: PlanKey) -> Found | None:
+        """The campaign of a ledger that counts a problem again, by another sum; not one that was cancelled."""
+        finished, methods = begun.finished(problem, first), begun.live_methods(problem, first)
+        if finished or not methods:
+            return finished
+        found = begun.nearest(problem, self._ways.second(problem, first, methods).name, first)
+        return found if found and found.live else None
 
     def _campaign(self, problem: Problem) -> Campaign:
-        """The campaign that counts a problem: one that is finished or begun, else a new one."""
-        begun = self._begun.of(problem)
-        for campaign in begun:
-            if not tasks_left(campaign):
-                return campaign
+        """The campaign that counts a problem: one of the ledger, else a new one."""
+        found = self._found_first(problem, self._begun)
+        if found:
+            return found.campaign
         method, device = self._ways.first(problem), self._ways.devices(problem)[0]
-        for campaign in begun:
-            if campaign.key.method == method.name:
-                return campaign
         key = chosen_plan(problem, device, method.name, self._ways.depth(problem, method)).key
         return self._create(key, key.name)
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
-        """The campaign that counts a problem again by another sum: a finished or begun one, else a new one."""
-        begun = self._begun.of(problem, beside=first)
-        for campaign in begun:
-            if not tasks_left(campaign):
-                return campaign
-        unfinished = {each.key.method: each for each in reversed(begun) if each.standing().unfinished}
-        method, device = self._ways.second(problem, first.key, unfinished), self._ways.devices(problem)[0]
-        if method.name in unfinished:
-            return unfinished[method.name]
+        """The campaign that counts a problem again by another sum: one of the ledger, else a new one."""
+        found = self._found_second(problem, self._begun, first.key)
+        if found:
+            return found.campaign
+        method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
         depth = self._ways.depth(problem, method)
         return self._create(*confirming_plan((), first, method.name, None, depth, device))
 
@@ -246,6 +265,11 @@ def _require_agreement(problem: Problem, counted: Counted) -> None:
 
 def _method_words(key: PlanKey) -> str:
     return f"{key.method} with seed {key.seed}" if key.seed else key.method
+
+
+def _tasks_left(campaign: Campaign) -> int:
+    """How many tasks of a campaign have no result."""
+    return campaign.tasks - campaign.standing().tasks_done
 
 
 def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) -> Row:

@@ -9,7 +9,11 @@ from langford.speed import seconds_left
 
 
 class PartOfTable(Console):
-    """The console of one campaign, which shows the progress of the whole table on another one."""
+    """The console of one campaign, which shows the progress of the whole table on another one.
+
+    Attributes:
+        done: expected seconds of what this campaign's run has shown as done.
+    """
 
     def __init__(
         self,
@@ -36,14 +40,15 @@ class PartOfTable(Console):
         self._console, self._number, self._before, self._share = console, number, before, share
         self._whole = whole
         self._found, self._work = campaign.standing().work_done, campaign.work
-        self._clock, self._began = clock, began
+        self._clock, self._began, self.done = clock, began, 0.0
 
     def say(self, message: str) -> None:
         self._console.say(message)
 
     def show(self, step: Step) -> None:
         part = (step.work_done - self._found) / (self._work - self._found) if self._work > self._found else 1.0
-        done = self._before + self._share * part
+        self.done = self._share * min(1.0, max(0.0, part))
+        done = self._before + self.done
         seconds = self._clock.monotonic() - self._began
         self._console.show(Step(self._number, done, self._number, done, seconds_left(self._whole, done, seconds)))
 

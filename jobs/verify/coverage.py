@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from random import Random
 
 from jobs.verify.provenance import device, provenance
+from langford.plain import plain
 from langford.provenance import kernel_hash
 from langford.result import Evaluation
 from langford.words import several
@@ -84,7 +85,7 @@ def sources(evaluations: Collection[Evaluation], by_model: bool = False) -> dict
     for evaluation in evaluations:
         known = provenance(evaluation.provenance)
         where = known.get("device", "an unknown device")
-        words = f"kernels {known.get('kernels', 'unknown')} on {device(where)[1] if by_model else where}"
+        words = plain(f"kernels {known.get('kernels', 'unknown')} on {device(where)[1] if by_model else where}")
         counted[words] = counted.get(words, 0) + 1
     return dict(sorted(counted.items()))
 

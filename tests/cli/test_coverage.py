@@ -83,6 +83,14 @@ def test_gpus_of_one_model_are_told_apart_or_counted_together() -> None:
     }
 
 
+@pytest.mark.parametrize("by_model", [True, False])
+def test_the_provenance_of_a_stranger_stays_on_its_line(by_model: bool) -> None:
+    provenance = json.dumps({"kernels": "1a\x1b[31m", "device": "cuda:0 NVIDIA\n9 999 \ud800"})
+    [said] = sources([Evaluation(PartialResult(0, 0, 0, 1), 1.0, provenance)], by_model)
+    assert said.isprintable()
+    assert said.endswith(r"NVIDIA\n9 999 \ud800")
+
+
 def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     file = tmp_path / "file"

@@ -618,33 +618,97 @@ class Noted(Console):
         self.steps.append(step)
 
 
-def test_a_forecast_leaves_out_what_begun_campaigns_have_done(tmp_path: Path) -> None:
-    wanted, console = entries(Family("rosa", 2, 7, 7, {})), Noted()
+def begun(ledger: Ledger, problem: Problem, method: str, depth: int, part: float, seed: int = 0) -> Campaign:
+    """A campaign of which another worker has done a part."""
+    key = PlanKey(problem, method, depth, seed)
+    campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
+    ledger.enrol("a", "elsewhere", "1")
+    tasks = round(part * campaign.tasks)
+    leases = campaign.lease("a", tasks, 600.0) if tasks else []
+    campaign.deliver([delivery(each, campaign.plan.evaluate(each.index)) for each in leases])
+    return campaign
+
+
+ROSA = Problem.named("rosa", 7)
+SEVEN = entries(Family("rosa", 2, 7, 7, {}))
+
+
+@pytest.mark.parametrize(
+    ("found", "left"),
+    [
+        ([], [1, 1]),
+        ([("shifted2", 4, 0.25)], [0.75, 1]),
+        ([("shifted2", 4, 0.25), ("shifted2", 6, 0.75), ("shifted2", 2, 0)], [0.25, 1]),
+        ([("shifted2", 4, 1), ("godfrey", 10, 0.5)], [0, 0.5]),
+        ([("godfrey", 10, 0.5), ("shifted2", 4, 0)], [1, 0.5]),
+        ([("godfrey", 10, 1)], [0, 1]),
+        ([("godfrey", 10, 1), ("shifted2", 4, 1)], [0, 0]),
+        ([("shifted2", 4, 1), ("shifted2", 4, 0.75, 1), ("shifted", 4, 0.5)], [0, 1]),
+        ([("shifted", 4, 0.5)], [1, 1]),
+    ],
+)
+def test_a_forecast_leaves_out_what_the_table_goes_on_with(
+    tmp_path: Path, found: list[tuple[Any, ...]], left: list[float]
+) -> None:
+    """The first sum is by shifted2, the second by godfrey, which shares nothing with it."""
+    console = Noted()
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
+        whole = TableCounting(SEVEN, [CPU], False, console, ledger=ledger).seconds
+        for each in found:
+            begun(ledger, ROSA, *each)
+        for sums in (1, 2):
+            wanted = sum(left[:sums])
+            counting = TableCounting(SEVEN, [CPU], sums == 2, console, ledger=ledger)
+            assert counting.seconds == pytest.approx(wanted * whole)
+            assert counting.found == (not wanted)
+        [row] = counting.rows(ledger)
+        assert (row.arrangements, len(row.campaigns), len(row.confirmed_by)) == (44, 1, 1)
+        shown = [step.work_done for step in console.steps]
+        assert shown == sorted(shown)
+        if wanted:
+            assert (shown[0], shown[-1]) == (0, pytest.approx(counting.seconds))
+        if 0 < left[0] < 1:
+            share = left[0] / wanted * counting.seconds
+            assert any(step == pytest.approx(share) for step in shown), "the first sum has its own share"
+        assert TableCounting(SEVEN, [CPU], True, console, ledger=ledger).found == 1
 
-        def planned(sums: int) -> TableCounting:
-            return TableCounting(wanted, [CPU], sums == 2, console, ledger=ledger)
 
-        whole = planned(1).seconds
-        assert planned(2).seconds == 2 * whole > 0
-        problem = Problem.named("rosa", 7)
-        key = PlanKey(problem, chosen_plan(problem, CPU).method.name, 4)
-        begun = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
-        ledger.enrol("a", "elsewhere", "1")
-        leases = begun.lease("a", begun.tasks // 3, 600.0)
-        begun.deliver([delivery(each, begun.plan.evaluate(each.index)) for each in leases])
-        left = 1 - begun.standing().work_done / begun.work
-        assert 0 < left < 1
-        counting = planned(1)
-        assert (counting.seconds, counting.found) == (pytest.approx(left * whole), 0)
-        assert planned(2).seconds == pytest.approx((1 + left) * whole)
+def test_a_problem_whose_rows_are_read_backwards_costs_nothing(langford: Run) -> None:
+    family = ("extended-skolem", "--from", "5", "--to", "5")
+    assert "6 entries by 3 counts, about" in langford("table", *family, "--hole", "6..11").stderr
+    outcome = langford("table", *family, "--hole", "1..5", "--format", "csv")
+    assert outcome.stderr.startswith("5 entries by 3 counts, 3 of which the ledger has\n")
+    assert [row["count"] for row in rows(outcome.stdout)] == [
+        row["count"] for row in rows(made(langford, *family, "--hole", "1..5", "--format", "csv", "-l", "other.db"))
+    ]
+
+
+def test_a_count_that_waits_for_others_stops_no_other_one(langford: Run) -> None:
+    assert (
+        langford("create", "rosa", "7", "--method", "shifted2", "--depth", "4", "--replicate", "1").returncode == 0
+    )
+    outcome = langford("table", "rosa", "--from", "7", "--to", "8")
+    assert outcome.returncode == 3
+    assert "rosa-7-shifted2-4 has 0 of" in outcome.stderr.splitlines()[-1]
+    assert made(langford, "rosa", "--from", "8", "--to", "8", "--dry-run").startswith(
+        "1 entry by 1 count, 1 of which the ledger has"
+    )
+
+
+def test_a_second_sum_is_worked_off_while_others_hold_the_first(tmp_path: Path) -> None:
+    console = Noted()
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
+        held = begun(ledger, ROSA, "shifted2", 4, 0.5)
+        leases = held.lease("a", 1, 600.0)
+        counting = TableCounting(SEVEN, [CPU], True, console, ledger=ledger)
+        with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-shifted2-4"):
+            counting.rows(ledger)
+        left = {each.key.method: each.standing().unfinished for each in ledger.campaigns()}
+        assert left == {"shifted2": 1, "godfrey": 0}
+        held.deliver([delivery(each, held.plan.evaluate(each.index)) for each in leases])
         assert [row.arrangements for row in counting.rows(ledger)] == [44]
         shown = [step.work_done for step in console.steps]
         assert shown == sorted(shown)
-        assert (shown[0], shown[-1]) == (0, pytest.approx(counting.seconds))
-        assert [each.name for each in ledger.campaigns()] == [begun.name]
-        assert (planned(1).seconds, planned(1).found) == (0, 1)
-        assert planned(2).seconds == pytest.approx(whole)
 
 
 def test_of_several_methods_one_that_has_begun_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:
