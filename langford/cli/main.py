@@ -46,12 +46,12 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "result": LazyCommand(
-        "langford.cli.campaigns.result:result",
+        "langford.cli.results.result:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
         CAMPAIGNS,
     ),
     "verify": LazyCommand(
-        "langford.cli.campaigns.verify:verify",
+        "langford.cli.results.verify:verify",
         "Recompute tasks of a campaign on this machine and compare.",
         CAMPAIGNS,
     ),
@@ -62,7 +62,7 @@ COMMANDS = {
         "langford.cli.campaigns.requeue:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
     "confirm": LazyCommand(
-        "langford.cli.campaigns.confirm:confirm",
+        "langford.cli.results.confirm:confirm",
         "Count a campaign's problem again in another way, and compare the counts.",
         CAMPAIGNS,
     ),
@@ -72,22 +72,22 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "export": LazyCommand(
-        "langford.cli.campaigns.exchange:export",
+        "langford.cli.results.exchange:export",
         "Write a campaign's results, checksummed, to a file that another ledger can import.",
         CAMPAIGNS,
     ),
     "import": LazyCommand(
-        "langford.cli.campaigns.exchange:import_",
+        "langford.cli.results.exchange:import_",
         "Take exported results into a ledger; repeating it changes nothing.",
         CAMPAIGNS,
     ),
     "query": LazyCommand(
-        "langford.cli.campaigns.query:query",
+        "langford.cli.results.query:query",
         "Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet.",
         CAMPAIGNS,
     ),
     "report": LazyCommand(
-        "langford.cli.campaigns.report:report",
+        "langford.cli.results.report:report",
         "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
         CAMPAIGNS,
     ),

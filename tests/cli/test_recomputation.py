@@ -10,8 +10,8 @@ import pytest
 
 from db import Ledger
 from jobs.verify.recomputation import Comparison, Part, Recomputation, compare, recomputation
-from langford.cli.campaigns.confirm import confirm
-from langford.cli.campaigns.verify import verify
+from langford.cli.results.confirm import confirm
+from langford.cli.results.verify import verify
 from langford.devices import CPU
 from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem

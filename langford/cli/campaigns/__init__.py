@@ -1,1 +1,1 @@
-"""The commands for campaigns in a ledger: run, inspect, verify, move and end them."""
+"""The commands for campaigns in a ledger: create, work off, inspect, requeue and end them."""

@@ -1,0 +1,1 @@
+"""The commands for what campaigns found: merge, verify, confirm, exchange, ask and report results."""
