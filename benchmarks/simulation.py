@@ -29,8 +29,8 @@ from sqlalchemy import Engine, event
 from sqlalchemy.ext.compiler import compiles
 
 from db import Delivery, Lease, Ledger
+from db.schema.dialects import Now
 from db.states import EventKind, Outcome
-from db.store.dialects import Now
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, Expectation, PartialResult

@@ -27,8 +27,8 @@ from serving import empty_database, postgres_server
 from soak_parts.round import KEY, QUICK_KEY, Round
 from sqlalchemy import func, select
 
+from db.schema.models import Attempt
 from db.states import Outcome
-from db.store.models import Attempt
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.reference import published

@@ -15,10 +15,10 @@ from db.errors import CampaignMismatch
 from db.files.exports import Export, origin
 from db.names import require_name
 from db.records import UNKNOWN, CampaignRecord, Equipment, Right
+from db.schema import models
+from db.schema.dialects import Now, insert_new
 from db.states import Ending, EventKind, VoterKind
-from db.store import models
 from db.store.database import Database, retried
-from db.store.dialects import Now, insert_new
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, inheritance
 from db.work import presence, pruning, queries, tokens, transitions

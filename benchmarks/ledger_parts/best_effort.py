@@ -19,8 +19,8 @@ from pathlib import Path
 from sqlalchemy import Connection, insert, update
 
 from db import Ledger
+from db.schema.models import Attempt, Base, Campaign, Event, Result, Task, Voter, Witness, Worker
 from db.states import Ending, EventKind, Outcome, TaskState, VoterKind
-from db.store.models import Attempt, Base, Campaign, Event, Result, Task, Voter, Witness, Worker
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

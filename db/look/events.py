@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection
 from sqlalchemy import Connection, bindparam, func, select
 
 from db.records import EventRecord
+from db.schema.models import Event
 from db.states import EventKind
 from db.store.database import Database
-from db.store.models import Event
 
 LATE_SECONDS = 60.0
 """Until this age, a transaction may add an event with a smaller number than events that are visible."""

@@ -10,9 +10,9 @@ from sqlalchemy import Row, func, select
 
 from db.look.history import OUTCOMES, Attempts, History, PastEvent, PastWorker, Results
 from db.records import CampaignRecord, Equipment
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.states import EventKind, VoterKind
-from db.store.dialects import Now
-from db.store.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work.computations import IMPORTED

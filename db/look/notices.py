@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection, bindparam, insert, select, update
 
+from db.schema.dialects import Now, Purpose, alone
+from db.schema.models import Notice
 from db.states import NoticeKind
 from db.store.database import Database
-from db.store.dialects import Now, Purpose, alone
-from db.store.models import Notice
 
 CLAIM_SECONDS = 150.0
 """How long a claim is valid: longer than any attempt to send a notice."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from sqlalchemy import func, select
 
 from db.records import CampaignRecord, Progress, Standing, TaskRecord
+from db.schema.models import Attempt, Event, Result, Task
 from db.states import EventKind, TaskState
-from db.store.models import Attempt, Event, Result, Task
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from langford.arithmetic.limbs import exact_sum

@@ -1,5 +1,6 @@
-"""Where a ledger is kept: engines, transactions, dialects, tables, schema, migrations, views, copies of ledgers.
+"""Where a ledger is kept: engines, transactions, files and their places, the schema's revision, copies of ledgers.
 
-May use: the states and errors of :mod:`db`.
-Others may use: all of it in :mod:`db`; outside of :mod:`db` only ``copying``, ``schema`` and ``views``.
+May use: :mod:`db.schema`, and the states and errors of :mod:`db`.
+Others may use: all of it in :mod:`db`; outside of :mod:`db` only ``copying``, ``revision``, and the addresses of
+``database``.
 """

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
 
 from db.errors import LeasesRunning, LedgerError
+from db.schema.dialects import advance_ids
+from db.schema.models import Attempt, Base, Campaign, Ledger
 from db.store.database import Database
-from db.store.dialects import advance_ids
-from db.store.models import Attempt, Base, Campaign, Ledger
 from langford.words import several
 
 BATCH_ROWS = 5_000

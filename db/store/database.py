@@ -33,7 +33,7 @@ from db.store import connections
 from db.store.connections import BUSY_SECONDS
 from db.store.mounts import refuse_network_file_system
 from db.store.places import Place, holds_commits, refuse_to_replace, waiting_beside
-from db.store.schema import require_schema
+from db.store.revision import require_schema
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
 
@@ -84,7 +84,7 @@ class Database:
         where: the file name or database URL as it was given, without passwords.
         engine: the SQLAlchemy engine.
         now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
-            times in the ledger are by the clock of the database (:class:`db.store.dialects.Now`).
+            times in the ledger are by the clock of the database (:class:`db.schema.dialects.Now`).
         copy_before_upgrade: a ledger in a file as it was before it was upgraded just now; None: it was not.
     """
 

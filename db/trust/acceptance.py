@@ -10,9 +10,9 @@ from sqlalchemy import insert
 
 from db.files.exports import origin
 from db.records import AttemptRecord, Computation, Delivery, Receipt
+from db.schema.dialects import Now
+from db.schema.models import Attempt
 from db.states import EventKind, Outcome
-from db.store.dialects import Now
-from db.store.models import Attempt
 from db.store.transaction import Transaction
 from db.trust import draw, witnesses
 from db.work import computations, nonces, queries, results, transitions, turns

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from sqlalchemy import select
 
 from db.records import AttemptRecord, Delivery
+from db.schema.dialects import among
+from db.schema.models import Campaign, Voter
 from db.states import VoterKind
-from db.store.dialects import among
-from db.store.models import Campaign, Voter
 from db.store.transaction import CAMPAIGN, Transaction
 
 FEWEST_VALID = 10

@@ -8,9 +8,9 @@ from sqlalchemy import Connection, bindparam, insert, select
 
 from db.errors import UnknownWorker, WrongToken
 from db.records import UNKNOWN, Equipment
+from db.schema.dialects import Now, Purpose, alone, insert_new
+from db.schema.models import Voter, Worker
 from db.states import VoterKind
-from db.store.dialects import Now, Purpose, alone, insert_new
-from db.store.models import Voter, Worker
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
 

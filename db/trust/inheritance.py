@@ -13,8 +13,8 @@ from sqlalchemy import update
 
 from db.files.promise import Promise, in_words
 from db.records import CampaignRecord
-from db.store.dialects import among
-from db.store.models import Result
+from db.schema.dialects import among
+from db.schema.models import Result
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.work import turns

@@ -7,9 +7,9 @@ from collections.abc import Collection
 
 from sqlalchemy import or_, select, update
 
+from db.schema.dialects import Now, among
+from db.schema.models import Attempt, Result, Witness, Worker
 from db.states import EventKind
-from db.store.dialects import Now, among
-from db.store.models import Attempt, Result, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import witnesses
 from db.work import transitions, turns

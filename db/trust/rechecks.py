@@ -20,9 +20,9 @@ from sqlalchemy.orm import aliased
 
 from db.errors import UnknownWorker, WorkerDistrusted
 from db.records import Lease
+from db.schema.dialects import among
+from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.states import Outcome, VoterKind
-from db.store.dialects import among
-from db.store.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE

@@ -13,8 +13,8 @@ from sqlalchemy import ColumnElement, Float, Row, Select, and_, bindparam, func,
 
 from db.files.promise import Promise
 from db.records import Replication
+from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
 from db.states import Doubt, EventKind, TaskState, VoterKind
-from db.store.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
 from db.store.transaction import CAMPAIGN, Transaction
 
 SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))

@@ -21,9 +21,9 @@ from sqlalchemy import (
 )
 
 from db.records import Delivery
+from db.schema.dialects import Now, among
+from db.schema.models import Attempt, Result, Voter, Witness, Worker
 from db.states import EventKind, Outcome, VoterKind
-from db.store.dialects import Now, among
-from db.store.models import Attempt, Result, Voter, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.trust.votes import Ruling, Vote, rule

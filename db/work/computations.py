@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import bindparam, insert, select, update
 
 from db.records import Computation, Equipment, Machine
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Result, Voter, Worker
 from db.states import Ending, VoterKind
-from db.store.dialects import Now
-from db.store.models import Attempt, Result, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
 IMPORTED = "imported"

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from sqlalchemy import bindparam, func, select, update
 
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Task, Worker
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
-from db.store.dialects import Now
-from db.store.models import Attempt, Task, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 from db.work.transitions import CHOSEN

@@ -13,9 +13,9 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from db.files.messages import LONGEST_SECONDS
 from db.records import Lease
+from db.schema.dialects import Now, among
+from db.schema.models import Attempt, Result, Task, Worker
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
-from db.store.dialects import Now, among
-from db.store.models import Attempt, Result, Task, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import nonces, queries, transitions
 from db.work.transitions import SECONDS

@@ -8,9 +8,9 @@ from sqlalchemy import delete, func, select, text, update
 
 from db.errors import BadName, LeasesRunning
 from db.names import require_name
+from db.schema.dialects import close_to_writers
+from db.schema.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
 from db.states import EventKind, Outcome, TaskState
-from db.store.dialects import close_to_writers
-from db.store.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 from langford.words import several

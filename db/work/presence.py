@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection
 
 from sqlalchemy import Connection, String, bindparam, null, select, update
 
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Worker
 from db.states import Ending
-from db.store.dialects import Now
-from db.store.models import Attempt, Worker
 
 NOTE_SECONDS = 30.0
 """Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""

@@ -11,9 +11,9 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Connection, String, bindparam, delete, func, or_, select
 
 from db.errors import TooManyWorkers
+from db.schema.dialects import Now, among, among_texts
+from db.schema.models import Attempt, Result, Voter, Worker
 from db.states import VoterKind
-from db.store.dialects import Now, among, among_texts
-from db.store.models import Attempt, Result, Voter, Worker
 
 MOST_WORKERS = 4_096
 """Workers of a token that were seen recently, without those that have ended after an attempt."""

@@ -10,8 +10,8 @@ from sqlalchemy import Connection, Row, bindparam, select
 from db.errors import NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, Credential, LeaseHolder
-from db.store.dialects import Now, among
-from db.store.models import Attempt, Campaign, Ledger, Result, Task, Worker
+from db.schema.dialects import Now, among
+from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import nonces
 from langford.methods import PlanKey

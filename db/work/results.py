@@ -13,9 +13,9 @@ from typing import Any
 from sqlalchemy import Update, case, select, update
 
 from db.records import AttemptRecord, Delivery
+from db.schema.dialects import Now, among, given, insert_new
+from db.schema.models import Attempt, Campaign, Result, Worker
 from db.states import Outcome, TaskState
-from db.store.dialects import Now, among, given, insert_new
-from db.store.models import Attempt, Campaign, Result, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work.transitions import set_state
 

@@ -9,9 +9,9 @@ from collections.abc import Collection
 from sqlalchemy import Connection, delete, insert, select
 
 from db.records import Right, TokenRecord
+from db.schema.dialects import Now, among_texts
+from db.schema.models import Campaign, Token
 from db.states import Role
-from db.store.dialects import Now, among_texts
-from db.store.models import Campaign, Token
 from db.store.transaction import CAMPAIGN, Transaction
 
 LONGEST_LABEL = 100

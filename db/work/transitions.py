@@ -28,9 +28,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.sql.dml import ReturningInsert
 
+from db.schema.dialects import Now, among, given, update_statistics
+from db.schema.models import Attempt, Event, Task, Worker
 from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
-from db.store.dialects import Now, among, given, update_statistics
-from db.store.models import Attempt, Event, Task, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
 BULK_ROWS = 10_000

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from sqlalchemy import select, update
 
-from db.store.dialects import close_to_writers
-from db.store.models import Attempt, Campaign, Ledger, Result
+from db.schema.dialects import close_to_writers
+from db.schema.models import Attempt, Campaign, Ledger, Result
 from db.store.transaction import CAMPAIGN, Transaction
 
 _SETTLEMENTS = select(Ledger.uuid).with_for_update()

@@ -19,9 +19,9 @@ from typing import Any
 from sqlalchemy import Column
 
 from db import states
-from db.store.models import Base
-from db.store.rights import granted
-from db.store.views import VIEWS
+from db.schema.models import Base
+from db.schema.rights import granted
+from db.schema.views import VIEWS
 
 DOCS = Path(__file__).parents[1]
 PAGE, METADATA = DOCS / "ledger.md", DOCS / "datasette.json"
@@ -36,7 +36,7 @@ COMMON = {
 """Columns that say the same in every table."""
 HEAD = """# The ledger, column by column
 
-Generated from the tables (`db/store/models.py`) and views (`db/store/views.py`) by `python -m
+Generated from the tables (`db/schema/models.py`) and views (`db/schema/views.py`) by `python -m
 docs.scripts.ledger_dictionary`; a test compares. A ledger is a SQLite file or a Postgres database, and any client
 may read it:
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from db import Campaign, Ledger
 from db.errors import Unreplicated
-from db.store.schema import SCHEMA
+from db.store.revision import SCHEMA
 from jobs.doctor import examine
 from jobs.run.loop import RunReport
 from langford.cli.campaigns.running import conclude

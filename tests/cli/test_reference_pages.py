@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import langford
-from db.store.models import Base
+from db.schema.models import Base
 from docs.scripts import ledger_dictionary, python_api
 from langford import irregular
 from langford.cli.exit_codes import ExitCode

@@ -28,8 +28,8 @@ from sqlalchemy import update
 from db import Campaign, Equipment, Export, Ledger, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
 from db.records import Computation, Machine
+from db.schema.models import Attempt, Worker
 from db.states import Outcome
-from db.store.models import Attempt, Worker
 from docs.scripts import fetched, sample_report
 from jobs.show.report import citation
 from jobs.show.report.content import document

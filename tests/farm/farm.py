@@ -14,8 +14,8 @@ from typing import Any
 
 from sqlalchemy import select
 
+from db.schema.models import Worker
 from db.states import Role
-from db.store.models import Worker
 from jobs.run.backoff import Backoff
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of

@@ -16,8 +16,8 @@ import pytest
 from sqlalchemy import insert, select
 
 from db import Credential, Delivery, Lease, Ledger
+from db.schema.models import Attempt, Token, Voter
 from db.states import EventKind, Outcome, Role
-from db.store.models import Attempt, Token, Voter
 from jobs.farm.worker.client import NotEnrolled, RemoteCampaign
 from jobs.farm.worker.outbox import Outbox
 from jobs.run.identity import Identity

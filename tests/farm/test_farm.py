@@ -14,8 +14,8 @@ import pytest
 from sqlalchemy import select
 
 from db import Delivery
+from db.schema.models import Attempt
 from db.states import Ending
-from db.store.models import Attempt
 from jobs.farm.worker.client import RemoteCampaign, ServerRefuses
 from jobs.run.identity import Identity
 from langford.arithmetic.residue import residue

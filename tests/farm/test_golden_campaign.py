@@ -25,9 +25,9 @@ from sqlalchemy import select, update
 
 from db import Campaign, Equipment, read_export
 from db.look.overview import Overview
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Result, Worker
 from db.states import Role
-from db.store.dialects import Now
-from db.store.models import Attempt, Result, Worker
 from jobs.farm.api import server
 from jobs.run.identity import Identity
 from jobs.run.sources import LedgerTasks

@@ -12,8 +12,8 @@ import pytest
 from sqlalchemy import select
 
 from db import Campaign, Lease, Ledger
+from db.schema.models import Attempt, Event
 from db.states import EventKind, Outcome
-from db.store.models import Attempt, Event
 from db.work.leases import COPY_SECONDS
 from jobs.pools.pool import PREFETCH, Died, Finished
 from jobs.run.effort import LEASE_SECONDS

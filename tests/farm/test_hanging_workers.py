@@ -23,8 +23,8 @@ import pytest
 from sqlalchemy import select
 
 from db import Credential, Delivery
+from db.schema.models import Attempt, Event
 from db.states import Ending, EventKind, Outcome
-from db.store.models import Attempt, Event
 from db.work.leases import COPY_SECONDS
 from jobs.farm.api.wire import MOST_AT_ONCE
 from jobs.farm.worker.client import RemoteCampaign, ServerRefuses

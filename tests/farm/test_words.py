@@ -20,8 +20,8 @@ from click.testing import CliRunner
 from sqlalchemy import func, select
 
 from db import Campaign, Ledger
+from db.schema.models import Attempt
 from db.states import Role
-from db.store.models import Attempt
 from langford.cli.main import cli
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

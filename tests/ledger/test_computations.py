@@ -18,8 +18,8 @@ from sqlalchemy import select, text, update
 from db import Equipment, Export, Ledger, joined, read_export
 from db.errors import BadExport
 from db.records import Computation, Machine
+from db.schema.models import Attempt, Event, Worker
 from db.states import EventKind
-from db.store.models import Attempt, Event, Worker
 from jobs.verify import exchange
 from langford.result import Evaluation
 from tests.support import malicious_exports

@@ -21,7 +21,7 @@ import pytest
 from db import Delivery, Ledger
 from db.errors import LedgerUnusable
 from db.store.database import Database
-from db.store.schema import MIGRATIONS, SCHEMA
+from db.store.revision import MIGRATIONS, SCHEMA
 from jobs.run.loop import result
 from jobs.verify.exchange import take
 from langford.methods import plan_of
@@ -120,7 +120,7 @@ def test_a_copy_replaces_no_link_that_leads_nowhere(tmp_path: Path) -> None:
 
 UNTIL_COPIED = """
 import os, sqlite3, sys
-from db.store import upgrading
+from db.schema import upgrading
 from db.store.database import Database
 def closing(connection):
     os.kill(os.getpid(), {number})

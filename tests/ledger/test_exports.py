@@ -17,8 +17,8 @@ from sqlalchemy import select
 from db import Equipment, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.records import Computation, Machine
+from db.schema.models import Event
 from db.states import EventKind
-from db.store.models import Event
 from jobs.run.loop import result as result_of
 from jobs.verify import exchange
 from langford.errors import CheckFailed, Incomplete

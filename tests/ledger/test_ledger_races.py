@@ -22,9 +22,9 @@ from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
 from db import Campaign, Credential, Export, Ledger, Promise
+from db.schema.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
 from db.store.connections import prepare_new
-from db.store.models import Attempt, Voter, Worker
 from langford.arithmetic.residue import residue
 from langford.result import Evaluation, Expectation, PartialResult
 from tests.support.campaigns import (

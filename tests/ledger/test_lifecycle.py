@@ -11,8 +11,8 @@ from sqlalchemy import func, inspect, select
 
 from db import Ledger
 from db.errors import BadName, LeasesRunning, NoSuchCampaign, TransactionUndone
+from db.schema.models import Base, Campaign
 from db.states import EventKind, Role, TaskState
-from db.store.models import Base, Campaign
 from db.work import lifecycle
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of

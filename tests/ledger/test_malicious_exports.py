@@ -13,8 +13,8 @@ import pytest
 from sqlalchemy import text
 
 from db import Database, Ledger
+from db.schema.models import Base
 from db.states import Role
-from db.store.models import Base
 from langford.cli.main import main
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
 from tests.support.command_line import COMMAND, ENVIRONMENT, without_announcement

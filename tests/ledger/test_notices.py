@@ -13,9 +13,9 @@ from db import Campaign, Ledger
 from db.look import notices
 from db.look.events import EventReader, LatestEvents
 from db.look.notices import Claim
+from db.schema.dialects import Now
+from db.schema.models import Event, Notice
 from db.states import EventKind, NoticeKind
-from db.store.dialects import Now
-from db.store.models import Event, Notice
 from tests.support.campaigns import finish, new_campaign
 from tests.support.databases import new_ledger
 

@@ -15,8 +15,8 @@ from sqlalchemy import make_url, text
 from db import Ledger
 from db.errors import LedgerError
 from db.look.sql import QUESTIONS, Filters, ask
+from db.schema import reach
 from db.states import Role
-from db.store import reach
 from db.store.connections import SETTINGS
 from jobs.run.loop import result
 from langford.cli.main import cli

@@ -23,9 +23,9 @@ from db.look.overview import (
     to_document,
     worker_views,
 )
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, Role
-from db.store.dialects import Now
-from db.store.models import Attempt, Worker
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation

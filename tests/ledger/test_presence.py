@@ -12,8 +12,8 @@ from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Ledger
 from db.errors import LedgerError, UnknownWorker, WrongToken
+from db.schema.models import Attempt, Worker
 from db.states import Ending, EventKind, Outcome
-from db.store.models import Attempt, Worker
 from db.work.presence import NOTE_SECONDS, Presence
 from jobs.pools.in_process import InProcessPool
 from jobs.run.identity import Identity, equipment_of

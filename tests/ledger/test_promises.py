@@ -18,9 +18,9 @@ from db import Campaign, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, ConflictingResults, TransactionUndone, Unreplicated
 from db.files.forms import FORMAT, WITH_PROMISE
 from db.files.promise import Voters, document, in_words, joined_promise
+from db.schema import models
+from db.schema.models import Event, Result, Voter
 from db.states import EventKind, Role
-from db.store import models
-from db.store.models import Event, Result, Voter
 from jobs.run.loop import result as result_of
 from jobs.verify import exchange
 from langford.errors import Incomplete

@@ -12,8 +12,8 @@ from sqlalchemy import func, select, update
 
 from db import Campaign, Ledger
 from db.errors import TooManyWorkers, UnknownWorker
+from db.schema.models import Voter, Worker
 from db.states import Ending, Role
-from db.store.models import Voter, Worker
 from db.trust import enrolment
 from db.work import pruning
 from db.work.tokens import digest

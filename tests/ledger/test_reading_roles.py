@@ -11,8 +11,8 @@ from sqlalchemy import Connection, make_url, text
 from db import Database, Ledger
 from db.errors import LedgerReadOnly, WrongToken
 from db.look.sql import QUESTIONS, BadQuery, Filters, ask, ask_sql
+from db.schema.rights import HIDDEN, granted
 from db.states import Role
-from db.store.rights import HIDDEN, granted
 from db.work.tokens import digest
 from docs.scripts import ledger_dictionary
 from jobs.farm.api import server

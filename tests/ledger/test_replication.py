@@ -12,8 +12,8 @@ from sqlalchemy import func, select, text, update
 
 from db import Campaign, Export, Ledger, Replication
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
+from db.schema.models import Result, Voter, Witness
 from db.states import EventKind, Role
-from db.store.models import Result, Voter, Witness
 from db.trust import acceptance
 from db.trust.draw import CONTESTED, FEWEST_VALID
 from langford.result import Evaluation, PartialResult

@@ -13,10 +13,10 @@ from sqlalchemy import Engine, inspect, text
 
 from db import Database, Ledger
 from db.errors import LedgerUnusable
-from db.store import creation, views
-from db.store.models import Base
-from db.store.schema import MIGRATIONS, SCHEMA
-from db.store.upgrading import upgrade
+from db.schema import creation, views
+from db.schema.models import Base
+from db.schema.upgrading import upgrade
+from db.store.revision import MIGRATIONS, SCHEMA
 from jobs.run.loop import result
 from tests.support.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.support.databases import fresh_database, new_address

@@ -12,7 +12,7 @@ from sqlalchemy import select, update
 from db import Database, Ledger
 from db.errors import NoSuchCampaign
 from db.look.sql import QUESTIONS, BadQuery, Filters, ask, ask_sql
-from db.store.models import Attempt, Base, Result, Worker
+from db.schema.models import Attempt, Base, Result, Worker
 from tests.support.campaigns import (
     COUNT,
     HOUR,

@@ -6,8 +6,8 @@ import pytest
 from sqlalchemy import select, update
 
 from db import Campaign, Ledger
+from db.schema.models import Attempt, Event
 from db.states import EventKind, Outcome, TaskState
-from db.store.models import Attempt, Event
 from db.work.deaths import PRESENCE_SECONDS
 from db.work.leases import COPY_SECONDS
 from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries

@@ -21,9 +21,9 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults, Worker
 from db.leased_tasks import LeasedTasks
 from db.look import events, notices
 from db.look.events import EventReader, LatestEvents
+from db.schema.models import Worker
 from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
 from db.store import copying
-from db.store.models import Worker
 from db.work.leases import COPY_SECONDS
 from langford.result import Evaluation
 from tests.support.campaigns import (

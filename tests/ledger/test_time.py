@@ -12,8 +12,8 @@ from db.errors import TooManyWorkers
 from db.leased_tasks import CLOCK_SECONDS
 from db.look.overview import Presence
 from db.look.overview.worker_views import GONE_SECONDS, SILENT_SECONDS
+from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, TaskState
-from db.store.models import Attempt, Worker
 from db.work import pruning
 from db.work.leases import COPY_SECONDS
 from db.work.pruning import IDLE_SECONDS

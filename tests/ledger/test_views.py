@@ -9,8 +9,8 @@ import pytest
 from sqlalchemy import insert, text
 
 from db import Database
-from db.store.models import Attempt, Base, Campaign, Result, Task, Voter, Witness, Worker
-from db.store.views import VIEWS
+from db.schema.models import Attempt, Base, Campaign, Result, Task, Voter, Witness, Worker
+from db.schema.views import VIEWS
 from tests.support.databases import new_address
 
 START = 1_800_000_000.0

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from db.schema.models import fresh_secret
 from db.states import Doubt, VoterKind
-from db.store.models import fresh_secret
 from db.trust.draw import CONTESTED, DRAWN, FEWEST_VALID, Lottery
 from db.trust.votes import MOST_VOTES, Vote, rule, strength
 

@@ -10,8 +10,8 @@ from sqlalchemy import update
 
 from db import Campaign, Credential, Delivery, Lease, Ledger
 from db.look import notices
+from db.schema.models import Attempt
 from db.states import EventKind, NoticeKind, Outcome, Role
-from db.store.models import Attempt
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

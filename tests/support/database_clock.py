@@ -31,7 +31,7 @@ class DatabaseClock:
 def moved_clock() -> Iterator[DatabaseClock]:
     """Let the databases of this process have a clock that can be moved.
 
-    Every statement takes the time from :class:`db.store.dialects.Now`, whose text is changed on its way.
+    Every statement takes the time from :class:`db.schema.dialects.Now`, whose text is changed on its way.
     """
     clock = DatabaseClock()
 

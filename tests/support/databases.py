@@ -22,7 +22,7 @@ import pytest
 from sqlalchemy import update
 
 from db import Ledger
-from db.store import models
+from db.schema import models
 from tests.support.command_line import ENVIRONMENT
 from tests.support.ports import free_port
 

@@ -1,6 +1,6 @@
 """Ledgers as earlier versions wrote them, made from today's."""
 
-from db.store.views import VIEWS
+from db.schema.views import VIEWS
 
 UNDONE = {
     "0011": ["DROP TABLE notice"],

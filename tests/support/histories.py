@@ -26,9 +26,9 @@ from sqlalchemy import select, update
 
 from db import Campaign, Credential, Export, Lease
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.schema import models
+from db.schema.models import Attempt, Result, Task, Voter, Witness, Worker
 from db.states import ATTEMPT_TRANSITIONS, TASK_TRANSITIONS, EventKind, Outcome, Role, TaskState
-from db.store import models
-from db.store.models import Attempt, Result, Task, Voter, Witness, Worker
 from db.store.transaction import Transaction
 from db.trust import witnesses
 from langford.result import Evaluation, PartialResult

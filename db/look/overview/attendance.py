@@ -26,9 +26,9 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.look.overview.figures import FEWEST_RESULTS, Arrival, Running
+from db.schema.dialects import among_texts
+from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import Outcome, TaskState
-from db.store.dialects import among_texts
-from db.store.models import Attempt, Result, Task, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 
 SEEN_SECONDS = 120.0

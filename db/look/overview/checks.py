@@ -8,9 +8,9 @@ from sqlalchemy import Select, func, select, union
 
 from db.look.overview.records import Checked
 from db.records import CampaignRecord
+from db.schema.dialects import among
+from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.states import EventKind, VoterKind
-from db.store.dialects import among
-from db.store.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.trust.votes import independent

@@ -30,9 +30,9 @@ from db.look.overview.time_left import forecast
 from db.look.overview.time_left.forecast import Forecast
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from db.records import CampaignRecord, Standing
+from db.schema.dialects import Now
+from db.schema.models import Campaign, Event
 from db.states import Outcome, TaskState, VoterKind
-from db.store.dialects import Now
-from db.store.models import Campaign, Event
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work import queries

@@ -15,9 +15,9 @@ from sqlalchemy import Row, select
 from db.files.messages import Time
 from db.look.overview.records import ENDINGS, ID_LENGTH, Happened
 from db.records import Equipment
+from db.schema.dialects import among_texts
+from db.schema.models import Attempt
 from db.states import Ending, Outcome
-from db.store.dialects import among_texts
-from db.store.models import Attempt
 from db.store.transaction import CAMPAIGN, Transaction
 from langford.words import several
 

@@ -6,8 +6,8 @@ from collections.abc import Collection
 
 from sqlalchemy import ColumnElement, Connection, Float, Integer, and_, bindparam, func, literal, or_, select
 
-from db.store.dialects import among_texts
-from db.store.models import Attempt, Worker
+from db.schema.dialects import among_texts
+from db.schema.models import Attempt, Worker
 
 MOST_POINTS, FEWEST_POINTS, MOST_LOOKS = 100, 20, 250_000
 """Maximum and minimum number of points, and maximum of points × workers: many workers mean fewer points."""

@@ -8,9 +8,9 @@ from sqlalchemy import Float, case, cast, column, func, select, table
 
 from db.files.messages import SHORTEST_SECONDS
 from db.look.sql.named import Query, Question
-from db.store import views
-from db.store.models import Attempt, Campaign, Event, Result, Worker
-from db.store.view_queries import Iso, is_lost
+from db.schema import views
+from db.schema.models import Attempt, Campaign, Event, Result, Worker
+from db.schema.view_queries import Iso, is_lost
 
 # -- views ------------------------------------------------------------------------------------
 

@@ -1,7 +1,7 @@
 """SQL by users on a connection that cannot write, with a time limit.
 
 On SQLite, an authorizer and "query_only" let the connection refuse everything except reading: other statements,
-PRAGMA and ATTACH; columns that a role that only reads may not see are null (:mod:`db.store.rights`).  On Postgres
+PRAGMA and ATTACH; columns that a role that only reads may not see are null (:mod:`db.schema.rights`).  On Postgres
 the transaction is read-only; the statement must be a single SELECT, VALUES or TABLE, as a cursor requires, and must
 not name functions that the database calls volatile: these may act outside of the transaction.
 """
@@ -21,10 +21,10 @@ from sqlalchemy import Connection, CursorResult, Select, text
 from sqlalchemy.exc import DBAPIError
 
 from db.errors import LedgerError
+from db.schema.models import Base
+from db.schema.rights import HIDDEN
+from db.schema.views import VIEWS
 from db.store.database import Database
-from db.store.models import Base
-from db.store.rights import HIDDEN
-from db.store.views import VIEWS
 
 SECONDS = 60.0
 """Time limit of a question, unless another one is given."""

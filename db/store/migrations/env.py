@@ -1,8 +1,8 @@
-"""Alembic's environment: it uses the connection that :func:`db.store.upgrading.upgrade` passes on."""
+"""Alembic's environment: it uses the connection that :func:`db.schema.upgrading.upgrade` passes on."""
 
 from alembic import context
 
-from db.store.models import Base
+from db.schema.models import Base
 
 context.configure(connection=context.config.attributes["connection"], target_metadata=Base.metadata)
 context.run_migrations()

@@ -8,7 +8,7 @@ import click
 
 from db import Database
 from db.store import copying
-from db.store.schema import SCHEMA
+from db.store.revision import SCHEMA
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, without_open_password
 from langford.cli.output import display

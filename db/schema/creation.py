@@ -8,9 +8,9 @@ from operator import attrgetter
 from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert
 from sqlalchemy.schema import CreateIndex, CreateTable
 
-from db.store import reach, views
-from db.store.dialects import Now, Purpose, alone
-from db.store.models import Base, Ledger
+from db.schema import reach, views
+from db.schema.dialects import Now, Purpose, alone
+from db.schema.models import Base, Ledger
 
 VERSION = Table(
     "alembic_version",

@@ -1,4 +1,4 @@
-"""The queries of the views (:mod:`db.store.views`): names instead of numbers, times in ISO 8601 (UTC).
+"""The queries of the views (:mod:`db.schema.views`): names instead of numbers, times in ISO 8601 (UTC).
 
 On a ledger with 1,000,000 tasks each takes less than a second; the view of the tasks if it is read in parts
 (``benchmarks/large_ledger.py views``).
@@ -13,8 +13,8 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.functions import FunctionElement
 
+from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker
 from db.states import Outcome, VoterKind
-from db.store.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker
 
 MINUTE = 60
 

@@ -7,7 +7,8 @@ from pathlib import Path
 from sqlalchemy import Engine, text
 
 from db.errors import LedgerUnusable, NoLedger
-from db.store import connections, creation, reach
+from db.schema import creation, reach
+from db.store import connections
 from langford.loading import load
 
 SCHEMA = "0012"
@@ -19,7 +20,7 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> Path | None:
     """Make sure that a database is a ledger with the schema of this version.
 
-    Returns the copy that was made before an upgrade, see :func:`db.store.upgrading.upgrade`.
+    Returns the copy that was made before an upgrade, see :func:`db.schema.upgrading.upgrade`.
 
     Args:
         where: the database's name in messages.
@@ -51,7 +52,7 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
             f"{SCHEMA}, and keeps a copy of a ledger in a file"
         )
     # Alembic takes longer to load than most commands take, and few ledgers ever need it.
-    copy: Path | None = load("db.store.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
+    copy: Path | None = load("db.schema.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
     return copy
 
 

@@ -34,7 +34,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator
 
-from db.store.models import Base
+from db.schema.models import Base
 
 # -- the clock --------------------------------------------------------------------------------
 

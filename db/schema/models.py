@@ -1,6 +1,6 @@
 """The tables.  Counts are decimal text: they exceed 64 bits, and must never become floats.
 
-Times are seconds since 1970 by the database's clock (:class:`db.store.dialects.Now`).
+Times are seconds since 1970 by the database's clock (:class:`db.schema.dialects.Now`).
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Dialect, Select
 
-from db.store import view_queries
+from db.schema import view_queries
 
 
 @dataclass(frozen=True)

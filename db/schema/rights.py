@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from db.store.models import Attempt, Base, Campaign, Token
-from db.store.views import VIEWS
+from db.schema.models import Attempt, Base, Campaign, Token
+from db.schema.views import VIEWS
 
 HIDDEN = frozenset(
     (attribute.class_.__tablename__, attribute.key) for attribute in (Campaign.secret, Token.digest, Attempt.nonce)

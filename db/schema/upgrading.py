@@ -15,8 +15,8 @@ from alembic.util import CommandError
 from sqlalchemy import Engine, inspect, text
 
 from db.errors import LedgerUnusable
-from db.store import views
-from db.store.dialects import Purpose, alone
+from db.schema import views
+from db.schema.dialects import Purpose, alone
 from langford.durable import sync_folder
 
 
