@@ -100,8 +100,8 @@ class TableCounting:
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {representative(problem): problem for problem in reversed(wanted)}
         self._ways = Ways(problems.values(), devices)
-        begun = Begun(ledger)
-        left = {problem: self._parts_left(problem, begun) for problem in problems.values()}
+        self._begun = Begun(ledger)
+        left = {problem: self._parts_left(problem) for problem in problems.values()}
         seconds = self._ways.seconds([problem for problem, parts in left.items() if any(parts)])
         self._shares = {
             problem: [part * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for part in parts]
@@ -177,8 +177,10 @@ class TableCounting:
 
     def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:
         """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
-        whole, share = fsum(self.expected.values()), self._shares[problem][which]
-        console = PartOfTable(self._console, campaign, number, self._done, share, whole, self._clock, self._began)
+        share = self._shares[problem][which]
+        console = PartOfTable(
+            self._console, campaign, number, self._done, share, self.seconds, self._clock, self._began
+        )
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
@@ -201,31 +203,31 @@ class TableCounting:
             raise Interrupted(report.stopped, number, len(self.expected))
         raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
 
-    def _parts_left(self, problem: Problem, begun: Begun) -> list[float]:
+    def _parts_left(self, problem: Problem) -> list[float]:
         """How much is left of each sum of a problem: 0 of one that the ledger has, 1 of one that has not begun."""
-        first = self._found_first(problem, begun)
+        first = self._found_first(problem)
         left = [1.0 if first is None else first.left]
         if self._sums == 2:
             key = PlanKey(problem, self._ways.first(problem).name, 0) if first is None else first.campaign.key
-            second = self._found_second(problem, begun, key)
+            second = self._found_second(problem, key)
             left.append(1.0 if second is None else second.left)
         return left
 
-    def _found_first(self, problem: Problem, begun: Begun) -> Found | None:
-        """The campaign of a ledger that counts a problem: a finished one, else one by the method of choice."""
-        return begun.finished(problem) or begun.nearest(problem, self._ways.first(problem).name)
+    def _found_first(self, problem: Problem) -> Found | None:
+        """The campaign of the ledger that counts a problem: a finished one, else one by the method of choice."""
+        return self._begun.finished(problem) or self._begun.nearest(problem, self._ways.first(problem).name)
 
-    def _found_second(self, problem: Problem, begun: Begun, first: PlanKey) -> Found | None:
-        """The campaign of a ledger that counts a problem again, by another sum; not one that was cancelled."""
-        finished, methods = begun.finished(problem, first), begun.live_methods(problem, first)
-        if finished or not methods:
+    def _found_second(self, problem: Problem, first: PlanKey) -> Found | None:
+        """The campaign of the ledger that counts a problem again, by another sum; not one that was cancelled."""
+        finished, live = self._begun.finished(problem, first), self._begun.live_methods(problem, first)
+        if finished or not live:
             return finished
-        found = begun.nearest(problem, self._ways.second(problem, first, methods).name, first)
-        return found if found and found.live else None
+        method = self._ways.second(problem, first, live).name
+        return self._begun.nearest(problem, method, first) if method in live else None
 
     def _campaign(self, problem: Problem) -> Campaign:
         """The campaign that counts a problem: one of the ledger, else a new one."""
-        found = self._found_first(problem, self._begun)
+        found = self._found_first(problem)
         if found:
             return found.campaign
         method, device = self._ways.first(problem), self._ways.devices(problem)[0]
@@ -234,7 +236,7 @@ class TableCounting:
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """The campaign that counts a problem again by another sum: one of the ledger, else a new one."""
-        found = self._found_second(problem, self._begun, first.key)
+        found = self._found_second(problem, first.key)
         if found:
             return found.campaign
         method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]

@@ -574,6 +574,21 @@ def test_a_time_limit_stops_a_table(langford: Run) -> None:
     assert "stopped (time limit) after 0 of 6 counts" in outcome.stderr
 
 
+def begun(ledger: Ledger, problem: Problem, method: str, depth: int, part: float, seed: int = 0) -> Campaign:
+    """A campaign of which another worker has done a part."""
+    key = PlanKey(problem, method, depth, seed)
+    campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
+    ledger.enrol("a", "elsewhere", "1")
+    tasks = round(part * campaign.tasks)
+    leases = campaign.lease("a", tasks, 600.0) if tasks else []
+    campaign.deliver([delivery(each, campaign.plan.evaluate(each.index)) for each in leases])
+    return campaign
+
+
+ROSA = Problem.named("rosa", 7)
+SEVEN = entries(Family("rosa", 2, 7, 7, {}))
+
+
 class Meanwhile(Console):
     """Another worker delivers what it holds once this one has taken up something else."""
 
@@ -591,9 +606,7 @@ class Meanwhile(Console):
 def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path, delivers: bool) -> None:
     wanted = entries(Family("rosa", 2, 7, 8, {}))
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
-        key = PlanKey(Problem.named("rosa", 7), "shifted2", 0)
-        held = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
-        ledger.enrol("a", "elsewhere", "1")
+        held = begun(ledger, ROSA, "shifted2", 0, 0.0)
         leases = held.lease("a", 1, 600.0)
         assert leases
         console = Meanwhile(ledger, held, leases) if delivers else Console()
@@ -604,7 +617,7 @@ def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path,
         else:
             with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-"):
                 counting.rows(ledger)
-        [other] = [each for each in ledger.campaigns() if each.problem != key.problem]
+        [other] = [each for each in ledger.campaigns() if each.problem != ROSA]
         assert other.standing().unfinished == 0
 
 
@@ -616,21 +629,6 @@ class Noted(Console):
 
     def show(self, step: Step) -> None:
         self.steps.append(step)
-
-
-def begun(ledger: Ledger, problem: Problem, method: str, depth: int, part: float, seed: int = 0) -> Campaign:
-    """A campaign of which another worker has done a part."""
-    key = PlanKey(problem, method, depth, seed)
-    campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
-    ledger.enrol("a", "elsewhere", "1")
-    tasks = round(part * campaign.tasks)
-    leases = campaign.lease("a", tasks, 600.0) if tasks else []
-    campaign.deliver([delivery(each, campaign.plan.evaluate(each.index)) for each in leases])
-    return campaign
-
-
-ROSA = Problem.named("rosa", 7)
-SEVEN = entries(Family("rosa", 2, 7, 7, {}))
 
 
 @pytest.mark.parametrize(
