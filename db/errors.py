@@ -9,6 +9,10 @@ class LedgerError(LangfordError):
     """Base of the ledger's errors."""
 
 
+class Away(LangfordError):
+    """A ledger, a server or a scheduler does not answer now; it may answer later."""
+
+
 # -- the database -----------------------------------------------------------------------------
 
 
@@ -20,7 +24,7 @@ class NoLedger(LedgerUnusable):
     """There is no ledger yet, but one can be created: no file, or an empty database."""
 
 
-class ConnectionLost(LedgerUnusable):
+class ConnectionLost(LedgerUnusable, Away):
     """The database's server does not answer, or has closed the connection: it may be back soon."""
 
 
@@ -28,7 +32,7 @@ class LedgerReadOnly(LedgerError):
     """The ledger may be read here, but not changed."""
 
 
-class LedgerBusy(LedgerError):
+class LedgerBusy(LedgerError, Away):
     """Another process held the ledger for too long."""
 
 

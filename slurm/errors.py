@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from db.errors import Away
 from langford.errors import LangfordError
 
 
-class SubmissionRefused(LangfordError):
+class SubmissionRefused(Away):
     """The scheduler refuses a job; it may take one later."""
 
 
-class SchedulerSilent(LangfordError):
+class SchedulerSilent(Away):
     """The scheduler does not answer now; it may answer later."""
 
 

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from db import Standing
-from db.errors import ConnectionLost, LedgerBusy
+from db.errors import Away
 from jobs.clock import SYSTEM, Clock
-from jobs.farm.worker.client import ServerAway
 from jobs.run.calls import Calls, GivenUp
 from jobs.run.console import SILENT, Console
 from langford.words import several
-from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
+from slurm.errors import QueueNotKept
 from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
@@ -69,7 +68,7 @@ class QueueKeeper:
                 last_error = ""
             except GivenUp:
                 return self._console.stop_reason()
-            except (SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy) as error:
+            except Away as error:
                 # The number of missing elements is not known, or no more may be submitted: ask again later.
                 if str(error) != last_error:
                     self._console.say(f"{error}; asking again")
@@ -84,9 +83,8 @@ class QueueKeeper:
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises SchedulerSilent, SubmissionRefused, ServerAway, ConnectionLost, LedgerBusy or QueueNotKept;
-        elements that were submitted before the error stay.  Raises GivenUp when there is a reason to stop and the
-        ledger does not answer.
+        Raises Away or QueueNotKept; elements that were submitted before the error stay.  Raises GivenUp when there
+        is a reason to stop and the ledger does not answer.
         """
         standing = self._calls.make(self._standing)
         name = self._calls.make(self._name)

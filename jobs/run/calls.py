@@ -12,7 +12,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Generic, TypeVar
 
-from db.errors import ConnectionLost, LedgerBusy
+from db.errors import Away
 from jobs.clock import SYSTEM, Clock
 from jobs.run.backoff import Backoff
 from jobs.run.console import SILENT, Console
@@ -129,7 +129,7 @@ class PatientCalls(Calls):
         while True:
             try:
                 value = super().make(action)
-            except (ConnectionLost, LedgerBusy) as error:
+            except Away as error:
                 if not away:
                     self._console.say(f"{error}; the work goes on, asking again")
                 away = True

@@ -12,6 +12,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
+from db.errors import Away
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
@@ -39,7 +40,7 @@ PLAIN = {"", "identity"}
 """Encodings that leave an answer unchanged; in any other one, a small answer may become a huge one."""
 
 
-class ServerAway(LangfordError):
+class ServerAway(Away):
     """The server does not answer now; it may later."""
 
 

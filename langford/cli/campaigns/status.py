@@ -12,11 +12,10 @@ from pathlib import Path
 import click
 
 from db import Campaign, Ledger
-from db.errors import ConnectionLost, LedgerBusy
+from db.errors import Away
 from db.look.overview import Overview, to_document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.farm.worker.remote_overviews import RemoteOverviews
-from jobs.farm.worker.requests import ServerAway
 from langford.cli.options.common import (
     certificate_option,
     insecure_option,
@@ -146,7 +145,7 @@ def _again(look: Callable[[], list[Overview]], seconds: float) -> list[Overview]
     while True:
         try:
             return look()
-        except (ServerAway, ConnectionLost, LedgerBusy) as error:
+        except Away as error:
             if not said:
                 display.say(f"{error}; asking again")
             said = True

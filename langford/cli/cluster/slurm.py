@@ -14,9 +14,9 @@ from typing import NamedTuple
 import click
 
 from db import Ledger, Standing
-from db.errors import ConnectionLost, LedgerBusy
+from db.errors import Away
 from db.store.database import without_password
-from jobs.farm.worker.client import RemoteCampaign, ServerAway
+from jobs.farm.worker.client import RemoteCampaign
 from jobs.show.hooks import Hook
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import code_of_signal
@@ -223,12 +223,12 @@ def _keeper(
         return array_script(jobs(), elements, resources, logs, command, job.setup)
 
     if KINDS[queue.device].on_cores:
-        with suppress(ServerAway, ConnectionLost, LedgerBusy):  # the keeper waits for them
+        with suppress(Away):  # the keeper waits for them
             _say_how_long(key(), standing(), queue.max_queued, resources.cpus or 1)
     if job.dry_run:
         try:
             _print_script(script(queue.max_queued), as_json)
-        except ServerAway as error:
+        except Away as error:
             raise BadInput(
                 f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
                 "serve`, or wait until it answers"
