@@ -31,6 +31,7 @@ from tests.support.tables import number_in_tables
 
 TEXT = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=9)
 CAMPAIGNS = Path(__file__).parents[2] / "jobs" / "campaigns"
+LISTED = (CAMPAIGNS / "README.md").read_text()
 RECORDS = Path(__file__).parents[2] / "docs" / "records.md"
 
 
@@ -258,6 +259,11 @@ def test_the_campaigns_kept_here_hold(file: Path) -> None:
     plan = exchange.plan_for(export)
     for each in export.results:
         plan.expectation(each.result.index).check(each.result)
+    listed = re.search(rf"^\| `{file.name.removesuffix('.jsonl.gz')}` \| (.+?) \|", LISTED, re.MULTILINE)
+    if listed and len(export.results) < export.tasks:
+        assert listed[1] == f"{len(export.results):,} of {export.tasks:,}"
+    elif listed:
+        assert listed[1].startswith(("all", "the only one"))
     if len(export.results) == export.tasks:
         count = exchange.count_of([file])[1].published
         known = published(export.key.problem)

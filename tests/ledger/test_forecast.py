@@ -16,7 +16,6 @@ from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from langford.speed import LEAST_SHARE
 from tests.support.cases import exhaustive
 from tests.support.replays import (
-    BY_ANOTHER_KERNEL,
     LOOKS,
     RECORDED,
     START,
@@ -49,9 +48,8 @@ MOST_DEVICES = {
     "langford-27-shifted-10": 16,
     "langford-28-polyphase-16": 16,
     "langford-28-shifted-12": 16,
-    "langford-31-shifted-16": 16,
 }
-"""The recorded campaigns of 64 tasks or more that had their GPUs to themselves, and the largest farms, of 16
+"""The complete campaigns of 64 tasks or more that had their GPUs to themselves, and the largest farms, of 16
 devices at most, in which each gets 32 tasks.  Where each gets fewer, the first results are those of the shortest
 tasks: on 32 devices L(2,27) by ``polyphase`` is 25% too short at 5% of the work."""
 WITHOUT_TIMES = {"langford-27-polyphase-16", "langford-28-polyphase-16"}
@@ -103,7 +101,7 @@ def test_the_time_left_is_right_and_falls(name: str) -> None:
     assert spanned > 0.75 * shown
 
 
-@pytest.mark.parametrize("name", sorted(MOST_DEVICES.keys() - WITHOUT_TIMES - BY_ANOTHER_KERNEL.keys()))
+@pytest.mark.parametrize("name", sorted(MOST_DEVICES.keys() - WITHOUT_TIMES))
 def test_a_replay_by_two_devices_takes_as_long_as_the_campaign_did(name: str) -> None:
     """But for the time in which nothing was computed, between two runs."""
     computations = read_export(RECORDED / f"{name}.jsonl.gz").computations.values()

@@ -20,10 +20,6 @@ from langford.methods import plan_of
 
 RECORDED = Path(__file__).parents[2] / "jobs" / "campaigns"
 LOOKS = 100
-BY_ANOTHER_KERNEL = {"langford-31-shifted-16": 42}
-"""How many tasks were computed first by a kernel that took 1.2 times as long: nothing foretells a faster one."""
-ON_SHARED_GPUS = {"langford-31-shifted-16": 69}
-"""How many tasks were computed last, four at a time on a GPU: each took four times as long."""
 START = 1_750_000_000.0
 NEVER = float("inf")
 
@@ -215,15 +211,11 @@ Tasks = tuple[list[float], list[float]]
 
 
 def recorded(name: str) -> Tasks:
-    """A campaign as its export has it, in the order of its leases; where that is unknown, in the ledger's order.
-
-    Without the tasks that were computed otherwise than the others.
-    """
+    """A campaign as its export has it, in the order of its leases; where that is unknown, in the ledger's order."""
     export = read_export(RECORDED / f"{name}.jsonl.gz")
     seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
     work, times = plan_of(export.key).work.tolist(), export.computations
     order = sorted(seconds, key=lambda task: (times[task].granted if times else 0.0, -work[task], -task))
-    order = order[BY_ANOTHER_KERNEL.get(name, 0) : len(order) - ON_SHARED_GPUS.get(name, 0)]
     return [work[task] for task in order], [seconds[task] for task in order]
 
 
