@@ -173,7 +173,7 @@ class Ledger:
         Args:
             worker_id: a UUID of its own.
             host: name of its machine.
-            process: its name on that machine, see :func:`jobs.run.identity.process_name`.
+            process: its name on that machine, see :func:`jobs.reach.identity.process_name`.
             device_kind: "cpu" or "cuda".
             kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`.
             token: the token that it shows to a task server; "" when it opens the ledger itself.

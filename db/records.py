@@ -135,7 +135,7 @@ class LeaseHolder:
     Attributes:
         worker_id: the worker.
         host: name of its machine.
-        process: its name on that machine, see :func:`jobs.run.identity.process_name`.
+        process: its name on that machine, see :func:`jobs.reach.identity.process_name`.
     """
 
     worker_id: str

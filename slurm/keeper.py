@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping
 from db import Standing
 from db.errors import Away
 from jobs.clock import SYSTEM, Clock
-from jobs.run.calls import Calls, GivenUp
-from jobs.run.console import SILENT, Console
+from jobs.console import SILENT, Console
+from jobs.reach.calls import Calls, GivenUp
 from langford.words import several
 from slurm.errors import QueueNotKept
 from slurm.scheduler import Scheduler

@@ -26,8 +26,8 @@ from serving import new_campaign, processor_seconds_of, served
 
 from db import Campaign, Delivery
 from db.states import Role
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.remote import RemoteCampaign
 from jobs.tuning.throughput import Farm, Throughput, throughput
 from langford.result import Evaluation, PartialResult
 

@@ -11,8 +11,8 @@ from serving import KEY, empty_database, served
 
 from db import Ledger
 from db.states import Role
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.remote import RemoteCampaign
 
 LARGE, QUICK_LARGE = 131_072, 2_000
 HUGE, QUICK_HUGE = 1_000_000, 10_000

@@ -22,8 +22,8 @@ from serving import NAME, empty_database, new_campaign, served
 
 from db import Campaign, Delivery, Lease, Ledger
 from db.states import Role
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.remote import RemoteCampaign
 from langford.result import Evaluation, PartialResult
 
 

@@ -28,9 +28,9 @@ from serving import processor_seconds_of, served
 
 from db import Ledger
 from db.states import Outcome, Role
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.farm.worker.requests import ServerAway
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.requests import ServerAway
 
 DASHBOARDS = 20
 

@@ -11,13 +11,13 @@ import threading
 import uuid
 from pathlib import Path
 
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.tasks import ServerTasks
+from jobs.console import Console
 from jobs.pools.in_process import InProcessPool
-from jobs.run.console import Console
-from jobs.run.identity import Identity, process_name
+from jobs.reach.identity import Identity, process_name
+from jobs.reach.outbox import Outbox
+from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
+from jobs.run.server_tasks import ServerTasks
 from langford.devices import CPU
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash

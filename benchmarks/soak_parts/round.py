@@ -40,10 +40,10 @@ heard signals or after."""
 PLANTED = """
 import os, platform, sys
 platform.node = lambda: os.environ["SOAK_HOST"]
-import jobs.run.backoff, jobs.run.effort, jobs.farm.worker.tasks
-jobs.run.backoff.Backoff.__init__.__defaults__ = (0.05, 0.5)
+import jobs.reach.backoff, jobs.run.effort, jobs.run.server_tasks
+jobs.reach.backoff.Backoff.__init__.__defaults__ = (0.05, 0.5)
 jobs.run.effort.STOCK = 0
-jobs.farm.worker.tasks.IDLE_SECONDS, jobs.farm.worker.tasks.LONGEST_IDLE_SECONDS = 0.2, 1.0
+jobs.run.server_tasks.IDLE_SECONDS, jobs.run.server_tasks.LONGEST_IDLE_SECONDS = 0.2, 1.0
 lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
     import random

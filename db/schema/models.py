@@ -144,7 +144,7 @@ class Worker(Base):
     Attributes:
         id: a fresh UUID.
         host: name of its machine.
-        process: its name on that machine, see :func:`jobs.run.identity.process_name`.
+        process: its name on that machine, see :func:`jobs.reach.identity.process_name`.
         started: when it enrolled.
         device_kind: "cpu" or "cuda".
         kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.

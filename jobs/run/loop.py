@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 from db import Delivery, Lease, Replication
 from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
+from jobs.console import SILENT, Console, Step
 from jobs.pools.pool import Died, Failed, Finished, Pool
 from jobs.pools.process_pool import WorkerPool
-from jobs.run.calls import GivenUp
-from jobs.run.console import SILENT, Console, Step
+from jobs.reach.calls import GivenUp
 from jobs.run.effort import Effort
 from jobs.run.sources import TaskSource
 from jobs.run.task_limits import PATIENCE_SECONDS, Watch

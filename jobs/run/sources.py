@@ -10,10 +10,10 @@ from db import Delivery, Lease, Receipt
 from db.errors import LedgerError
 from db.states import Ending, Outcome, TaskState
 from jobs.clock import SYSTEM, Clock
-from jobs.run.calls import GivenUp, PatientCalls
-from jobs.run.console import SILENT, Console
+from jobs.console import SILENT, Console
+from jobs.reach.calls import GivenUp, PatientCalls
+from jobs.reach.identity import Identity, is_dead
 from jobs.run.effort import LEASE_SECONDS
-from jobs.run.identity import Identity, is_dead
 from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally
 from langford.methods import PlanKey

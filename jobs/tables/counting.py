@@ -9,10 +9,10 @@ from math import fsum
 from db import Campaign, Ledger
 from db.errors import CampaignMismatch
 from jobs.clock import SYSTEM, Clock
+from jobs.console import Console
 from jobs.pools.in_process import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
-from jobs.run.console import Console
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
 from jobs.run.loop import Run, result
 from jobs.run.sources import LedgerTasks
 from jobs.tables.begun import Begun, Found

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from db import Campaign
 from jobs.clock import Clock
-from jobs.run.console import Console, Step
+from jobs.console import Console, Step
 from langford.speed import seconds_left
 
 

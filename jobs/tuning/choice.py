@@ -6,8 +6,8 @@ import statistics
 from collections.abc import Iterator
 from random import Random
 
+from jobs.console import SILENT, Console
 from jobs.pools.evaluation import evaluate
-from jobs.run.console import SILENT, Console
 from jobs.tuning.experiment import Curve, Experiment, Trial
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput

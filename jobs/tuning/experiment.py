@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from jobs.run.console import SILENT, Console
+from jobs.console import SILENT, Console
 from langford.errors import CheckFailed
 from langford.methods import Plan, merge
 from langford.result import PartialResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
-from jobs.run.console import SILENT, Console
+from jobs.console import SILENT, Console
 from jobs.tuning.experiment import Experiment, Stopwatch
 from jobs.tuning.forecast import core_seconds
 from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu

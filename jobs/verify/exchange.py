@@ -10,7 +10,7 @@ from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import BadExport, Unreplicated
 from db.files.reading import agreed_plan, in_words
 from db.states import EventKind
-from jobs.run.identity import Identity, user
+from jobs.reach.identity import Identity, user
 from jobs.run.loop import with_replication
 from langford.errors import CheckFailed
 from langford.methods import Count, Plan, merge

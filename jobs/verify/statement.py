@@ -12,7 +12,7 @@ from typing import Any
 
 from db.files.promise import Promise
 from db.files.promise import document as promise_document
-from jobs.run.identity import user
+from jobs.reach.identity import user
 from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison, values_in_words
 from langford.bounded import TooLarge, content

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from db import Export
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
 from langford.cli.main import COMMANDS, main
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

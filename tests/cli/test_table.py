@@ -23,8 +23,8 @@ import pytest
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import LedgerError
+from jobs.console import Console, Step
 from jobs.pools import in_process
-from jobs.run.console import Console, Step
 from jobs.tables.counting import TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.ways import Ways

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from db import Standing
-from jobs.farm.worker.client import ServerAway
+from jobs.reach.remote import ServerAway
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from db import Campaign, Ledger
 from jobs.mpi.static import share
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
 from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

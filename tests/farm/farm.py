@@ -16,7 +16,7 @@ from sqlalchemy import select
 
 from db.schema.models import Worker
 from db.states import Role
-from jobs.run.backoff import Backoff
+from jobs.reach.backoff import Backoff
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
@@ -78,7 +78,7 @@ def prepare(seconds: float | None = None, variables: Mapping[str, str] | None = 
         variables: for those processes, see :func:`slowed`.
     """
     os.environ.update(variables or {})
-    adapt({**QUICK, "jobs.farm.worker.tasks:IDLE_SECONDS": 0.5}, in_process=seconds is not None)
+    adapt({**QUICK, "jobs.run.server_tasks:IDLE_SECONDS": 0.5}, in_process=seconds is not None)
     Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
         slow(seconds)

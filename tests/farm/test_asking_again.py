@@ -9,8 +9,8 @@ import pytest
 
 from db import Credential, Delivery, Receipt
 from db.states import EventKind
-from jobs.farm.worker.client import RemoteCampaign, RequestRefused
-from jobs.run.backoff import Backoff
+from jobs.reach.backoff import Backoff
+from jobs.reach.remote import RemoteCampaign, RequestRefused
 from tests.support.campaigns import TRUE, delivery
 from tests.support.clock import MovableClock
 

@@ -18,9 +18,9 @@ from sqlalchemy import insert, select
 from db import Credential, Delivery, Lease, Ledger
 from db.schema.models import Attempt, Token, Voter
 from db.states import EventKind, Outcome, Role
-from jobs.farm.worker.client import NotEnrolled, RemoteCampaign
-from jobs.farm.worker.outbox import Outbox
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.remote import NotEnrolled, RemoteCampaign
 from jobs.run.loop import result
 from langford.arithmetic.residue import residue
 from langford.methods import plan_of

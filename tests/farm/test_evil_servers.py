@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.farm.worker import diagnosis, requests
-from jobs.farm.worker.client import RemoteCampaign, ServerAway
-from jobs.farm.worker.requests import ServerRefuses
+from jobs.reach import diagnosis, requests
+from jobs.reach.remote import RemoteCampaign, ServerAway
+from jobs.reach.requests import ServerRefuses
 from jobs.show.hooks import NotDelivered, UrlHook
 from tests.support.cases import few
 from tests.support.command_line import ENVIRONMENT, Run

@@ -16,8 +16,8 @@ from sqlalchemy import select
 from db import Delivery
 from db.schema.models import Attempt
 from db.states import Ending
-from jobs.farm.worker.client import RemoteCampaign, ServerRefuses
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.remote import RemoteCampaign, ServerRefuses
 from langford.arithmetic.residue import residue
 from langford.devices import cores
 from langford.result import Evaluation

@@ -29,7 +29,7 @@ from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Worker
 from db.states import Role
 from jobs.farm.api import server
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
 from jobs.run.sources import LedgerTasks
 from jobs.show.log import campaign_lines
 from jobs.show.report.content import document

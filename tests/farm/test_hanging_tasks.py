@@ -16,8 +16,8 @@ from db.schema.models import Attempt, Event
 from db.states import EventKind, Outcome
 from db.work.leases import COPY_SECONDS
 from jobs.pools.pool import PREFETCH, Died, Finished
+from jobs.reach.identity import Identity
 from jobs.run.effort import LEASE_SECONDS
-from jobs.run.identity import Identity
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU

@@ -26,12 +26,12 @@ from db import Credential, Delivery
 from db.schema.models import Attempt, Event
 from db.states import Ending, EventKind, Outcome
 from db.work.leases import COPY_SECONDS
-from jobs.farm.api.wire import MOST_AT_ONCE
-from jobs.farm.worker.client import RemoteCampaign, ServerRefuses
-from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.tasks import ServerTasks
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.remote import RemoteCampaign, ServerRefuses
+from jobs.reach.wire import MOST_AT_ONCE
 from jobs.run.loop import Run
+from jobs.run.server_tasks import ServerTasks
 from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem

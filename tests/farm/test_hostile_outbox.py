@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from db import Credential, Delivery
-from jobs.farm.api import envelope
-from jobs.farm.api.parts import CampaignInfo
-from jobs.farm.worker.outbox import Outbox
-from jobs.run.identity import Identity
+from jobs.reach import envelope
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.parts import CampaignInfo
 from langford.bounded import NotRegular, TooLarge, content, lock_file, regular_content
 from tests.farm.test_outbox import CAMPAIGN, NONE_DONE, Machine, die, info
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from db.files.messages import Time
 from db.look.overview import Eta, Overview
-from jobs.farm.worker.requests import ServerAway
+from jobs.reach.requests import ServerAway
 from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally
 from tests.support.campaigns import HOUR, PLAN, new_campaign, true_deliveries

@@ -12,8 +12,8 @@ import pytest
 
 from db import Delivery
 from db.states import Role
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.remote import RemoteCampaign
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey
 from langford.problem import Problem

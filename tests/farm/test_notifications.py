@@ -14,7 +14,7 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
-from jobs.farm.worker.client import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign
 from jobs.show.hooks import CommandHook, NotDelivered, UrlHook
 from jobs.show.notifications import Notifier
 from langford.errors import BadInput

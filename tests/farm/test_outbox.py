@@ -14,11 +14,11 @@ import pytest
 
 from db import Credential, Delivery, Standing
 from db.files.messages import BadMessage
-from jobs.farm.api import envelope
-from jobs.farm.api.parts import CampaignInfo
-from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.quarantine import Quarantine
-from jobs.run.identity import Identity
+from jobs.reach import envelope
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.parts import CampaignInfo
+from jobs.reach.quarantine import Quarantine
 from langford.result import PartialResult
 from tests.support import wire
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery

@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.farm.worker import requests
-from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
-from jobs.farm.worker.diagnosis import permanent
+from jobs.reach import requests
+from jobs.reach.diagnosis import permanent
+from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.ports import free_port
 from tests.support.preloaded import Command, preloaded

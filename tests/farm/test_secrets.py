@@ -16,8 +16,8 @@ from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.run.identity import is_dead
+from jobs.reach.identity import is_dead
+from jobs.reach.remote import RemoteCampaign
 from langford.cli.main import cli
 from langford.cli.output.terminal import plain
 from langford.errors import BadInput

@@ -18,8 +18,8 @@ from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUn
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.api.parts import ACCEPTED
 from jobs.farm.api.traffic import Traffic
+from jobs.reach.parts import ACCEPTED
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support import wire

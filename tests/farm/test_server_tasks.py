@@ -9,11 +9,11 @@ import pytest
 
 from db import Standing
 from db.errors import CampaignMismatch
-from jobs.farm.api.parts import CampaignInfo
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.tasks import ServerTasks
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.parts import CampaignInfo
+from jobs.reach.remote import RemoteCampaign
+from jobs.run.server_tasks import ServerTasks
 from langford.methods import PlanKey
 from langford.problem import Problem
 from tests.support.campaigns import KEY, TASKS

@@ -16,13 +16,13 @@ from msgspec.structs import fields
 
 from db.look.overview import records
 from db.states import Ending, Role, TaskState
-from jobs.farm.api import parts, server, wire
-from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion
-from jobs.farm.worker import requests
-from jobs.farm.worker.client import RemoteCampaign, ServerAway, ServerRefuses
-from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.tasks import ServerTasks
-from jobs.run.identity import Identity
+from jobs.farm.api import server
+from jobs.reach import parts, requests, wire
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
+from jobs.reach.versions import HEADER, SPOKEN, WireVersion
+from jobs.run.server_tasks import ServerTasks
 from tests.support.asgi import Bridge, Client
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
 from tests.support.databases import new_ledger

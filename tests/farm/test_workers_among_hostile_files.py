@@ -9,8 +9,8 @@ from pathlib import Path
 
 from db import Delivery, Ledger
 from db.states import Role
-from jobs.farm.api import envelope
-from jobs.farm.api.parts import CampaignInfo
+from jobs.reach import envelope
+from jobs.reach.parts import CampaignInfo
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import Farm
 from tests.support.command_line import Run

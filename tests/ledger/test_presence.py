@@ -16,7 +16,7 @@ from db.schema.models import Attempt, Worker
 from db.states import Ending, EventKind, Outcome
 from db.work.presence import NOTE_SECONDS, Presence
 from jobs.pools.in_process import InProcessPool
-from jobs.run.identity import Identity, equipment_of
+from jobs.reach.identity import Identity, equipment_of
 from jobs.run.loop import Run
 from jobs.run.sources import LedgerTasks
 from langford.devices import CPU, cores

@@ -17,8 +17,9 @@ from db import Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.files.messages import BadMessage
 from db.states import Role
-from jobs.farm.api import envelope, server
-from jobs.farm.api.parts import CampaignInfo
+from jobs.farm.api import server
+from jobs.reach import envelope
+from jobs.reach.parts import CampaignInfo
 from jobs.run.loop import result
 from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation

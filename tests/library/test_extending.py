@@ -11,7 +11,7 @@ import pytest
 import langford
 from db import Ledger
 from jobs.pools.in_process import InProcessPool
-from jobs.run.identity import Identity
+from jobs.reach.identity import Identity
 from jobs.run.loop import Run, result
 from jobs.run.sources import LedgerTasks
 from langford.counting import count_tasks

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from jobs.run.console import Console
+from jobs.console import Console
 
 
 class KeptConsole(Console):

@@ -6,8 +6,8 @@ from typing import Any
 
 from db import Credential, Delivery, Lease, Receipt
 from db.files.messages import converted, document
-from jobs.farm.api import wire
-from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields, LeaseFields, ReceiptFields
+from jobs.reach import wire
+from jobs.reach.parts import CampaignInfo, CredentialFields, DeliveryFields, LeaseFields, ReceiptFields
 
 
 def credential_document(credential: Credential) -> dict[str, Any]:

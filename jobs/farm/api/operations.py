@@ -12,9 +12,9 @@ from typing import Any
 from db import Campaign, Credential, Lease, Ledger, Standing
 from db.files.messages import BadMessage
 from db.states import EventKind
-from jobs.farm.api import wire
-from jobs.farm.api.parts import CampaignInfo, CredentialFields, LeaseFields, ReceiptFields
 from jobs.farm.guard.lease_allowances import LeaseAllowances
+from jobs.reach import wire
+from jobs.reach.parts import CampaignInfo, CredentialFields, LeaseFields, ReceiptFields
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
 from langford.words import several

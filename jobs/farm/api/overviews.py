@@ -9,7 +9,7 @@ from threading import Lock
 from db import Campaign, Standing
 from db.files.messages import encoded
 from db.look.overview import Overview, Shared, Watch, iso
-from jobs.farm.api.wire import Listed, TaskNumbers
+from jobs.reach.wire import Listed, TaskNumbers
 
 
 class Overviews:

@@ -16,7 +16,7 @@
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
 Requests carry "Authorization: Bearer TOKEN", those of workers also their version of the messages
-(:mod:`jobs.farm.api.versions`).  A token alone changes no attempt: a request names an attempt and the
+(:mod:`jobs.reach.versions`).  A token alone changes no attempt: a request names an attempt and the
 nonce of its lease, and a request for leases names a worker, whose random UUID no answer reveals.  The token with
 which a worker enrols also decides whose vote its results are; the worker sends the same token for its leases.
 409 says that the ledger does not know the worker, 410 that another campaign has the name now.  A request may be
@@ -51,14 +51,13 @@ from db.files.messages import BadMessage, encoded
 from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
-from jobs.farm.api import operations, wire
+from jobs.farm.api import operations
 from jobs.farm.api.admission import Admitted
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import AnotherCampaign
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.api.traffic import Counted, Traffic, paths_of
-from jobs.farm.api.versions import HEADER, SPOKEN, OtherVersion, require_understood
 from jobs.farm.dashboard.documents import Documents
 from jobs.farm.dashboard.pages import Pages
 from jobs.farm.guard import bodies
@@ -67,6 +66,8 @@ from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.lease_allowances import LeaseAllowances, TooManyLeases
 from jobs.farm.guard.refusals import Refusal, refusing
+from jobs.reach import wire
+from jobs.reach.versions import HEADER, SPOKEN, OtherVersion, require_understood
 from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size

@@ -15,11 +15,11 @@ from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
+from jobs.console import Step
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool
-from jobs.run.calls import GivenUp
-from jobs.run.console import Step
-from jobs.run.identity import Identity
+from jobs.reach.calls import GivenUp
+from jobs.reach.identity import Identity
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.sources import LedgerTasks
 from jobs.run.task_limits import PATIENCE_SECONDS

@@ -15,7 +15,7 @@ from db import Campaign, Ledger
 from db.errors import Away
 from db.look.overview import Overview, to_document
 from jobs.addresses import has_scheme, lacks_scheme
-from jobs.farm.worker.remote_overviews import RemoteOverviews
+from jobs.reach.remote_overviews import RemoteOverviews
 from langford.cli.options.common import (
     certificate_option,
     insecure_option,

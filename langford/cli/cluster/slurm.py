@@ -16,7 +16,7 @@ import click
 from db import Ledger, Standing
 from db.errors import Away
 from db.store.database import without_password
-from jobs.farm.worker.client import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign
 from jobs.show.hooks import Hook
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import code_of_signal

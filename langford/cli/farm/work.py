@@ -9,12 +9,12 @@ from pathlib import Path
 import click
 
 from db.look.overview import ID_LENGTH
-from jobs.farm.worker.client import RemoteCampaign
-from jobs.farm.worker.outbox import Outbox
-from jobs.farm.worker.tasks import ServerTasks
-from jobs.run.console import Step
-from jobs.run.identity import Identity
+from jobs.console import Step
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
+from jobs.run.server_tasks import ServerTasks
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     certificate_option,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from jobs.run.console import Console, Step
+from jobs.console import Console, Step
 from langford.cli.output.display import say
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals

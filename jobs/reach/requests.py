@@ -16,11 +16,11 @@ from db.errors import Away
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
-from jobs.farm.api.versions import HEADER, SPOKEN, WireVersion, disagreement
-from jobs.farm.api.wire import Failure
-from jobs.farm.worker.diagnosis import permanent
-from jobs.run.calls import Calls, GivenUp, Overdue
-from jobs.run.console import SILENT, Console
+from jobs.console import SILENT, Console
+from jobs.reach.calls import Calls, GivenUp, Overdue
+from jobs.reach.diagnosis import permanent
+from jobs.reach.versions import HEADER, SPOKEN, WireVersion, disagreement
+from jobs.reach.wire import Failure
 from langford.errors import BadInput, LangfordError
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 
 from db.errors import Away
 from jobs.clock import SYSTEM, Clock
-from jobs.run.backoff import Backoff
-from jobs.run.console import SILENT, Console
+from jobs.console import SILENT, Console
+from jobs.reach.backoff import Backoff
 from langford.errors import LangfordError
 
 LOOK_SECONDS = 0.1

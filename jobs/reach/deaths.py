@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from db import Lease
-from jobs.farm.worker.client import RemoteCampaign, RequestRefused
+from jobs.reach.remote import RemoteCampaign, RequestRefused
 
 
 class Deaths:

@@ -26,11 +26,11 @@ from typing import IO
 from db import Delivery
 from db.files.messages import UUID
 from db.work import nonces
-from jobs.farm.api import envelope
-from jobs.farm.api.parts import CampaignInfo
-from jobs.farm.worker.quarantine import FOLDER, Quarantine
-from jobs.run.console import SILENT, Console
-from jobs.run.identity import Identity
+from jobs.console import SILENT, Console
+from jobs.reach import envelope
+from jobs.reach.identity import Identity
+from jobs.reach.parts import CampaignInfo
+from jobs.reach.quarantine import FOLDER, Quarantine
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
 from langford.errors import BadInput, LangfordError

@@ -9,8 +9,8 @@ from urllib.parse import quote
 from msgspec import Meta
 
 from db.look.overview import Overview
-from jobs.farm.api.wire import MOST_CAMPAIGNS, Listed
-from jobs.farm.worker.requests import Requests, split
+from jobs.reach.requests import Requests, split
+from jobs.reach.wire import MOST_CAMPAIGNS, Listed
 from langford.errors import BadInput
 
 Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]

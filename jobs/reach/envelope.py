@@ -7,7 +7,7 @@ from typing import Any
 
 from db import Delivery
 from db.files.messages import BadMessage, Text, converted, decoded, document
-from jobs.farm.api.parts import Address, CampaignInfo, DeliveryFields
+from jobs.reach.parts import Address, CampaignInfo, DeliveryFields
 from langford.words import several
 
 

@@ -23,7 +23,8 @@ from db.files.messages import (
     problem,
 )
 from db.states import Ending, Outcome
-from jobs.farm.api.parts import (
+from jobs.reach.identity import PROCESS, Identity
+from jobs.reach.parts import (
     Address,
     CampaignInfo,
     CredentialFields,
@@ -31,7 +32,6 @@ from jobs.farm.api.parts import (
     LeaseFields,
     ReceiptFields,
 )
-from jobs.run.identity import PROCESS, Identity
 from langford.methods import PlanKey
 
 MOST_AT_ONCE = 1_000

@@ -15,21 +15,21 @@ from db import Delivery, Lease
 from db.files.reading import agreed_plan
 from db.states import Ending, EventKind, Outcome, TaskState
 from jobs.clock import SYSTEM, Clock
-from jobs.farm.api.parts import CampaignInfo
-from jobs.farm.api.wire import MOST_AT_ONCE
-from jobs.farm.worker.client import (
+from jobs.console import SILENT, Console
+from jobs.reach.backoff import Backoff
+from jobs.reach.deaths import Deaths
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.parts import CampaignInfo
+from jobs.reach.remote import (
     CampaignReplaced,
     NotEnrolled,
     RemoteCampaign,
     ServerAway,
     ServerRefuses,
 )
-from jobs.farm.worker.deaths import Deaths
-from jobs.farm.worker.outbox import Outbox
-from jobs.run.backoff import Backoff
-from jobs.run.console import SILENT, Console
+from jobs.reach.wire import MOST_AT_ONCE
 from jobs.run.effort import LEASE_SECONDS
-from jobs.run.identity import Identity
 from jobs.run.last_overview import LastOverview
 from jobs.run.sources import deadly, remark
 from jobs.run.tally import Tally

@@ -7,7 +7,7 @@ import secrets
 from contextlib import suppress
 from pathlib import Path
 
-from jobs.run.console import Console
+from jobs.console import Console
 
 FOLDER = "quarantine"
 LONGEST_NAME = 200

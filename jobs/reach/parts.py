@@ -1,4 +1,4 @@
-"""What several messages between the task server and its workers have in common; see :mod:`jobs.farm.api.wire`."""
+"""What several messages between the task server and its workers have in common; see :mod:`jobs.reach.wire`."""
 
 from __future__ import annotations
 

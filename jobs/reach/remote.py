@@ -16,16 +16,16 @@ from db.look.overview import Overview
 from db.records import NO_STEPS
 from db.states import Ending, EventKind, Outcome
 from jobs.clock import SYSTEM, Clock
-from jobs.farm.api import wire
-from jobs.farm.api.parts import CampaignInfo, CredentialFields, DeliveryFields
-from jobs.farm.worker.requests import CampaignReplaced as CampaignReplaced
-from jobs.farm.worker.requests import NotEnrolled as NotEnrolled
-from jobs.farm.worker.requests import RequestRefused as RequestRefused
-from jobs.farm.worker.requests import Requests, split, understood
-from jobs.farm.worker.requests import ServerAway as ServerAway
-from jobs.farm.worker.requests import ServerRefuses as ServerRefuses
-from jobs.run.console import SILENT, Console
-from jobs.run.identity import Identity
+from jobs.console import SILENT, Console
+from jobs.reach import wire
+from jobs.reach.identity import Identity
+from jobs.reach.parts import CampaignInfo, CredentialFields, DeliveryFields
+from jobs.reach.requests import CampaignReplaced as CampaignReplaced
+from jobs.reach.requests import NotEnrolled as NotEnrolled
+from jobs.reach.requests import RequestRefused as RequestRefused
+from jobs.reach.requests import Requests, split, understood
+from jobs.reach.requests import ServerAway as ServerAway
+from jobs.reach.requests import ServerRefuses as ServerRefuses
 from langford.errors import BadInput
 
 LONGEST_REASON = 1_000
