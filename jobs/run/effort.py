@@ -1,4 +1,4 @@
-"""The record of one run, and the decisions that follow from it: how many tasks to lease, when to stop."""
+"""The record of one run, and the decisions that follow from it: how many tasks to lease, when to give up."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ class Effort:
         tasks: number of tasks that it has finished.
     """
 
-    def __init__(self, time_limit: float | None, clock: Clock = SYSTEM) -> None:
-        """``time_limit``: seconds; no task should start that would probably end later."""
-        self._time_limit, self._clock = time_limit, clock
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock = clock
         self._started = self._clock.monotonic()
         self._slowest = 0.0
         self._deaths = 0
@@ -55,9 +54,3 @@ class Effort:
     def batch(self, idle_slots: int) -> int:
         """How many tasks to lease: one per idle slot, and more when tasks are short."""
         return idle_slots + (STOCK if self.tasks and self._slowest < SHORT_TASK_SECONDS else 0)
-
-    def out_of_time(self) -> str | None:
-        """The reason why no further task should start; None while there is time."""
-        if self._time_limit is None:
-            return None
-        return "time limit" if self._time_limit - self.seconds < self._slowest * 1.5 else None

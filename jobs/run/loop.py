@@ -22,17 +22,19 @@ from jobs.reach.calls import GivenUp
 from jobs.run.effort import Effort
 from jobs.run.sources import TaskSource
 from jobs.run.task_limits import PATIENCE_SECONDS, Watch
+from jobs.run.time_limit import TimeLimit
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge
 from langford.steps import compiling_words
-from langford.words import several
+from langford.words import duration, several
 
 if TYPE_CHECKING:
     from db import Campaign
 
 PREEMPTION = "SIGTERM"
 """The reason to stop of a worker that a scheduler takes away."""
+OUT_OF_TIME = "time limit"
 READY_SECONDS = 0.05
 """Time between two questions to a source that is not ready."""
 
@@ -85,21 +87,26 @@ class Run:
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
         patience: float = PATIENCE_SECONDS,
         clock: Clock = SYSTEM,
+        probe: Callable[[PlanKey], float | None] = lambda key: None,
     ) -> None:
         """
         Args:
             source: gives the tasks and takes the results.
             devices: one worker process for each of them.
             console: gets remarks and the progress, and may stop the run.
-            time_limit: seconds; no task starts that would probably end later.
+            time_limit: seconds; no task starts that would probably end later, and the run waits for none that takes
+                much longer than it should.
             pool_of: makes the pool of workers, one per device.
             patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
                 its process is killed.
             clock: measures all that.
+            probe: measures the speed here before the first task, in seconds per unit of work; None: unknown.
+                Called only with a time limit, and when the source does not know.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._console = console
-        self._effort, self._watch, self._clock = Effort(time_limit, clock), Watch(patience, clock), clock
+        self._effort, self._watch, self._clock = Effort(clock), Watch(patience, clock), clock
+        self._limit = TimeLimit(time_limit, lambda: probe(source.key), clock)
         self._stock: list[int] = []
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
@@ -128,7 +135,7 @@ class Run:
     def _await_source(self) -> str | None:
         """Wait until the campaign is known (None), or return the reason to stop before that."""
         while True:
-            stopped = self._console.stop_reason() or self._effort.out_of_time()
+            stopped = self._console.stop_reason() or (None if self._limit.left > 0 else OUT_OF_TIME)
             if stopped or self._source.ready:
                 return stopped
             self._clock.wait(READY_SECONDS)
@@ -164,9 +171,13 @@ class Run:
             if stopped:
                 self._handle(list(pool.poll(0)))
                 return stopped
-            draining = draining or self._effort.out_of_time()
-            if not draining:
-                self._feed(pool)
+            if draining is None and not self._feed(pool):
+                draining = OUT_OF_TIME
+                self._return_stock()
+            if draining and pool.in_flight and not any(map(self._is_worth_waiting_for, pool.in_flight)):
+                late = several(len(pool.in_flight), "task takes", "tasks take")
+                self._console.say(f"the time limit is over, and {late} longer than expected: given back")
+                return draining
             if not pool.in_flight and (draining or self._source.exhausted):
                 return draining
             if self._leases and all(lease.is_copy for lease in self._leases.values()) and self._source.finished:
@@ -182,18 +193,56 @@ class Run:
             self._compiling_said = True
             self._console.say(compiling_words(f"of {self._source.key.method}"))
 
-    def _feed(self, pool: Pool) -> None:
+    def _feed(self, pool: Pool) -> bool:
+        """Lease tasks and give them to the workers; returns whether there is time for the next one."""
+        if self._limit.left <= 0:
+            return False
         if not self._stock and pool.idle_slots:
             wanted = self._effort.batch(pool.idle_slots)
             leases = self._source.lease(wanted, self._leases.values(), pool.idle_workers)
             if self._watch.pace is None:
                 self._watch.pace = self._source.pace  # until this run has a speed of its own
+            if leases:
+                self._limit.begin(leases[0].work, self._source.pace)
             stock = dict(zip(self._tokens, leases, strict=False))
             self._stock = list(stock)
             self._leases |= stock
         while self._stock and pool.idle_slots:
+            work = self._leases[self._stock[0]].work
+            is_first = pool.idle_workers > 0
+            if not self._limit.fits(
+                work, 0.0 if is_first else max(map(self._seconds_left, pool.in_flight), default=0.0)
+            ):
+                if is_first:
+                    self._say_that_none_fits(work)
+                return not is_first  # otherwise the worker starts it when it is free, if there is time then
             token = self._stock.pop(0)
             pool.submit(token, self._leases[token].index)
+        return True
+
+    def _say_that_none_fits(self, work: float) -> None:
+        expected = self._limit.expected(work)
+        if not self._effort.tasks and not self._leases.keys() - self._stock and expected is not None:
+            takes, left = duration(expected), duration(self._limit.left)
+            self._console.say(
+                f"no task starts: the next one takes about {takes}, and {left} of the time limit is left; give a "
+                "longer one, or use a campaign of larger --depth, whose tasks are shorter"
+            )
+
+    def _seconds_left(self, token: int) -> float:
+        """How long a task that a worker holds still takes."""
+        expected = self._limit.expected(self._leases[token].work) or 0.0
+        return max(0.0, expected - (self._watch.seconds(token) or 0.0))
+
+    def _is_worth_waiting_for(self, token: int) -> bool:
+        return self._limit.is_worth_waiting_for(self._leases[token].work, self._watch.seconds(token))
+
+    def _return_stock(self) -> None:
+        """Give back what no worker has got."""
+        unused = [self._leases.pop(token) for token in self._stock]
+        self._stock = []
+        if unused:
+            self._source.release(unused, Outcome.RELEASED, OUT_OF_TIME)
 
     def _look(self, pool: Pool) -> None:
         """Renew the leases, and end the processes of tasks that exceed their limit of time."""
@@ -232,6 +281,7 @@ class Run:
         for lease, delivery in delivered:
             self._effort.finished(delivery.evaluation.seconds)
             self._watch.saw(lease.work, delivery.evaluation.seconds)
+            self._limit.saw(lease.work, delivery.evaluation.seconds)
 
     def _release(self, message: Died) -> None:
         """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""

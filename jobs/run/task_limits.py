@@ -42,6 +42,10 @@ class Watch:
         # What is seen for the first time has just begun.
         self._seconds = {task: self._seconds.get(task, -passed) + passed for task in tasks}
 
+    def seconds(self, token: int) -> float | None:
+        """How long a task has been evaluated; None: it has not begun."""
+        return self._seconds.get((token, True))
+
     def overdue(self, token: int, work: float) -> str | None:
         """Why a task's process hangs, in words; None while there is time."""
         waited = self._seconds.get((token, False), 0.0)

@@ -189,7 +189,9 @@ class TableCounting:
             limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
         pool = InProcessPool if self._ways.small(problem) else self._workers.pool
         source = LedgerTasks(self._ledger, campaign, Identity.fresh(devices), console)
-        report = Run(source, devices, console, limit, pool).run()
+        left = campaign.work - campaign.standing().work_done
+        pace = share * len(devices) / left if left > 0 else None
+        report = Run(source, devices, console, limit, pool, probe=lambda key: pace).run()
         self._done += console.done
         self._shares[problem][which] -= console.done
         if report.set_aside:

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from db import Ledger
-from jobs.run.effort import Effort
+from jobs.run.time_limit import TimeLimit
 from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
@@ -213,8 +213,8 @@ def results_of_workers(folder: Path) -> list[int]:
 
 def take_long() -> None:
     """Have each task take an hour, as a run of this process hears of it."""
-    finished = Effort.finished
-    Effort.finished = lambda self, _: finished(self, 3600.0)  # type: ignore[method-assign]
+    saw = TimeLimit.saw
+    TimeLimit.saw = lambda self, work, _: saw(self, work, 3600.0)  # type: ignore[method-assign]
 
 
 def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:

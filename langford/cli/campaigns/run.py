@@ -29,12 +29,11 @@ from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
 from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.how_long import SECONDS_WORTH_SAYING, say_how_long, seconds_on
+from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import KINDS, Device, devices
 from langford.errors import LangfordError
-from langford.methods import ChosenPlan, candidates
-from langford.words import duration as duration_in_words
+from langford.methods import candidates
 
 
 @click.command(
@@ -85,10 +84,12 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop, hooks = StopSignals(), notify.hooks()
 
-    def worked_off(ledger: Ledger, campaign: Campaign, chosen_devices: Sequence[Device]) -> int:
+    def worked_off(
+        ledger: Ledger, campaign: Campaign, chosen_devices: Sequence[Device], pace: float | None = None
+    ) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience)
+                report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience, pace=pace)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise
@@ -124,24 +125,12 @@ def run(
         campaign = create_campaign(ledger, begun or new.key, chosen.name, chosen.yes)
         if begun is None and new.reason:
             display.say(f"{new.problem} by {new.method.name}, {new.reason}")
+        pace = None
         if begun is None:
             expected = seconds_on(new.problem, new.method, chosen_devices)
             say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, chosen_devices)
-            _say_if_too_long(new, expected * len(chosen_devices), time_limit)
-        context.exit(worked_off(ledger, campaign, chosen_devices))
-
-
-def _say_if_too_long(new: ChosenPlan, device_seconds: float, time_limit: float | None) -> None:
-    """Say that a task takes longer than the time limit, where that is so: a task that is begun is finished."""
-    if time_limit is None or not new.plan.tasks:
-        return
-    work = new.plan.work
-    longest = device_seconds * float(work.max() / work.sum())
-    if longest > max(time_limit, SECONDS_WORTH_SAYING):
-        display.say(
-            f"the largest task takes about {duration_in_words(longest)}, longer than the time limit, and what is "
-            "begun is finished: a larger --depth makes tasks shorter"
-        )
+            pace = expected * len(chosen_devices) / campaign.work if campaign.work else None
+        context.exit(worked_off(ledger, campaign, chosen_devices, pace))
 
 
 def _task_seconds(task_time: float | None, device_kind: str) -> float | None:

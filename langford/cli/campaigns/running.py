@@ -28,6 +28,7 @@ from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import TASK_DISK_BYTES
+from langford.cli.output.how_long import pace_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
@@ -71,9 +72,13 @@ def work_off(
     time_limit: float | None,
     pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
     patience: float = PATIENCE_SECONDS,
+    pace: float | None = None,
 ) -> RunReport:
-    """Run a campaign of a ledger and show its progress; the other arguments are those of
-    :class:`jobs.run.loop.Run`."""
+    """Run a campaign of a ledger and show its progress.
+
+    ``pace``: expected seconds per unit of work on one device, where it has been measured.  The other arguments are
+    those of :class:`jobs.run.loop.Run`.
+    """
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
     identity = Identity.fresh(devices)
     console = RunTerminal(line, stop, identity)
@@ -83,7 +88,11 @@ def work_off(
         except GivenUp as error:
             console.say(str(error))
             return RunReport(0, 0.0, stop.reason(), 0)
-        return Run(source, devices, console, time_limit, pool_of, patience).run()
+
+        def probe(key: PlanKey) -> float | None:
+            return pace_on(key, devices) if pace is None else pace
+
+        return Run(source, devices, console, time_limit, pool_of, patience, probe=probe).run()
 
 
 class RunTerminal(Terminal):

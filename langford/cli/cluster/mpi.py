@@ -57,6 +57,10 @@ def mpi(
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
     chosen.require()
+    if static and time_limit is not None:
+        raise click.UsageError(
+            "--static keeps nothing that a later run could resume: leave --time-limit out, or --static"
+        )
     communicator = world()
     if communicator.rank != (0 if static else 1):
         COMPILING.tell(lambda what: None)  # the first rank that computes says it for all
@@ -121,6 +125,6 @@ def _run_campaign(
         report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
         pool.stop()
         code = conclude(campaign, report, stop, as_json)
-    if stop.received:
+    if stop.received or (report.stopped and pool.in_flight):
         abort(communicator, code)  # otherwise the ranks would finish their tasks first
     return code

@@ -31,6 +31,7 @@ from langford.cli.options.common import (
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
+from langford.cli.output.how_long import pace_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
@@ -95,7 +96,14 @@ def work(
     source = ServerTasks(server, results, identity, Terminal(line, stop), lease)
     console = WorkerTerminal(line, stop, source, lambda: _beginning(server, source, identity, len(chosen_devices)))
     with line.shown():
-        report = Run(source, chosen_devices, console, time_limit, patience=patience).run()
+        report = Run(
+            source,
+            chosen_devices,
+            console,
+            time_limit,
+            patience=patience,
+            probe=lambda key: pace_on(key, chosen_devices),
+        ).run()
     waiting = results.count
     remark = f", {several(waiting, 'result')} kept in {results.folder}" if waiting else ""
     reason = ""

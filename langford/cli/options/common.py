@@ -108,7 +108,10 @@ workers_option = click.option(
     "--workers", type=click.IntRange(1, 4096), help="Processes on the CPU; default: one per core."
 )
 time_limit_option = click.option(
-    "--time-limit", type=duration, metavar="TIME", help=f"Stop before this time is over: seconds, {FORMS}."
+    "--time-limit",
+    type=duration,
+    metavar="TIME",
+    help=f"Stop before this time is over, in seconds or as {FORMS}; no task starts that would probably end later.",
 )
 patience_option = click.option(
     "--patience",
