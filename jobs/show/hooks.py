@@ -48,6 +48,10 @@ class Hook(Protocol):
         """Deliver a JSON document; raises NotDelivered."""
         ...
 
+    def give_up(self) -> None:
+        """End what another thread delivers, which is not delivered then."""
+        ...
+
 
 class CommandHook:
     """A command that gets the document on its standard input; no shell reads the command or the document."""
@@ -73,6 +77,8 @@ class CommandHook:
             )
         self.where = self._words[0]
         self._seconds = seconds
+        self._lock, self._given_up = threading.Lock(), False
+        self._process: subprocess.Popen[bytes] | None = None
 
     def notify(self, document: bytes) -> None:
         """Run the command; when it takes too long, kill it and what it has started."""
@@ -91,16 +97,34 @@ class CommandHook:
 
     def _run(self, question: IO[bytes], complaint: IO[bytes]) -> int:
         """Run the command between two files; returns its exit code."""
-        process = subprocess.Popen(
-            self._words, stdin=question, stdout=subprocess.DEVNULL, stderr=complaint, start_new_session=True
-        )
+        with self._lock:
+            if self._given_up:
+                raise NotDelivered("this program ends")
+            process = self._process = subprocess.Popen(
+                self._words, stdin=question, stdout=subprocess.DEVNULL, stderr=complaint, start_new_session=True
+            )
         try:
-            return process.wait(self._seconds)
+            code = process.wait(self._seconds)
         except subprocess.TimeoutExpired as error:
-            with suppress(OSError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+            _kill(process)
             raise NotDelivered(f"it was killed after {self._seconds:.0f} s") from error
+        if code and self._given_up:
+            raise NotDelivered("it was killed, because this program ends")
+        return code
+
+    def give_up(self) -> None:
+        """Kill the command, if it runs, and what it has started."""
+        with self._lock:
+            self._given_up = True
+            if self._process is not None and self._process.poll() is None:
+                _kill(self._process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process that leads a group, with the group."""
+    with suppress(OSError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
 
 
 class UrlHook:
@@ -118,6 +142,7 @@ class UrlHook:
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
         self._seconds = seconds
+        self._line = _Line()
         self._headers = {
             "Content-Type": "application/json",
             "User-Agent": f"langford/{__version__}",
@@ -134,7 +159,7 @@ class UrlHook:
     def notify(self, document: bytes) -> None:
         """Post the document."""
         request = urllib.request.Request(self._url, document, self._headers, method="POST")
-        line = _Line()
+        line = self._line = _Line()
         proxies = urllib.request.ProxyHandler(self._proxies)
         opener = urllib.request.build_opener(_NoRedirect, proxies, _Http(line), _Https(line))
         deadline = threading.Timer(self._seconds, line.cut)
@@ -153,6 +178,10 @@ class UrlHook:
         finally:
             deadline.cancel()
             line.close()
+
+    def give_up(self) -> None:
+        """Cut the request off."""
+        self._line.cut()
 
 
 class _Line:

@@ -30,6 +30,9 @@ THRIFT = 50.0
 """Looks at a campaign take at most one part in 50 of the time."""
 LONGEST_PAUSE = 15.0
 """Longest time between two looks, in seconds: on a busy machine even a cheap look takes long."""
+GRACE_SECONDS = 2.0
+"""How long the end of a delivery that was given up is waited for."""
+LATER = "the next `langford run` or `langford serve` with this ledger tries again"
 EVENT_PAUSE = 60.0
 """Seconds after a notification in which further events of its kind are collected for the next one."""
 STALLED_SECONDS = 900.0
@@ -151,7 +154,15 @@ class Notifier:
         """Look once more, send what is due, and end; what takes longer than ``seconds`` waits for a restart."""
         self._give_up_at = self._clock.monotonic() + seconds
         self._stopping.set()
-        self._thread.join(seconds)
+        try:
+            self._thread.join(seconds)
+        finally:  # also at a second Ctrl-C: a command would outlive this process
+            if self._thread.is_alive():
+                self._give_up_at = 0.0
+                self._hook.give_up()
+                self._thread.join(GRACE_SECONDS)
+        for campaign, kind in sorted(self._owed):
+            self._say("not_notified", f"{self._hook.where} was not notified of {kind.value!r}: {LATER}", campaign)
 
     def _run(self) -> None:
         while not self._stopping.is_set():
@@ -183,18 +194,20 @@ class Notifier:
         )
         if claimed is None:
             return
+        self._owed.add(subject)
         document = notice(campaign, claimed, facts.standing, self._clock.wall())
         try:
             self._hook.notify(json.dumps(document).encode())
         except NotDelivered as error:
-            wait = notices.failed(campaign.database, claimed)
-            given_up = claimed.tries >= notices.MOST_TRIES
-            again = "no more attempts are made" if given_up else f"trying again in {duration(wait)}"
+            again = f"trying again in {duration(notices.failed(campaign.database, claimed))}"
+            if claimed.tries >= notices.MOST_TRIES:
+                again = "no more attempts are made"
+                self._owed.discard(subject)
+            elif self._clock.monotonic() >= self._give_up_at:
+                again = LATER
+                self._owed.discard(subject)  # this is the last word on it
             message = f"{self._hook.where} was not notified of {fact.kind.value!r}: {error}; {again}"
             self._say("not_notified", message, campaign.name)
-            self._owed.add(subject)
-            if given_up:
-                self._owed.discard(subject)
             return
         notices.delivered(campaign.database, claimed)
         self._owed.discard(subject)

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from db import Campaign, Ledger
@@ -184,6 +185,36 @@ def test_a_run_does_not_fail_with_its_hook(langford: Run, tmp_path: Path) -> Non
     done = langford("run", "langford", "8", "--depth", "4", "--notify-command", hook, values=last)
     assert done.returncode == 0
     assert "exit code 1: no \\x1b[31m mail" in done.stderr
+
+
+@pytest.mark.parametrize("command", [["run", "langford", "8", "--depth", "4"], ["serve", NAME]])
+def test_a_command_that_does_not_end_is_killed_with_the_run(
+    command: list[str], campaign: Campaign, langford: Run, tmp_path: Path
+) -> None:
+    """Nothing that it has started outlives the run, which says that nobody was notified."""
+    finish(campaign, "a")
+    pids = tmp_path / "pids"
+    program = (
+        "import os, subprocess, sys\n"
+        "spin = 'while True: pass'\n"
+        "child = subprocess.Popen([sys.executable, '-c', spin])\n"
+        f"print(os.getpid(), child.pid, file=open({str(pids)!r}, 'a'), flush=True)\n"
+        "exec(spin)\n"
+    )
+    hook = ["--notify-command", write_hook(tmp_path, program)]
+    if command[0] == "run":
+        last = {"langford.cli.options.notifying:LAST_SECONDS": 3.0}
+        done = langford(*command, *hook, values=last)
+        said = done.stderr
+        assert done.returncode == 0
+    else:
+        with Server(tmp_path, NAME, *hook) as server:
+            server.wait_until(pids.exists)
+            server.stop()
+            said = server.log
+    assert "was not notified of 'done': it was killed, because this program ends; the next" in said
+    for pid in map(int, pids.read_text().split()):
+        assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
 
 
 # -- hooks ------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import click
@@ -117,8 +117,9 @@ def notified(
         yield
     finally:
         end = time.monotonic() + patience()
-        for notifier in notifiers:
-            notifier.stop(max(0.0, end - time.monotonic()))
+        with ExitStack() as stack:  # all of them, also after a second Ctrl-C
+            for notifier in notifiers:
+                stack.callback(lambda notifier=notifier: notifier.stop(max(0.0, end - time.monotonic())))
 
 
 def say_notice(kind: str, message: str, campaign: str) -> None:
