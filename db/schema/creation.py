@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from operator import attrgetter
 
-from sqlalchemy import Column, Engine, MetaData, PrimaryKeyConstraint, String, Table, insert
+from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, String, Table, insert
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from db.schema import reach, views
@@ -21,22 +21,21 @@ VERSION = Table(
 """The table in which Alembic keeps the schema's revision."""
 
 
-def create(engine: Engine, schema: str) -> None:
-    """Create a ledger in an empty database in one transaction, unless another process has done so meanwhile.
+def create(connection: Connection, schema: str) -> None:
+    """Create a ledger in an empty database, unless another process has done so meanwhile.
 
     Args:
-        engine: of the database.
+        connection: a transaction on the database.
         schema: the revision of the tables.
     """
-    with engine.begin() as connection:
-        # Of two processes that create a ledger at the same time, one creates it and the other finds it.
-        alone(connection, Purpose.MAKE_LEDGER)
-        if reach.has_ledger(connection):
-            return
-        for table in (VERSION, *Base.metadata.sorted_tables):
-            connection.execute(CreateTable(table))
-            for index in sorted(table.indexes, key=attrgetter("name")):
-                connection.execute(CreateIndex(index))
-        views.create(connection)
-        connection.execute(insert(VERSION).values(version_num=schema))
-        connection.execute(insert(Ledger).values(uuid=str(uuid.uuid4()), created=Now()))
+    # Of two processes that create a ledger at the same time, one creates it and the other finds it.
+    alone(connection, Purpose.MAKE_LEDGER)
+    if reach.has_ledger(connection):
+        return
+    for table in (VERSION, *Base.metadata.sorted_tables):
+        connection.execute(CreateTable(table))
+        for index in sorted(table.indexes, key=attrgetter("name")):
+            connection.execute(CreateIndex(index))
+    views.create(connection)
+    connection.execute(insert(VERSION).values(version_num=schema))
+    connection.execute(insert(Ledger).values(uuid=str(uuid.uuid4()), created=Now()))

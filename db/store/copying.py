@@ -11,7 +11,7 @@ from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
 from db.errors import LeasesRunning, LedgerError
 from db.schema.dialects import advance_ids
 from db.schema.models import Attempt, Base, Campaign, Ledger
-from db.store.database import Database
+from db.store.database import Database, without_password
 from langford.words import several
 
 BATCH_ROWS = 5_000
@@ -38,19 +38,15 @@ def copy(source: str, target: str) -> list[CopiedTable]:
     Both are file names or database URLs; ids and times are kept.  Returns the tables.
 
     Raises LeasesRunning when workers hold leases of the source, and another LedgerError when one of them cannot be
-    opened, when the target has campaigns, or when a copied table differs from its original: then it stays empty.
+    opened, when the target has campaigns, or when a copied table differs from its original.  After an error or a
+    kill the target is as it was: no new one exists, and an empty one is empty.
     """
-    with (
-        Database(source) as source_database,
-        Database(target, create=True) as target_database,
-        source_database.reading(snapshot=True) as reading,
-    ):
-        _require_quiet(reading, source_database.where)
-        with target_database.writing() as writing:
+    with Database(source) as original, original.reading(snapshot=True) as reading:
+        _require_quiet(reading, original.where)
+        with Database.filling(target) as writing:
             if writing.scalar(select(func.count()).select_from(Campaign)):
-                raise LedgerError(
-                    f"{target_database.where} has campaigns: copy to a new ledger, or use export and import"
-                )
+                where = without_password(target)
+                raise LedgerError(f"{where} has campaigns: copy to a new ledger, or use export and import")
             # The copy is the same ledger: results that workers still hold for it are accepted there.
             writing.execute(delete(Ledger))
             return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]

@@ -29,11 +29,10 @@ from db.errors import (
     NoLedger,
     TransactionUndone,
 )
-from db.store import connections
+from db.store import connections, revision
 from db.store.connections import BUSY_SECONDS
 from db.store.mounts import refuse_network_file_system
-from db.store.places import Place, holds_commits, refuse_to_replace, waiting_beside
-from db.store.revision import require_schema
+from db.store.places import Place, holds_commits, new_file, refuse_to_replace, waiting_beside
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
 
@@ -104,11 +103,29 @@ class Database:
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
             with _translated_errors(self.where):
-                self.copy_before_upgrade = require_schema(self.engine, self.where, create, upgrade)
+                self.copy_before_upgrade = revision.require_schema(self.engine, self.where, create, upgrade)
             self._place = _place_of(self.engine.url)
         except BaseException:
             self.close()
             raise
+
+    @staticmethod
+    @contextmanager
+    def filling(where: str) -> Iterator[Connection]:
+        """One transaction in which an empty or absent database becomes a ledger, or an empty ledger is filled.
+
+        Nothing is kept after an error or a kill: a new file has its name when it is complete.
+        """
+        named, url = without_password(where), _url_of(where)
+        engine = _engine_of(where, create=True)
+        with new_file(Path(url.database or "") if engine.dialect.name == "sqlite" else None) as unfinished:
+            if unfinished is not None:
+                engine = _engine_of(str(unfinished), create=True)
+            try:
+                with _translated_errors(named), revision.filling(engine, named) as connection:
+                    yield connection
+            finally:
+                engine.dispose()
 
     @property
     def folders(self) -> dict[str, Path]:

@@ -6,11 +6,14 @@ which stays behind.  Later commits would be lost, and a new ledger of the old na
 
 from __future__ import annotations
 
+import errno
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from db.errors import LedgerUnusable
+from langford.durable import sync_folder
 
 
 class Place:
@@ -37,6 +40,41 @@ class Place:
             status = os.stat(self._absolute)
             return status.st_dev, status.st_ino
         return None
+
+
+@contextmanager
+def new_file(file: Path | None) -> Iterator[Path | None]:
+    """A file beside another, whose name it gets at the end of the block, unless that exists meanwhile.
+
+    It is deleted after an error.  None where the ledger has no file, or one with content.  Raises LedgerUnusable.
+    """
+    if file is None or (file.exists() and file.stat().st_size):
+        yield None
+        return
+    file = Path(os.path.realpath(file))
+    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        yield unfinished
+        if holds_commits(waiting_beside(unfinished)):
+            raise LedgerUnusable(f"another program has opened {unfinished}: end it, and repeat")
+        _give_name(unfinished, file)
+    finally:
+        for each in (unfinished, waiting_beside(unfinished), Path(f"{unfinished}-shm")):
+            with suppress(OSError):
+                each.unlink()
+
+
+def _give_name(unfinished: Path, file: Path) -> None:
+    """Rename a file, unless another one has the name; raises LedgerUnusable."""
+    try:
+        if not file.exists():
+            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        if file.stat().st_size:
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
+        unfinished.replace(file)
+        sync_folder(file.parent)
+    except OSError as error:
+        raise LedgerUnusable(f"cannot make the ledger {file} ({error.strerror}): choose another file") from error
 
 
 def waiting_beside(file: Path) -> Path:

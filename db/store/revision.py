@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Engine, text
+from sqlalchemy import Connection, Engine, text
 
 from db.errors import LedgerUnusable, NoLedger
 from db.schema import creation, reach
@@ -36,10 +38,8 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     if revision is None:
         if not create:
             raise NoLedger(f"{where} is an empty database; `langford run` makes it a ledger")
-        with engine.connect().execution_options(read_only=True) as connection:
-            reach.require_room(connection, where)
-        connections.prepare_new(engine)
-        creation.create(engine, SCHEMA)
+        with filling(engine, where):
+            pass
         return require_schema(engine, where)  # another process may have made one of another version
     if revision not in _known_revisions():
         raise LedgerUnusable(
@@ -54,6 +54,23 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     # Alembic takes longer to load than most commands take, and few ledgers ever need it.
     copy: Path | None = load("db.schema.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
     return copy
+
+
+@contextmanager
+def filling(engine: Engine, where: str) -> Iterator[Connection]:
+    """One transaction in which an empty database becomes a ledger, or a ledger is written to.
+
+    ``where``: the database's name in messages.  Raises LedgerUnusable where it can be no ledger of this version.
+    """
+    if _revision(engine, where) is None:
+        with engine.connect().execution_options(read_only=True) as connection:
+            reach.require_room(connection, where)
+        connections.prepare_new(engine)
+    else:
+        require_schema(engine, where)
+    with engine.begin() as connection:
+        creation.create(connection, SCHEMA)
+        yield connection
 
 
 def _revision(engine: Engine, where: str) -> str | None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from click.testing import CliRunner
-from sqlalchemy import text
+from sqlalchemy import Connection, Table, text
 
 from db import Database, Ledger
-from db.errors import LeasesRunning, LedgerError, LedgerUnusable
+from db.errors import LeasesRunning, LedgerError, LedgerUnusable, NoLedger
 from db.store import copying
 from jobs.run.loop import result
 from langford.cli.main import cli
@@ -58,6 +61,7 @@ def test_running_leases_are_not_copied(tmp_path: Path) -> None:
     new_campaign(ledger).lease("a", 2, 60)
     with pytest.raises(LeasesRunning, match="2 leases"):
         copying.copy(source, str(tmp_path / "b.db"))
+    assert not list(tmp_path.glob("*b.db*"))
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
@@ -95,6 +99,56 @@ def test_a_copy_that_differs_leaves_nothing(tmp_path: Path, kind: str) -> None:
         copying.copy(source, target)
     with Ledger(target) as ledger:
         assert ledger.campaigns() == []
+
+
+def nothing_is_at(target: str, folder: Path) -> bool:
+    """Whether no new ledger can be opened, and nothing of one lies around."""
+    with pytest.raises(NoLedger):
+        Ledger(target)
+    return not list(folder.glob("*ledger.db*"))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_copy_that_breaks_off_leaves_no_ledger(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
+    write_used_ledger(source)
+    monkeypatch.setattr(copying, "_summary", Mock(side_effect=KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        copying.copy(source, target)
+    assert nothing_is_at(target, tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_copy_that_is_killed_leaves_no_ledger_and_can_be_made_again(tmp_path: Path, kind: str) -> None:
+    source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
+    write_used_ledger(source)
+    killed = (
+        "import os, sys; from db.store import copying; copying._summary = lambda *_: os.kill(os.getpid(), 9); "
+        "copying.copy(*sys.argv[1:])"
+    )
+    done = subprocess.run([sys.executable, "-c", killed, source, target], check=False)
+    assert done.returncode == -9
+    assert not (tmp_path / "ledger.db").exists()
+    with pytest.raises(NoLedger):
+        Ledger(target)
+    copying.copy(source, target)
+    assert finish(target) == COUNT
+
+
+def test_a_copy_replaces_no_file_that_was_made_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, target = str(tmp_path / "a.db"), tmp_path / "copy.db"
+    write_used_ledger(source)
+
+    def meanwhile(connection: Connection, table: Table) -> int:
+        return target.write_text("mine")
+
+    monkeypatch.setattr(copying, "advance_ids", meanwhile)
+    with pytest.raises(LedgerUnusable, match="File exists"):
+        copying.copy(source, str(target))
+    assert [file.name for file in tmp_path.glob("*copy.db*")] == ["copy.db"]
+    assert target.read_text() == "mine"
 
 
 def test_the_command(tmp_path: Path) -> None:

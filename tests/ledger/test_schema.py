@@ -125,7 +125,12 @@ def definitions(engine: Engine, table: str) -> list[str]:
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_new_ledger_is_what_migrations_make(kind: str, tmp_path: Path) -> None:
     schemas = []
-    for make in (creation.create, lambda engine, schema: upgrade(engine, MIGRATIONS, schema)):
+
+    def created(engine: Engine) -> None:
+        with engine.begin() as connection:
+            creation.create(connection, SCHEMA)
+
+    for make in (created, lambda engine: upgrade(engine, MIGRATIONS, SCHEMA)):
         folder = tmp_path / str(len(schemas))
         folder.mkdir()
         with Database(fresh_database(kind, folder), create=True) as database:
@@ -134,7 +139,7 @@ def test_a_new_ledger_is_what_migrations_make(kind: str, tmp_path: Path) -> None
                 for tables in (Base.metadata, creation.VERSION.metadata):
                     tables.drop_all(connection)
             assert schema_of(database.engine) == {}
-            make(database.engine, SCHEMA)
+            make(database.engine)
             schemas.append(schema_of(database.engine))
             with database.reading() as connection:
                 assert len(connection.execute(text("SELECT uuid, created FROM ledger")).all()) == 1

@@ -119,7 +119,12 @@ def notified(
         end = time.monotonic() + patience()
         with ExitStack() as stack:  # all of them, also after a second Ctrl-C
             for notifier in notifiers:
-                stack.callback(lambda notifier=notifier: notifier.stop(max(0.0, end - time.monotonic())))
+                stack.callback(_stop, notifier, end)
+
+
+def _stop(notifier: Notifier, end: float) -> None:
+    """Stop a notifier by a moment of the monotonic clock."""
+    notifier.stop(max(0.0, end - time.monotonic()))
 
 
 def say_notice(kind: str, message: str, campaign: str) -> None:
