@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from langford.arithmetic import limbs
@@ -78,11 +78,14 @@ def test_words_sum_to_the_residue(value: int) -> None:
     assert 0 <= residue(value) < MODULUS
 
 
-@given(st.integers(1, 2**300))
+@given(st.integers(1, 2**300) | st.integers(1, 300).flatmap(lambda bits: st.sampled_from([2**bits - 1, 2**bits])))
+@example(2**64 - 1)
+@example(2**63)
 def test_limbs_hold_the_bound(bound: int) -> None:
     count = limbs.limb_count(bound)
     assert count % 2 == 0
     assert bound < 2 ** (32 * count - 1)
+    assert count == 2 or bound >= 2 ** (32 * (count - 2) - 1)
 
 
 @given(st.integers(1, 2**200), st.integers(0, 90))

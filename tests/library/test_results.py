@@ -114,6 +114,18 @@ def test_a_forgery_that_passes_the_task_checks_fails_the_merge() -> None:
         merge(plan, results)
 
 
+@pytest.mark.parametrize("problem", [PROBLEM, Problem.skolem(1)], ids=str)
+def test_arrangements_that_do_not_pair_up_fail_the_merge(problem: Problem) -> None:
+    # The only row of the second problem is its own mirror image.
+    plan = METHODS["shifted"].plan(problem, 0)
+    right = plan.evaluate(0)
+    assert merge(plan, [right]).checks[-1] == "mirror images pair up"
+    wrong = replace(right, value=right.value + 1, residue=residue(right.value + 1))
+    plan.expectation(0).check(replace(wrong, index=0))
+    with pytest.raises(CheckFailed, match="do not pair up"):
+        merge(plan, [wrong])
+
+
 def test_a_value_beyond_the_bounds_is_refused() -> None:
     expectation = PLANS["miller"].expectation(0)
     with pytest.raises(CheckFailed, match="outside"):

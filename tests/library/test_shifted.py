@@ -346,6 +346,26 @@ def test_blocks_of_wide_rows(problem: Problem, seed: int, version: str) -> None:
         assert survivors == sum(value != 0 for value in expected)
 
 
+NEGATIVE = [4, 5, 6, 9, 11, 15, 23, 33, 38]
+"""Places with −1 at a point of L(27) whose product has two factors of 2 only: most above 2^53 have many."""
+
+
+def test_a_product_little_above_2_to_the_53rd_is_exact() -> None:
+    plan = shifted_plan(Problem.langford(27))
+    processor = ShiftedOnCpu(plan, tile_bits=10)
+    u_places, v_places = places_of(plan)
+    u, v = (
+        sum(1 << k for k, place in enumerate(reversed(run)) if place in NEGATIVE) for run in (u_places, v_places)
+    )
+    first = v >> 10 << 10
+    points = signs_at(np.full(1024, u), u_places) | signs_at(np.arange(first, first + 1024), v_places)
+    expected = terms(plan, points)
+    product = abs(expected[v - first])
+    assert 2**53 < product < 2**56
+    assert int(float(product)) != product
+    assert processor.sum_over([processor.u_block(np.array([u]))], [first])[0] == sum(expected)
+
+
 def test_products_beyond_a_double_are_exact() -> None:
     plan = shifted_plan(Problem.langford(32))
     processor = ShiftedOnCpu(plan, tile_bits=10)

@@ -16,8 +16,10 @@ import networkx
 import numpy as np
 import pytest
 
+from langford.arithmetic import limbs
+from langford.arithmetic.residue import residue
 from langford.kernels.cpu.shifted_vectors import INNER_BITS
-from langford.kernels.gpu.source import source_of
+from langford.kernels.gpu.source import defined, source_of
 from langford.methods import METHODS, merge
 from langford.methods.shifted import cuda_shape
 from langford.methods.shifted.cpu import ShiftedOnCpu
@@ -190,6 +192,37 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
 )
 def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> None:
     compare_block(shifted_plan(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
+
+
+FULL_SUM = """#include "shifted_terms.cuh"
+extern "C" __global__ void full_sum(i64 half, int rest, int weight, i64 *limbs, i64 *residues, u64 *terms) {
+    Total total = {};
+    Sum sum = {};
+    for (int k = 0; k < MOST_TERMS; k++) add_product(sum, half, rest);
+    settle(total, sum, weight);
+    if (threadIdx.x || blockIdx.x) return;
+    for (int k = 0; k < LIMBS; k++) limbs[k] = total.limbs[k], residues[k] = total.residues[k];
+    *terms = total.evaluated;
+}
+"""
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_sum_holds_as_many_terms_as_it_takes_on_the_host(sign: int) -> None:
+    # Its low part takes the most from a half whose low digit is −2^31, its high part from the largest half.
+    plan = shifted_plan(Problem.skolem(32))
+    settings = replace(SMALL, threads=32)
+    definitions = GpuShape.of(plan, settings).definitions(settings)
+    program = host_program()(defined(definitions) + FULL_SUM, "full_sum", 32)
+    # The largest factor that 64 filled places allow: two differences of as many terms of their own would need more.
+    rest = max(form.bound for form in plan.forms.all) ** 4
+    for half in (2**62 - 2**31, 2**62):
+        total, again, terms = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(1, np.uint64)
+        program.launch("full_sum", np.int64(sign * half), np.int32(rest), np.int32(4), total, again, terms)
+        expected = sign * half * rest * int(terms[0])
+        assert int(terms[0]) >= 4 * 32 * 2**13
+        assert limbs.to_int(total) == expected
+        assert residue(limbs.to_int(again)) == residue(expected)
 
 
 def farthest(half: HalfForm, length: int) -> int:
