@@ -6,7 +6,7 @@ nonce.  A task is either done, with a committed result, or can be leased again, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
@@ -16,6 +16,7 @@ from types import MappingProxyType
 from db.errors import TransactionUndone
 from db.files.exports import Export
 from db.files.promise import Promise
+from db.files.writing import Evaluated, TrustedFile, written
 from db.leased_tasks import LeasedTasks
 from db.look import progress
 from db.look.history import History
@@ -36,7 +37,7 @@ from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, merging, questioned, waiting
-from db.work import computations, lifecycle, queries, tokens, turns
+from db.work import computations, lifecycle, tokens, turns
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -139,7 +140,7 @@ class Campaign(LeasedTasks):
             lifecycle.rename(transaction, name, self.database.where)
         self.record = replace(self.record, name=name)
 
-    def delete(self, kept: Export) -> None:
+    def delete(self, kept: TrustedFile) -> None:
         """Delete it with its tasks, attempts, results, events, tokens and notices.
 
         Args:
@@ -150,11 +151,7 @@ class Campaign(LeasedTasks):
         """
         with self.writing() as transaction:
             lifecycle.close(transaction, self.name)
-            trusted, _ = self._trusted_export(transaction)
-            same_results = {evaluation.result for evaluation in trusted.results} == {
-                evaluation.result for evaluation in kept.results
-            }
-            if not same_results or trusted.promise != kept.promise:
+            if self._trusted_export(transaction) != kept:
                 raise TransactionUndone(
                     f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
                 )
@@ -179,26 +176,29 @@ class Campaign(LeasedTasks):
     def export(self) -> Export:
         """All accepted results, including those in doubt."""
         with self.reading(snapshot=True) as transaction:
-            return self._export(transaction)
+            pairs = list(computations.of_results(transaction))
+            promise = waiting.promise(transaction)
+        how = {evaluation.result.index: computation for evaluation, computation in pairs if computation is not None}
+        return Export(self.name, self.key, self.tasks, tuple(evaluation for evaluation, _ in pairs), how, promise)
 
-    def trusted_export(self) -> tuple[Export, list[int]]:
-        """The accepted results that are not in doubt, to be written to a file; and the tasks that are left out.
+    def trusted_export(self) -> TrustedFile:
+        """The accepted results that are not in doubt, as the content of a file.
 
         Files have no mark for results in doubt, so that a merge of a file would not notice them.
         """
         with self.reading(snapshot=True) as transaction:
             return self._trusted_export(transaction)
 
-    def _export(self, transaction: Transaction) -> Export:
-        evaluations = queries.evaluations(transaction)
-        how = computations.of_results(transaction)
+    def _trusted_export(self, transaction: Transaction) -> TrustedFile:
+        doubtful = {*waiting.in_conflict(transaction), *waiting.untrusted(transaction)}
         promise = waiting.promise(transaction)
-        return Export(self.name, self.key, self.tasks, tuple(evaluations), how, promise)
+        promise = None if promise is None else promise.without(doubtful)
 
-    def _trusted_export(self, transaction: Transaction) -> tuple[Export, list[int]]:
-        doubtful = {*waiting.in_conflict(transaction)}
-        doubtful |= {*waiting.untrusted(transaction)}
-        return self._export(transaction).without(doubtful), sorted(doubtful)
+        def trusted() -> Iterator[Evaluated]:
+            return (pair for pair in computations.of_results(transaction) if pair[0].result.index not in doubtful)
+
+        content, results = written(self.name, self.key, self.tasks, promise, trusted)
+        return TrustedFile(content, results, promise, tuple(sorted(doubtful)))
 
     @retried
     def judge(

@@ -11,25 +11,17 @@ refuses format 2 and names both: it does not ignore a promise.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from msgspec import Struct
 
 from db.errors import CampaignMismatch, ConflictingResults
-from db.files import messages
-from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source, Worker
 from db.files.promise import Promise, joined_promise
-from db.records import Computation, Machine
+from db.files.writing import written
+from db.records import Computation
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
-LONGEST_SOURCES = 16 * 2**20
-"""Maximum number of characters of the provenances of one file."""
 ORIGIN_PREFIX = "import "
 """Start of the note of an attempt whose result was imported."""
 
@@ -56,75 +48,12 @@ class Export:
     promise: Promise | None = None
     sha256: str = field(default="", compare=False)
 
-    def without(self, tasks: Collection[int]) -> Export:
-        """The same without the results of some tasks."""
-        results = tuple(each for each in self.results if each.result.index not in tasks)
-        left = {index: computation for index, computation in self.computations.items() if index not in tasks}
-        promise = None if self.promise is None else self.promise.without(tasks)
-        return replace(self, results=results, computations=left, promise=promise)
-
     def to_bytes(self) -> bytes:
-        """The file's content.  If the provenances are too long together, all are cut to the same length."""
-        sources = sorted({evaluation.provenance for evaluation in self.results})
-        if sum(map(len, sources)) > LONGEST_SOURCES:
-            return self._cut(LONGEST_SOURCES // len(sources)).to_bytes()
-        numbers = {source: number for number, source in enumerate(sources)}
-        computations = {index: self.computations[index] for index in sorted(self.computations)}
-        machines: dict[Machine, int] = {}
-        for computation in computations.values():
-            machines.setdefault(computation.machine, len(machines))
-        promise = None if self.promise is None else self.promise.renumbered()
-        header = Header(
-            format=FORMAT if promise is None else WITH_PROMISE,
-            campaign=self.name,
-            problem=self.key.problem.name,
-            method=self.key.method,
-            depth=self.key.depth,
-            seed=self.key.seed,
-            tasks=self.tasks,
-            sources=len(sources),
-            workers=len(machines),
-            results=len(self.results),
-            **({} if promise is None else promise.header()),
-        )
-        workers = (
-            Worker(**Worker.fields_of(machine.host, machine.device_kind, machine.equipment)) for machine in machines
-        )
-        lines = (
-            Line(
-                task=evaluation.result.index,
-                value=str(evaluation.result.value),
-                residue=str(evaluation.result.residue),
-                evaluated=str(evaluation.result.evaluated),
-                seconds=round(evaluation.seconds, 6),
-                source=numbers[evaluation.provenance],
-                **_history(computations.get(evaluation.result.index), machines),
-                **({} if promise is None else promise.fields(evaluation.result.index)),
-            )
-            for evaluation in sorted(self.results, key=lambda evaluation: evaluation.result.index)
-        )
-        body = b"".join(map(_line, [header, *(Source(source=source) for source in sources), *workers, *lines]))
-        return gzip.compress(body + _line(Seal(sha256=hashlib.sha256(body).hexdigest())), mtime=0)
-
-    def _cut(self, length: int) -> Export:
-        cut = (replace(evaluation, provenance=evaluation.provenance[:length]) for evaluation in self.results)
-        return replace(self, results=tuple(cut))
-
-
-def _line(form: Struct) -> bytes:
-    """A line of a file."""
-    return json.dumps(messages.document(form)).encode() + b"\n"
-
-
-def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
-    """The fields of a result that describe its computation."""
-    if computation is None:
-        return {}
-    times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
-    return {
-        "worker": machines[computation.machine],
-        **{name: None if at is None else round(at, 3) for name, at in times.items()},
-    }
+        """The file's content, see :func:`db.files.writing.written`."""
+        results = sorted(self.results, key=lambda evaluation: evaluation.result.index)
+        pairs = [(evaluation, self.computations.get(evaluation.result.index)) for evaluation in results]
+        content, _ = written(self.name, self.key, self.tasks, self.promise, lambda: pairs)
+        return content
 
 
 def origin(evaluation: Evaluation) -> str:

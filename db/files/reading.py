@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
 
 from db.errors import BadExport, CampaignMismatch
-from db.files.exports import LONGEST_SOURCES, Export
+from db.files.exports import Export
 from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source, Worker
 from db.files.messages import BadMessage, decoded, measurable, problem
 from db.files.promise import PromiseReader
+from db.files.writing import LONGEST_SOURCES
 from db.names import require_name
 from db.records import Computation, Machine
 from langford.errors import LangfordError

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from sqlalchemy import bindparam, insert, select, update
 
+from db.files.writing import Evaluated
 from db.records import Computation, Equipment, Machine
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
+from langford.result import Evaluation, PartialResult
 
 IMPORTED = "imported"
 """Name of the process of workers that are known from an export."""
 _IMPORTED = Worker.process == IMPORTED
-_COMPUTATIONS = (
+BATCH_ROWS = 5_000
+_RESULTS = (
     select(
         Result.task_index,
+        Result.value,
+        Result.residue,
+        Result.evaluated,
+        Result.seconds,
+        Result.provenance,
+        # Results that were imported without times, or decided by the operator, have no computation.
+        ((Voter.kind == VoterKind.WORKER) | _IMPORTED).label("is_known"),
         Attempt.granted,
         Attempt.began,
         Attempt.ended,
@@ -31,12 +42,12 @@ _COMPUTATIONS = (
         Worker.slurm_job,
         Worker.slurm_index,
     )
-    .join(Attempt, Attempt.id == Result.attempt_id)
-    .join(Worker, Worker.id == Attempt.worker_id)
-    .join(Voter, Voter.id == Worker.voter_id)
-    # Results that were imported without times, or decided by the operator, have no computation.
-    .where(Result.campaign_id == CAMPAIGN, (Voter.kind == VoterKind.WORKER) | _IMPORTED)
+    .outerjoin(Attempt, Attempt.id == Result.attempt_id)
+    .outerjoin(Worker, Worker.id == Attempt.worker_id)
+    .outerjoin(Voter, Voter.id == Worker.voter_id)
+    .where(Result.campaign_id == CAMPAIGN)
     .order_by(Result.task_index)
+    .execution_options(yield_per=BATCH_ROWS)
 )
 _KEEP = (
     update(Attempt)
@@ -47,18 +58,28 @@ _KEEP = (
 )
 
 
-def of_results(transaction: Transaction) -> dict[int, Computation]:
-    """The computations of the accepted results of a campaign, by task; unknown ones are omitted."""
+def of_results(transaction: Transaction) -> Iterator[Evaluated]:
+    """The accepted results of a campaign by task, each with its computation, read as they are iterated."""
     machines: dict[str, Machine] = {}
-    computations: dict[int, Computation] = {}
-    for index, granted, began, ended, worker_id, host, kind, *equipment in transaction.execute(_COMPUTATIONS):
-        machine = machines.setdefault(worker_id, Machine(len(machines), host, kind, Equipment(*equipment)))
-        if ended is not None:
-            # The clock may have been set back, and a late result may have begun after the end of its lease.
-            granted = min(granted, ended)
-            began = None if began is None else min(max(granted, began), ended)
-            computations[index] = Computation(machine, granted, began, ended)
-    return computations
+    rows: Iterable[Sequence[Any]] = transaction.execute(_RESULTS)
+    for row in rows:
+        index, value, residue, evaluated, seconds, provenance, is_known, *when, worker_id, host, kind = row[:13]
+        evaluation = Evaluation(PartialResult.from_text(index, value, residue, evaluated), seconds, provenance)
+        computation = None
+        if is_known:
+            machine = machines.get(worker_id)
+            if machine is None:
+                machine = machines[worker_id] = Machine(len(machines), host, kind, Equipment(*row[13:]))
+            computation = _computation(machine, *when)
+        yield evaluation, computation
+
+
+def _computation(machine: Machine, granted: float, began: float | None, ended: float | None) -> Computation | None:
+    if ended is None:
+        return None
+    # The clock may have been set back, and a late result may have begun after the end of its lease.
+    granted = min(granted, ended)
+    return Computation(machine, granted, None if began is None else min(max(granted, began), ended), ended)
 
 
 def keep(

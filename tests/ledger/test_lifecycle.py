@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import func, inspect, select
 
-from db import Ledger
+from db import Ledger, read_export
 from db.errors import BadName, LeasesRunning, NoSuchCampaign, TransactionUndone
 from db.schema.models import Base, Campaign
 from db.states import EventKind, Role, TaskState
@@ -101,7 +101,7 @@ def test_a_deleted_campaign_leaves_nothing_but_its_workers(where: str) -> None:
         before = numbers(ledger)
         assert all(before.values())  # it has rows in every table
         indices = indices_of(ledger)
-        campaign.delete(campaign.trusted_export()[0])
+        campaign.delete(campaign.trusted_export())
         assert indices_of(ledger) == indices
         assert numbers(ledger) == {
             **dict.fromkeys(before, 0),
@@ -127,17 +127,17 @@ def test_a_campaign_with_workers_is_not_deleted(ledger: Ledger) -> None:
     campaign.lease("a", 2, HOUR)
     before = numbers(ledger)
     with pytest.raises(LeasesRunning, match=f"2 tasks of {NAME} are with workers: .* `langford cancel {NAME}`"):
-        campaign.delete(campaign.export())
+        campaign.delete(campaign.trusted_export())
     assert numbers(ledger) == before
 
 
 def test_a_campaign_is_not_deleted_when_its_export_lacks_a_result(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
     finish(campaign, "a")
-    export = campaign.export()
+    export, kept = campaign.export(), campaign.trusted_export()
     before = numbers(ledger)
     with pytest.raises(TransactionUndone, match="nothing is deleted"):
-        campaign.delete(replace(export, results=export.results[:-1]))
+        campaign.delete(replace(kept, content=replace(export, results=export.results[:-1]).to_bytes()))
     assert numbers(ledger) == before
 
 
@@ -145,14 +145,15 @@ def test_the_results_that_are_kept_are_those_that_are_deleted(ledger: Ledger) ->
     """As many as before, but another one: votes have decided meanwhile."""
     campaign = new_campaign(ledger)
     finish(campaign, "a")
-    export = campaign.export()
+    export, kept = campaign.export(), campaign.trusted_export()
     wrong = replace(export.results[0], result=forged(0))
+    changed = replace(export, results=(wrong, *export.results[1:]))
     with pytest.raises(TransactionUndone, match="nothing is deleted"):
-        campaign.delete(replace(export, results=(wrong, *export.results[1:])))
+        campaign.delete(replace(kept, content=changed.to_bytes()))
     assert campaign.results() == TRUE
 
 
-def test_what_is_in_doubt_is_not_exported(ledger: Ledger) -> None:
+def test_what_is_in_doubt_is_not_exported(ledger: Ledger, tmp_path: Path) -> None:
     campaign = new_campaign(ledger)
     mine, late = campaign.lease("a", 2, HOUR)
     campaign.take_back("for b")
@@ -162,9 +163,11 @@ def test_what_is_in_doubt_is_not_exported(ledger: Ledger) -> None:
     campaign.take_back("for a")
     finish(campaign, "a")
     campaign.question([late.index])
-    kept, left_out = campaign.trusted_export()
-    assert left_out == sorted([mine.index, late.index])
-    assert {each.result for each in kept.results} == set(TRUE) - {TRUE[index] for index in left_out}
+    kept = campaign.trusted_export()
+    assert kept.left_out == tuple(sorted([mine.index, late.index]))
+    (tmp_path / "kept.gz").write_bytes(kept.content)
+    read = read_export(tmp_path / "kept.gz")
+    assert {each.result for each in read.results} == set(TRUE) - {TRUE[index] for index in kept.left_out}
     assert len(campaign.export().results) == TASKS
     campaign.delete(kept)
     assert ledger.campaigns() == []
@@ -174,7 +177,7 @@ def test_a_campaign_that_was_deleted_is_not_the_next_one(ledger: Ledger) -> None
     """SQLite gives its number again: a server that has it open would fill the new campaign with its results."""
     old = new_campaign(ledger)
     token = old.new_token(Role.WORKER)
-    old.delete(old.export())
+    old.delete(old.trusted_export())
     new = ledger.create_campaign(NAME, OTHER, plan_of(OTHER).work.tolist())
     token_of_new = new.new_token(Role.WORKER)
     assert old.role_of(token) is old.role_of(token_of_new) is None
@@ -182,7 +185,7 @@ def test_a_campaign_that_was_deleted_is_not_the_next_one(ledger: Ledger) -> None
         lambda: old.lease("a", 1, HOUR),
         lambda: old.deliver([]),
         lambda: old.rename("eleven"),
-        lambda: old.delete(old.export()),
+        lambda: old.delete(old.trusted_export()),
         old.cancel,
         old.results,
         old.standing,

@@ -107,7 +107,7 @@ def test_what_follows_soon_waits(campaign: Campaign) -> None:
 def test_the_account_of_a_campaign_is_deleted_with_it(campaign: Campaign) -> None:
     assert claim(campaign, DONE, 0) is not None
     finish(campaign, "a")
-    campaign.delete(campaign.export())
+    campaign.delete(campaign.trusted_export())
     with campaign.database.reading() as connection:
         assert connection.scalar(select(func.count()).select_from(Notice)) == 0
 

@@ -88,13 +88,14 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         campaign = ledger.campaign(name)
         if file.exists():
             raise BadInput(f"{file} exists, and the export of {name} would replace it: give another --out")
-        kept, doubtful = campaign.trusted_export()
-        what = f"{name} with results of {len(kept.results):,} of its {several(kept.tasks, 'task')}"
+        kept = campaign.trusted_export()
+        doubtful = kept.left_out
+        what = f"{name} with results of {kept.results:,} of its {several(campaign.tasks, 'task')}"
         if doubtful:
             what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
         if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
             raise BadInput(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
-        signing.write(file, kept.to_bytes(), key=None)
+        signing.write(file, kept.content, key=None)
         try:
             # What cannot be read back is not kept.
             exchange.validated(file)
@@ -103,10 +104,10 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
             file.unlink()
             raise
     if as_json:
-        document = {"campaign": name, "results": len(kept.results), "left_out": doubtful, "file": str(file)}
+        document = {"campaign": name, "results": kept.results, "left_out": doubtful, "file": str(file)}
         display.print_json({**document, **promise_document(kept.promise)})
     else:
-        show(f"{name} is deleted; {several(len(kept.results), 'result')} kept in {file}")
+        show(f"{name} is deleted; {several(kept.results, 'result')} kept in {file}")
         show(f"promise   {in_words(kept.promise)}")
         if doubtful:
             print(f"{several(len(doubtful), 'result')} in doubt lost")

@@ -41,9 +41,10 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
     """
     with Ledger(address) as ledger:
-        exported, doubtful = ledger.campaign(name).trusted_export()
-    file = out or Path(f"{name}.jsonl.gz")
-    signature = signing.write(file, exported.to_bytes(), key)
+        campaign = ledger.campaign(name)
+        exported = campaign.trusted_export()
+    file, doubtful = out or Path(f"{name}.jsonl.gz"), exported.left_out
+    signature = signing.write(file, exported.content, key)
     if doubtful:
         display.say(
             f"{several(len(doubtful), 'result')} in doubt left out (first: task {doubtful[0]}): settle this with "
@@ -52,16 +53,16 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     if as_json:
         document = {
             "campaign": name,
-            "results": len(exported.results),
+            "results": exported.results,
             "left_out": doubtful,
-            "tasks": exported.tasks,
+            "tasks": campaign.tasks,
             "file": str(file),
             "signature": None if signature is None else str(signature),
             **promise_document(exported.promise),
         }
         display.print_json(document)
         return
-    show(f"{len(exported.results)} of {several(exported.tasks, 'result')} of {name} in {file}")
+    show(f"{exported.results} of {several(campaign.tasks, 'result')} of {name} in {file}")
     show(f"promise   {in_words(exported.promise)}")
     if signature is not None:
         show(f"signed in {signature}")

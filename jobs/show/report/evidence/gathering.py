@@ -225,7 +225,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
         if history.tasks > MOST_HASHED:
             return found
-        content = campaign.trusted_export()[0].to_bytes()
+        content = campaign.trusted_export().content
         return replace(found, exports=((f"{campaign.name}.jsonl.gz", hashlib.sha256(content).hexdigest()),))
     if len(history.results.task) == history.tasks:
         return found

@@ -1,0 +1,131 @@
+"""Exports as bytes (:mod:`db.files.exports`), without the results of a campaign in memory: they are read twice."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from msgspec import Struct
+
+from db.files import messages
+from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source, Worker
+from db.files.promise import Promise
+from db.records import Computation, Machine
+from langford.methods import PlanKey
+from langford.result import Evaluation
+
+LONGEST_SOURCES = 16 * 2**20
+"""Maximum number of characters of the provenances of one file."""
+GZIP = 31
+"""The format of gzip, in zlib's numbers."""
+Evaluated = tuple[Evaluation, Computation | None]
+"""A result, and when and where it was computed; None: unknown."""
+
+
+@dataclass(frozen=True)
+class TrustedFile:
+    """An export of the results that are not in doubt.
+
+    Attributes:
+        content: of the file.
+        results: their number.
+        promise: that it states.
+        left_out: the tasks whose results are in doubt.
+    """
+
+    content: bytes
+    results: int
+    promise: Promise | None
+    left_out: tuple[int, ...]
+
+
+def written(
+    name: str, key: PlanKey, tasks: int, promise: Promise | None, results: Callable[[], Iterable[Evaluated]]
+) -> tuple[bytes, int]:
+    """The content of a file of results, and their number.
+
+    If the provenances are too long together, all are cut to the same length.
+
+    Args:
+        name, key, tasks, promise: see :class:`db.files.exports.Export`.
+        results: gives them by task, the same each time.
+    """
+    sources: set[str] = set()
+    machines: dict[Machine, int] = {}
+    number = 0
+    for evaluation, computation in results():
+        number += 1
+        sources.add(evaluation.provenance)
+        if computation is not None:
+            machines.setdefault(computation.machine, len(machines))
+    cut = LONGEST_SOURCES // len(sources) if sum(map(len, sources)) > LONGEST_SOURCES else None
+    numbers = {source: place for place, source in enumerate(sorted({source[:cut] for source in sources}))}
+    promise = None if promise is None else promise.renumbered()
+    header = Header(
+        format=FORMAT if promise is None else WITH_PROMISE,
+        campaign=name,
+        problem=key.problem.name,
+        method=key.method,
+        depth=key.depth,
+        seed=key.seed,
+        tasks=tasks,
+        sources=len(numbers),
+        workers=len(machines),
+        results=number,
+        **({} if promise is None else promise.header()),
+    )
+
+    def forms() -> Iterator[Struct]:
+        yield header
+        for source in numbers:
+            yield Source(source=source)
+        for machine in machines:
+            yield Worker(**Worker.fields_of(machine.host, machine.device_kind, machine.equipment))
+        for evaluation, computation in results():
+            result = evaluation.result
+            yield Line(
+                task=result.index,
+                value=str(result.value),
+                residue=str(result.residue),
+                evaluated=str(result.evaluated),
+                seconds=round(evaluation.seconds, 6),
+                source=numbers[evaluation.provenance[:cut]],
+                **_history(computation, machines),
+                **({} if promise is None else promise.fields(result.index)),
+            )
+
+    return _sealed(forms()), number
+
+
+def _sealed(forms: Iterable[Struct]) -> bytes:
+    """The lines of a file, compressed, with their seal."""
+    content, digest = io.BytesIO(), hashlib.sha256()
+    stream = zlib.compressobj(9, wbits=GZIP)  # the bytes of gzip.compress without a time
+    for form in forms:
+        line = _line(form)
+        digest.update(line)
+        content.write(stream.compress(line))
+    content.write(stream.compress(_line(Seal(sha256=digest.hexdigest()))))
+    content.write(stream.flush())
+    return content.getvalue()
+
+
+def _line(form: Struct) -> bytes:
+    """A line of a file."""
+    return json.dumps(messages.document(form)).encode() + b"\n"
+
+
+def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
+    """The fields of a result that describe its computation."""
+    if computation is None:
+        return {}
+    times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
+    return {
+        "worker": machines[computation.machine],
+        **{name: None if at is None else round(at, 3) for name, at in times.items()},
+    }
