@@ -24,10 +24,9 @@ from langford.methods import METHODS
 from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
-from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, run_here
 from tests.support.databases import new_ledger
 from tests.support.order import in_turn
-from tests.support.preloaded import Preparation, preloaded
 
 # The same examples in every run: the tests of a change do not depend on chance.
 settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -114,12 +113,8 @@ def langford(tmp_path: Path) -> Run:
         **options: object,
     ) -> subprocess.CompletedProcess[str]:
         changed = {name for name in variables or {} if not name.startswith("LANGFORD_")}
-        if not (options or changed):
-            prepare: Preparation = (
-                "tests.support.preloaded:adapt",
-                {"values": values or {}, "in_process": in_process},
-            )
-            return preloaded().run(list(arguments), cwd, ENVIRONMENT | (variables or {}), TIMEOUT, host, prepare)
+        if in_process and not (options or changed):
+            return run_here(arguments, cwd, variables, values, host)
         assert values is None
         return subprocess.run(
             [*command_on(host), *arguments],

@@ -2,13 +2,28 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import platform
 import re
+import signal
 import subprocess
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from importlib import import_module
+from io import TextIOWrapper
 from pathlib import Path
+from typing import TextIO
 
+import pytest
+
+from jobs.pools.in_process import InProcessPool
+from jobs.pools.process_pool import WorkerPool
+from jobs.run.loop import Run as RunLoop
+from langford.cli.campaigns.running import work_off
+from langford.cli.main import main
 from langford.steps import compiling_words
 
 COMMAND = [sys.executable, "-m", "langford"]
@@ -28,11 +43,67 @@ def command_on(host: str | None) -> list[str]:
     return [sys.executable, "-c", f"{ELSEWHERE.format(host=host)}from langford.cli.main import main; main()"]
 
 
+STOPPING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2)
+"""Signals that a command handles."""
 ENVIRONMENT = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 """The fixture ``langford``: arguments of the command → the ended process."""
 Mpirun = Callable[..., "subprocess.Popen[str]"]
 """The fixture ``mpirun``: number of ranks, arguments of the command → the process."""
+
+
+def run_here(
+    arguments: Sequence[str],
+    folder: Path,
+    variables: Mapping[str, str | None] | None = None,
+    values: Mapping[str, object] | None = None,
+    host: str | None = None,
+) -> subprocess.CompletedProcess[str]:
+    """Run ``langford`` in this process, as in one of its own: its exit code, and what it prints.
+
+    It evaluates tasks itself: it starts no processes for them, which take a second.
+
+    Args:
+        arguments, folder: its arguments, and its working folder.
+        variables: changes of its environment; None: it has no such variable.
+        values: other values of constants, by "module:name".
+        host: the name of the machine, as the command sees it; None: its own.
+    """
+    with ExitStack() as restored:
+        changed = restored.enter_context(pytest.MonkeyPatch.context())
+        changed.chdir(folder)
+        for name, value in {"COLUMNS": "120", "NO_COLOR": "1", **(variables or {})}.items():
+            changed.delenv(name, raising=False) if value is None else changed.setenv(name, value)
+        if host is not None:
+            changed.setattr(platform, "node", lambda: host)
+        for function in (RunLoop.__init__, work_off):
+            pools = tuple(
+                InProcessPool if value is WorkerPool else value for value in function.__defaults__ or ()
+            )
+            changed.setattr(function, "__defaults__", pools)
+        for reference, value in (values or {}).items():
+            module, _, name = reference.partition(":")
+            changed.setattr(import_module(module), name, value)
+        changed.setattr(sys, "argv", ["langford", *arguments])
+        changed.setattr(sys.modules["__main__"], "__package__", None)  # the name of a program that click prints
+        for stream in ("stdout", "stderr"):
+            file = restored.enter_context(tempfile.TemporaryFile())
+            changed.setattr(sys, stream, TextIOWrapper(file, encoding="utf-8", write_through=True))
+        changed.setattr(sys, "stdin", restored.enter_context(open(os.devnull)))
+        for number in STOPPING:
+            restored.callback(signal.signal, number, signal.getsignal(number))
+        restored.callback(gc.unfreeze)  # a command freezes all at its end, which is not the end here
+        with pytest.raises(SystemExit) as ended:
+            main()
+        code = ended.value.code
+        assert isinstance(code, int)
+        return subprocess.CompletedProcess(arguments, code, _written(sys.stdout), _written(sys.stderr))
+
+
+def _written(stream: TextIO) -> str:
+    stream.seek(0)
+    with open(stream.fileno(), encoding="utf-8", closefd=False) as file:
+        return file.read()
 
 
 def without_announcement(errors: str) -> str:
