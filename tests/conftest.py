@@ -24,7 +24,7 @@ from langford.methods import METHODS
 from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
-from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, run_here
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
 from tests.support.databases import new_ledger
 from tests.support.order import in_turn
 
@@ -112,8 +112,7 @@ def langford(tmp_path: Path) -> Run:
         in_process: bool = True,
         **options: object,
     ) -> subprocess.CompletedProcess[str]:
-        changed = {name for name in variables or {} if not name.startswith("LANGFORD_")}
-        if in_process and not (options or changed):
+        if in_process and not options and may_change(variables or {}):
             return run_here(arguments, cwd, variables, values, host)
         assert values is None
         return subprocess.run(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import sys
-from io import TextIOWrapper
 from pathlib import Path
 
 import pytest
 
 from langford.cli.output.characters import IN_ASCII, READABLE
 from tests.support.cases import few
-from tests.support.command_line import ENVIRONMENT
+from tests.support.command_line import ENVIRONMENT, run_here
 from tests.support.preloaded import Preparation, preloaded
 from tests.support.terminals import Terminal
 
@@ -46,26 +44,17 @@ STYLED = ["--help", "count 13", "draw 7 --seed 1", f"status {NAME}", "query even
 ADAPTED: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
 
 
-def speak_ascii() -> None:
-    """Have standard output and standard error show nothing but ASCII."""
-    for stream in (sys.stdout, sys.stderr):
-        assert isinstance(stream, TextIOWrapper)
-        stream.reconfigure(encoding="ascii")
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """With a ledger that has a finished campaign."""
     made = tmp_path_factory.mktemp("terminals")
-    run = ["run", "langford", "8", "--depth", "4", "--name", NAME]
-    assert preloaded().run(run, made, ENVIRONMENT, 60, prepare=ADAPTED).returncode == 0
+    assert run_here(["run", "langford", "8", "--depth", "4", "--name", NAME], made).returncode == 0
     return made
 
 
 @pytest.mark.parametrize("command", few(COMMANDS, 12))
 def test_ascii_is_enough(folder: Path, command: str) -> None:
-    prepare: Preparation = (f"{__name__}:speak_ascii", {})
-    done = preloaded().run(command.split(), folder, ENVIRONMENT, 60, prepare=prepare)
+    done = run_here(command.split(), folder, encoding="ascii")
     said = done.stdout + done.stderr
     assert done.returncode == 0, said
     assert said.isascii()

@@ -18,9 +18,8 @@ from langford.cli.main import cli
 from tests.support.browsers import browser, tab
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, finish, forged, new_campaign
 from tests.support.cases import exhaustive
-from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.command_line import Run
 from tests.support.databases import new_ledger
-from tests.support.preloaded import Preparation, preloaded
 
 __all__ = ["browser"]
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
@@ -104,17 +103,14 @@ def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> Non
     assert "The count is wrong" in (tmp_path / f"{NAME}.html").read_text()
 
 
-def lack(package: str) -> None:
-    """Have this process know no such package, and no module that needs it."""
-    for name in [name for name in sys.modules if name.startswith("jobs.show.report")]:
-        del sys.modules[name]
-    sys.modules[package] = None  # type: ignore[assignment]
-
-
 @pytest.mark.parametrize(("package", "file"), [("matplotlib", "r.html"), ("jinja2", "r.html"), ("fpdf", "r.pdf")])
-def test_a_report_says_which_package_it_needs(folder: Path, package: str, file: str) -> None:
-    lacking: Preparation = (f"{__name__}:{lack.__name__}", {"package": package})
-    done = preloaded().run(["report", NAME, "-o", file], folder, ENVIRONMENT, 60, prepare=lacking)
+def test_a_report_says_which_package_it_needs(
+    folder: Path, langford: Run, monkeypatch: pytest.MonkeyPatch, package: str, file: str
+) -> None:
+    for name in [name for name in sys.modules if name.startswith("jobs.show.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    done = langford("report", NAME, "-o", file)
     assert done.returncode == 2
     assert done.stderr == f"langford: a report needs {package}: pip install 'langford[report]'\n"
     assert not (folder / file).exists()

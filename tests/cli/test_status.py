@@ -248,14 +248,14 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     assert "Traceback" not in text
 
 
-def test_a_table_of_eighty_columns(tmp_path: Path) -> None:
+def test_a_table_of_eighty_columns(langford: Run, tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)
         for number in range(3):
             ledger.enrol(f"worker-{number}", f"gpu-partition-node-012{number}.cluster", "1")
             campaign.lease(f"worker-{number}", 2, 600)
     for width in ("80", "50"):
-        shown = preloaded().run(["status"], tmp_path, {**ENVIRONMENT, "COLUMNS": width}, 60)
+        shown = langford("status", variables={"COLUMNS": width})
         rows = [line for line in shown.stdout.splitlines() if line.startswith("worker-")]
         assert len(rows) == 3
         assert all(re.search(r" gpu-partition-node-012\d\.cluster ", row) for row in rows)

@@ -553,7 +553,7 @@ if "--multiprocessing-fork" in sys.orig_argv:
 
 
 @pytest.mark.exhaustive
-def test_a_table_of_worker_processes_survives_a_kill(tmp_path: Path) -> None:
+def test_a_table_of_worker_processes_survives_a_kill(langford: Run, tmp_path: Path) -> None:
     """Of four tasks by two processes."""
     command = ["table", "hooked-skolem", "--from", "14", "--to", "14", "--workers", "2", "--format", "csv"]
     prepare: Preparation = (f"{__name__}:{start_processes.__name__}", {})
@@ -561,7 +561,7 @@ def test_a_table_of_worker_processes_survives_a_kill(tmp_path: Path) -> None:
     done, code, _ = stopped_by(signal.SIGKILL, tmp_path, command, 1, prepare, **variables)
     assert code == -signal.SIGKILL
     assert done in (1, 2)
-    again = preloaded().run(command, tmp_path, ENVIRONMENT, 100, prepare=prepare)
+    again = langford(*command)
     assert again.returncode == 0, again.stderr
     [row] = rows(again.stdout)
     assert (row["count"], row["known"]) == (str(PUBLISHED["hooked-skolem", 2][14]), "A004076")

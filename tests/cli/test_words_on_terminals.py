@@ -13,8 +13,8 @@ import pytest
 
 from db import Database
 from tests.support.cases import exhaustive
-from tests.support.command_line import ENVIRONMENT, Run
-from tests.support.preloaded import Preparation, preloaded
+from tests.support.command_line import ENVIRONMENT, Run, run_here
+from tests.support.preloaded import preloaded
 from tests.support.terminals import shown
 
 EVIL = 'a\x1b]0;b\x07\x1b[2J\x9b31m\x7f\r\n\u202e\u2066\u200e\u2028\u200b\u00ad\U000e0001,"d'
@@ -33,9 +33,8 @@ SQL = "SELECT host, process, kernels, device_model FROM worker"
 def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger in which every text of a worker is evil."""
     made = tmp_path_factory.mktemp("evil")
-    adapted: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
     for command in (["run", "langford", "8", "--depth", "4", "--name", NAME], ["token", NAME, "--label", "board"]):
-        assert preloaded().run(command, made, ENVIRONMENT, 60, prepare=adapted).returncode == 0
+        assert run_here(command, made).returncode == 0
     with Database(str(made / "langford.db")) as database, database.writing() as connection:
         for table, columns in COLUMNS.items():
             for column in columns:

@@ -17,8 +17,7 @@ from langford.estimation import Estimate
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
-from tests.support.command_line import ENVIRONMENT, Run
-from tests.support.preloaded import Preparation, preloaded
+from tests.support.command_line import Run, run_here
 
 NAME = "langford-12-polyphase-8"
 STEP = 1 << 22
@@ -40,9 +39,7 @@ def raised(export: Export, index: int, by: int) -> Export:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A ledger with the finished campaign."""
     made = tmp_path_factory.mktemp("finished")
-    adapted: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
-    command = ["run", "langford", "12", "--depth", "8"]
-    assert preloaded().run(command, made, ENVIRONMENT, 60, prepare=adapted).returncode == 0
+    assert run_here(["run", "langford", "12", "--depth", "8"], made).returncode == 0
     return made / "langford.db"
 
 

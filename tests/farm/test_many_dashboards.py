@@ -18,9 +18,13 @@ import pytest
 from db.states import Role
 from jobs.farm.api.streams import MOST_OF_A_TOKEN, MOST_STREAMS
 from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS
+from jobs.farm.guard.precedence import THREADS, Precedence
 from tests.farm.farm import LONG_CAMPAIGN, NAME, Farm
 from tests.support.command_line import ENVIRONMENT
 from tests.support.ports import free_port
+
+FILES_OF_A_CONNECTION = 3
+"""Of a ledger in SQLite: its file, its log, and the index of that."""
 
 
 @pytest.fixture
@@ -77,14 +81,15 @@ def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
 
 
 def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
+    """They share the threads that strangers, readers and statuses have, and the connections that those have."""
     process = psutil.Process(farm.server.pid)
+    threads, files = process.num_threads(), len(process.open_files())
+    shared = THREADS[Precedence.STRANGER] + THREADS[Precedence.READER] + 1
     with ExitStack() as opened:
-        opened.callback(Dashboards(farm, 5).close)
-        threads, files = process.num_threads(), len(process.open_files())
         watching = Dashboards(farm, 2 * STRANGERS_PER_ADDRESS)
         opened.callback(watching.close)
-        assert process.num_threads() <= threads + 2
-        assert len(process.open_files()) <= files + 2
+        assert process.num_threads() <= threads + shared
+        assert len(process.open_files()) <= files + FILES_OF_A_CONNECTION * shared
         strangers = [opened.enter_context(socket.create_connection(("127.0.0.1", farm.port))) for _ in range(10)]
         headers = {"Authorization": f"Bearer {farm.token}"}
         assert httpx.get(f"http://127.0.0.1:{farm.port}/campaigns/{NAME}", headers=headers).status_code == 200

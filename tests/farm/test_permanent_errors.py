@@ -100,10 +100,9 @@ def test_permanent_errors_of_a_server_with_tls(
 @pytest.mark.parametrize(
     "proxy", ["http://[::1", "ftp://user:secret@proxy", "socks5://proxy:1080", "http://proxy:x"]
 )
-def test_proxies_that_cannot_be(tmp_path: Path, proxy: str) -> None:
+def test_proxies_that_cannot_be(langford: Run, proxy: str) -> None:
     command = ["work", f"https://farm.invalid/{NAME}", "--outbox", "outbox", "--time-limit", "5"]
-    environment = {**ENVIRONMENT, "ALL_PROXY": proxy, "LANGFORD_TOKEN": "a-secret-token"}
-    done = preloaded().run(command, tmp_path, environment, timeout=60)
+    done = langford(*command, variables={"ALL_PROXY": proxy, "LANGFORD_TOKEN": "a-secret-token"})
     assert done.returncode == 2, done.stderr
     assert done.stderr.startswith("langford: cannot use the proxies of the environment")
     assert len(done.stderr.splitlines()) == 1

@@ -12,7 +12,7 @@ import pytest
 from db import read_export
 from db.look.overview.figures import Arrival, Running
 from db.look.overview.time_left.forecast import ENOUGH_RESULTS, estimate
-from db.look.overview.time_left.schedule import DeviceGroup, Remaining
+from db.look.overview.time_left.schedule import DeviceGroup, Remaining, seconds_to_last
 from langford.speed import LEAST_SHARE
 from tests.support.cases import exhaustive
 from tests.support.replays import (
@@ -125,6 +125,17 @@ def test_a_worker_that_names_any_number_of_devices_costs_no_memory() -> None:
         tracemalloc.stop()
         assert found is not None
         assert peak < 1_000_000
+
+
+def test_a_copy_of_a_task_takes_no_time_of_its_own() -> None:
+    """Two workers hold one task, and then one each: what waits begins when a device of theirs is free."""
+    groups = [DeviceGroup(name, "a core", 1, START, None) for name in "ab"]
+    for second, left in ((0, 10.0), (1, 20.0)):
+        running = [
+            Running(task, worker, 10.0, False, START, True, 60.0) for task, worker in ((0, "a"), (second, "b"))
+        ]
+        remaining = Remaining(0.5, [(10.0, 1)], running)
+        assert seconds_to_last(START, remaining, groups, lambda model, work: work) == left
 
 
 class Compared(float):

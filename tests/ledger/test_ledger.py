@@ -310,6 +310,9 @@ def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
     assert {task.failures for task in campaign.task_records()} == {0}
     assert campaign.renew([*guesses, first, second], HOUR) == {first.attempt, second.attempt}
     assert deliver(campaign, first, TRUE[first.index]) is None
+    campaign.deliver([delivery(guess, TRUE[guess.index]) for guess in guesses])
+    told = campaign.history().events[-1].detail
+    assert told == f"3 results without the nonce of an attempt (first: attempt {first.attempt})"
 
 
 def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campaign: Campaign) -> None:

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from io import TextIOWrapper
@@ -52,12 +52,18 @@ Mpirun = Callable[..., "subprocess.Popen[str]"]
 """The fixture ``mpirun``: number of ranks, arguments of the command → the process."""
 
 
+def may_change(names: Iterable[str]) -> bool:
+    """Whether no module reads variables of these names at its import: such a command needs no start of its own."""
+    return all(name.startswith("LANGFORD_") or name.upper().endswith(("_PROXY", "COLUMNS")) for name in names)
+
+
 def run_here(
     arguments: Sequence[str],
     folder: Path,
     variables: Mapping[str, str | None] | None = None,
     values: Mapping[str, object] | None = None,
     host: str | None = None,
+    encoding: str = "utf-8",
 ) -> subprocess.CompletedProcess[str]:
     """Run ``langford`` in this process, as in one of its own: its exit code, and what it prints.
 
@@ -68,6 +74,7 @@ def run_here(
         variables: changes of its environment; None: it has no such variable.
         values: other values of constants, by "module:name".
         host: the name of the machine, as the command sees it; None: its own.
+        encoding: that of its output and its errors.
     """
     with ExitStack() as restored:
         changed = restored.enter_context(pytest.MonkeyPatch.context())
@@ -77,9 +84,7 @@ def run_here(
         if host is not None:
             changed.setattr(platform, "node", lambda: host)
         for function in (RunLoop.__init__, work_off):
-            pools = tuple(
-                InProcessPool if value is WorkerPool else value for value in function.__defaults__ or ()
-            )
+            pools = tuple(InProcessPool if value is WorkerPool else value for value in function.__defaults__ or ())
             changed.setattr(function, "__defaults__", pools)
         for reference, value in (values or {}).items():
             module, _, name = reference.partition(":")
@@ -88,7 +93,7 @@ def run_here(
         changed.setattr(sys.modules["__main__"], "__package__", None)  # the name of a program that click prints
         for stream in ("stdout", "stderr"):
             file = restored.enter_context(tempfile.TemporaryFile())
-            changed.setattr(sys, stream, TextIOWrapper(file, encoding="utf-8", write_through=True))
+            changed.setattr(sys, stream, TextIOWrapper(file, encoding=encoding, write_through=True))
         changed.setattr(sys, "stdin", restored.enter_context(open(os.devnull)))
         for number in STOPPING:
             restored.callback(signal.signal, number, signal.getsignal(number))

@@ -4,7 +4,7 @@ Half of the processor time of all tests went into the same imports, again and ag
 its first line on: its own arguments, folder, environment, streams, process and exit.  What it inherits is modules
 alone, so a command whose variables may change what a module does at its import is started as usual.
 
-Tests call :meth:`Preloaded.run` and :meth:`Preloaded.start`.  Shells start :attr:`Preloaded.program`, whose child
+Tests call :meth:`Preloaded.start`.  Shells start :attr:`Preloaded.program`, whose child
 gets its streams and its signals, and which ends as that does.
 """
 
@@ -29,7 +29,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
-from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -41,7 +40,7 @@ from jobs.run.loop import Run
 from langford import process
 from langford.cli import main
 from langford.cli.campaigns.running import work_off
-from tests.support.command_line import ELSEWHERE, ENVIRONMENT, write_program
+from tests.support.command_line import ELSEWHERE, ENVIRONMENT, may_change, write_program
 from tests.support.compiled_statements import compile_statements
 
 ROOT = Path(__file__).parents[2]
@@ -104,28 +103,6 @@ class Preloaded:
     def _end(self) -> None:
         os.close(self._held)
         self._process.wait()
-
-    def run(
-        self,
-        arguments: list[str],
-        cwd: Path,
-        environment: Mapping[str, str],
-        timeout: float,
-        host: str | None = None,
-        prepare: Preparation | None = None,
-    ) -> subprocess.CompletedProcess[str]:
-        """Like :func:`subprocess.run` of ``langford`` with arguments; ``host``, ``prepare``: see :meth:`start`."""
-        with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-            command = self.start(
-                arguments, cwd, environment, stdout=output, stderr=errors, host=host, prepare=prepare
-            )
-            try:
-                code = command.wait(timeout)
-            except subprocess.TimeoutExpired:
-                command.kill()
-                command.wait()
-                raise subprocess.TimeoutExpired(arguments, timeout, _text(output), _text(errors)) from None
-            return subprocess.CompletedProcess(arguments, code, _text(output), _text(errors))
 
     def start(
         self,
@@ -247,10 +224,7 @@ class Command:
 
 def is_preloaded_for(environment: Mapping[str, str]) -> bool:
     """Whether a command with these variables needs no start of its own: no module reads them at its import."""
-    return all(
-        ENVIRONMENT.get(name) == value or name.startswith("LANGFORD_") or name.upper().endswith("_PROXY")
-        for name, value in environment.items()
-    )
+    return may_change(name for name, value in environment.items() if ENVIRONMENT.get(name) != value)
 
 
 PROGRAM = """#!{python} -IS
@@ -295,11 +269,6 @@ os._exit(os.WEXITSTATUS(status))
 """
 """For shells.  Where a usual start matters, it is one: at a terminal, with closed streams, in a folder that is
 gone, under MPI, and with other variables of Python or of a locale than the tests have."""
-
-
-def _text(stream: IO[bytes]) -> str:
-    stream.seek(0)
-    return TextIOWrapper(stream, encoding="utf-8", newline=None).read()
 
 
 @cache

@@ -211,16 +211,11 @@ def results_of_workers(folder: Path) -> list[int]:
     return np.bincount(history.results.worker, minlength=len(history.workers or ())).tolist()
 
 
-def take_long() -> None:
-    """Have each task take an hour, as a run of this process hears of it."""
+def test_a_time_limit_drains(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Within an hour's limit the first task, which takes an hour, leaves no time for another one."""
     saw = TimeLimit.saw
-    TimeLimit.saw = lambda self, work, _: saw(self, work, 3600.0)  # type: ignore[method-assign]
-
-
-def test_a_time_limit_drains(langford: Run, tmp_path: Path) -> None:
-    """Within an hour's limit the first task leaves no time for another one."""
-    prepare: Preparation = (f"{__name__}:{take_long.__name__}", {})
-    limited = preloaded().run([*CAMPAIGN, "--time-limit", "1:00:00"], tmp_path, ENVIRONMENT, 120, prepare=prepare)
+    monkeypatch.setattr(TimeLimit, "saw", lambda self, work, _: saw(self, work, 3600.0))
+    limited = langford(*CAMPAIGN, "--time-limit", "1:00:00")
     assert limited.returncode == 3, limited.stderr
     assert "time limit is near" in limited.stderr
     [status] = json.loads(langford("status", "--json").stdout)

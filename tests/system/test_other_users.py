@@ -19,8 +19,7 @@ import pytest
 from langford.kernels.cache import cache_folder
 from langford.provenance import kernel_hash
 from tests.support.cases import exhaustive
-from tests.support.command_line import COMMAND, ENVIRONMENT, planted
-from tests.support.preloaded import preloaded
+from tests.support.command_line import COMMAND, ENVIRONMENT, planted, run_here
 
 STRANGER = 12345
 PLANTED_CODE = 99
@@ -105,7 +104,7 @@ def copy_kernels(folder: Path) -> None:
 @pytest.fixture(scope="module", autouse=True)
 def compiled() -> None:
     """The kernels of the count are compiled for tests."""
-    assert preloaded().run(COUNT, Path.cwd(), ENVIRONMENT, 240).returncode == 0
+    assert run_here(COUNT, Path.cwd()).returncode == 0
 
 
 @pytest.fixture
