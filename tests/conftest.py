@@ -6,7 +6,6 @@ import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -21,7 +20,6 @@ import tests.support.inheritance  # noqa: F401  (before all others)
 from db import Ledger
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
-from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
@@ -36,7 +34,7 @@ TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 WAITING_PROCESSES = 4
 """Test processes more than there are cores."""
-COLLECTING = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--dist", "no"]
+COLLECT = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--dist", "no"]
 unexpected_skips: list[str] = []
 
 
@@ -47,15 +45,16 @@ def pytest_configure(config: pytest.Config) -> None:
     compiled = cache_folder() / "compiled-for-tests"
     if not compiled.exists():
         calls = [*(["count", "8", "--method", method] for method in METHODS), ["estimate", "8"]]
-        commands = [COLLECTING, *([*COMMAND, *arguments] for arguments in calls)]
+        commands = [[*COLLECT, *config.args], *([*COMMAND, *arguments] for arguments in calls)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(partial(_run, folder=config.rootpath), commands))
         compiled.touch()
 
 
 def _run(command: list[str], folder: Path) -> None:
+    # What fails here fails again in a test, or when the tests are collected, and is said there.
     environment = {**ENVIRONMENT, "PYTEST_ADDOPTS": ""}
-    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)
+    subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=False)
 
 
 def pytest_xdist_auto_num_workers() -> int:
@@ -181,20 +180,3 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("mounting a small disk needs root")
     yield folder
     subprocess.run(["umount", str(folder)], check=True)
-
-
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
-    missing = [name for name in PROGRAMS if shutil.which(name) is None]
-    if missing or os.geteuid():
-        pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
-    # munged wants every folder above its socket to be nobody else's.
-    folder = Path(tempfile.mkdtemp(prefix="langford-slurm-", dir="/var/tmp"))
-    folder.chmod(0o755)
-    made = Cluster(folder, nodes=4)
-    try:
-        made.start()
-        yield made
-    finally:
-        made.stop()
-    shutil.rmtree(folder, ignore_errors=True)
