@@ -111,13 +111,15 @@ def langford(tmp_path: Path) -> Run:
         in_process: bool = True,
         **options: object,
     ) -> subprocess.CompletedProcess[str]:
-        if in_process and not options and may_change(variables or {}):
-            return run_here(arguments, cwd, variables, values, host)
+        environment = ENVIRONMENT | (variables or {})
+        changed = [name for name, value in environment.items() if os.environ.get(name) != value]
+        if in_process and not options and may_change(changed):
+            return run_here(arguments, cwd, {name: environment[name] for name in changed}, values, host)
         assert values is None
         return subprocess.run(
             [*command_on(host), *arguments],
             cwd=cwd,
-            env=ENVIRONMENT | (variables or {}),
+            env=environment,
             capture_output=True,
             text=True,
             timeout=TIMEOUT,

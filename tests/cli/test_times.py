@@ -62,5 +62,8 @@ def test_whole_nodes_are_asked_for(langford: Run) -> None:
 
 
 def test_the_help_names_the_unit_of_a_bare_number(langford: Run) -> None:
-    for command, unit in ((["run"], "seconds, MM:SS"), (["slurm", "keep"], "minutes, as for sbatch, MM:SS")):
+    for command, unit in (
+        (["run"], "seconds or as MM:SS"),
+        (["slurm", "keep"], "minutes, as for sbatch, MM:SS"),
+    ):
         assert unit in " ".join(langford(*command, "--help").stdout.split())

@@ -22,7 +22,7 @@ from langford.cli.main import cli
 from langford.cli.output.terminal import plain
 from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
-from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.command_line import Run
 from tests.support.databases import fresh_database, new_ledger
 from tests.support.servers import Server
 
@@ -285,7 +285,7 @@ def test_a_token_does_not_travel_in_clear_text(
     langford: Run, campaign_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert langford("token", NAME, "--out", "t").returncode == 0
-    monkeypatch.setitem(ENVIRONMENT, "LANGFORD_TOKEN", "t")
+    monkeypatch.setenv("LANGFORD_TOKEN", "t")
     for host in ("farm", "10.1.2.3", "127.0.0.1.evil.example", "localhost.evil.example", "[2001:db8::1]"):
         submit = ["slurm", "submit", NAME, "--server", f"http://{host}:8765", "--time", "9:00", "--dry-run"]
         for command in (["work", f"http://{host}:8765/{NAME}"], submit):

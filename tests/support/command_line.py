@@ -54,13 +54,15 @@ Mpirun = Callable[..., "subprocess.Popen[str]"]
 
 def may_change(names: Iterable[str]) -> bool:
     """Whether no module reads variables of these names at its import: such a command needs no start of its own."""
-    return all(name.startswith("LANGFORD_") or name.upper().endswith(("_PROXY", "COLUMNS")) for name in names)
+    return all(
+        name.startswith("LANGFORD_") or name.upper().endswith(("_PROXY", "COLUMNS", "COLOR")) for name in names
+    )
 
 
 def run_here(
     arguments: Sequence[str],
     folder: Path,
-    variables: Mapping[str, str | None] | None = None,
+    variables: Mapping[str, str] | None = None,
     values: Mapping[str, object] | None = None,
     host: str | None = None,
     encoding: str = "utf-8",
@@ -71,7 +73,7 @@ def run_here(
 
     Args:
         arguments, folder: its arguments, and its working folder.
-        variables: changes of its environment; None: it has no such variable.
+        variables: changes of its environment.
         values: other values of constants, by "module:name".
         host: the name of the machine, as the command sees it; None: its own.
         encoding: that of its output and its errors.
@@ -80,7 +82,7 @@ def run_here(
         changed = restored.enter_context(pytest.MonkeyPatch.context())
         changed.chdir(folder)
         for name, value in {"COLUMNS": "120", "NO_COLOR": "1", **(variables or {})}.items():
-            changed.delenv(name, raising=False) if value is None else changed.setenv(name, value)
+            changed.setenv(name, value)
         if host is not None:
             changed.setattr(platform, "node", lambda: host)
         for function in (RunLoop.__init__, work_off):
