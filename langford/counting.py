@@ -8,7 +8,7 @@ from concurrent.futures import as_completed
 from queue import SimpleQueue
 
 from langford import estimation, explicit
-from langford.devices import CPU, KINDS, Device, devices
+from langford.devices import CPU, Device, devices
 from langford.methods import Count, Plan, chosen_plan, merge
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -48,8 +48,7 @@ def count(
     chosen = chosen_plan(problem_of(problem), place, method, seed=seed)
     if chosen.problem.obstruction and not anyway:
         return 0
-    every = str(device) in KINDS
-    merged, _ = count_tasks(chosen.plan, devices(place.kind) if every else [place])
+    merged, _ = count_tasks(chosen.plan, devices(str(device)))
     return merged.published
 
 

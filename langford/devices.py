@@ -69,7 +69,7 @@ class Device(ABC):
         """
         named = re.fullmatch(rf"({Cpu.kind})|{Cuda.kind}(?::(\d{{1,4}}))?", text)
         if named is None:
-            raise BadDevice(f"{text!r} is no device: write cpu, cuda or cuda:1")
+            raise BadDevice(f"{text!r:.80} is no device: write cpu, cuda or cuda:1")
         return CPU if named[1] else Cuda(int(named[2] or 0))
 
     @classmethod
@@ -272,18 +272,20 @@ def processor_model() -> str:
     return platform.processor() or platform.machine()
 
 
-def devices(kind: str, most_cores: int | None = None) -> list[Device]:
+def devices(name: str, most_cores: int | None = None) -> list[Device]:
     """One device per worker.
 
     Args:
-        kind: "cpu" for one entry per core, "cuda" for every GPU once.
+        name: "cpu" for one entry per core, "cuda" for every GPU once, "cuda:1" for one GPU.
         most_cores: entries for "cpu"; by default one for each core that this process may use.
 
-    Raises NoGpu when there is no GPU, BadDevice for another kind.
+    Raises NoGpu when there is no such GPU, BadDevice for another name.
     """
-    if kind not in KINDS:
-        raise BadDevice(f"{kind!r} is no kind of device: choose one of {', '.join(KINDS)}")
-    return list(KINDS[kind].present(most_cores))
+    chosen = Device.parse(name)
+    if name in KINDS:
+        return list(chosen.present(most_cores))
+    _ = chosen.name  # raises NoGpu
+    return [chosen]
 
 
 def kind_of(worker: Sequence[Device]) -> str:

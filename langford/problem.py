@@ -222,7 +222,7 @@ class Problem:
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """The problem as arguments of ``langford run``.
+        """The problem as arguments of a command like ``langford run``.
 
         >>> Problem.named("skolem", 9, 3).arguments
         ('skolem', '9', '--copies', '3')
@@ -230,7 +230,8 @@ class Problem:
         copies = () if self.copies == 2 else ("--copies", str(self.copies))
         if self.variant != DIFFERENCES:
             values = (text for parameter, value in self.chosen for text in (f"--{parameter.name}", str(value)))
-            return self.variant, str(self.order), *copies, *values
+            variant = () if self.variant == "langford" else (self.variant,)
+            return *variant, str(self.order), *copies, *values
         empty = ("--empty", ",".join(map(str, self.empty))) if self.empty else ()
         differences = ",".join(map(str, self.differences))
         return "--differences", differences, "--places", str(self.places), *empty, *copies

@@ -41,7 +41,7 @@ docs.scripts.ledger_dictionary`; a test compares. A ledger is a SQLite file or a
 may read it:
 
 ```console
-$ langford run langford 12 --depth 8 --method polyphase --name twelve
+$ langford run 12 --depth 8 --method polyphase --name twelve
 ...
 $ sqlite3 -readonly -header langford.db "SELECT campaign, tasks, work FROM throughput"
 campaign|tasks|work

@@ -62,7 +62,7 @@ class Family:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments of ``langford table`` that make this table."""
-        words = [self.variant, "--from", str(self.first), "--to", str(self.last)]
+        words = [self.variant, str(self.last), "--from", str(self.first)]
         for parameter in VARIANTS[self.variant].parameters:
             if parameter.keyword in self.values:
                 words += [f"--{parameter.name}", _span(self.values[parameter.keyword])]

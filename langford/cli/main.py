@@ -93,7 +93,7 @@ COMMANDS = {
     ),
     "table": LazyCommand(
         "langford.cli.campaigns.table:table",
-        "Count a family up to some n, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.",
+        "Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.",
         CAMPAIGNS,
     ),
     "cancel": LazyCommand(
@@ -182,7 +182,7 @@ def cli() -> None:
 
     \b
     langford count 16            the count, here and now
-    langford run langford 20     the same as a campaign that survives interruption
+    langford run 20              the same as a campaign that survives interruption
     langford status              how far the campaigns of ./langford.db are, and until when
     """
 

@@ -32,10 +32,8 @@ def true_count(name: str) -> int:
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_commands_without_a_ledger_know_every_family(name: str) -> None:
-    variant, *rest = MEMBERS[name].split()
-
     def document(command: str, *more: str) -> dict[str, str]:
-        outcome = CliRunner().invoke(cli, [command, *rest, "--variant", variant, *more, "--json"])
+        outcome = CliRunner().invoke(cli, [command, *MEMBERS[name].split(), *more, "--json"])
         assert outcome.exit_code == 0, outcome.output
         read: dict[str, str] = json.loads(outcome.stdout)
         return read
@@ -44,7 +42,7 @@ def test_commands_without_a_ledger_know_every_family(name: str) -> None:
     assert (count["problem"], int(count["count"])) == (name, true_count(name))
     assert document("list", "--count") == {"problem": name, "count": count["count"]}
     assert document("estimate", "--walks", "1000")["problem"] == name
-    drawn = document("draw", "--seed", "1")["arrangement"]
+    drawn = document("draw", "--sample-seed", "1")["arrangement"]
     assert len(drawn) == Problem.parse(name).places
 
 
@@ -79,13 +77,13 @@ def test_ranks_know_families(mpirun: Mpirun) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ("count 8 --variant extended-skolem", "needs --hole"),
-        ("count 8 --variant rosa --hole 3", "rosa takes no parameter: leave --hole out"),
+        ("count extended-skolem 8", "needs --hole"),
+        ("count rosa 8 --hole 3", "rosa takes no parameter: leave --hole out"),
         ("count --differences 1,2 --hole 3", "--hole goes with a variant"),
         ("run --differences 1,2 --second-hole 3", "--second-hole goes with a variant"),
         ("run near-skolem 8", "needs --missing"),
         ("run near-skolem-8-missing-3-polyphase-0 --missing 3", "leave the options of a new one out"),
-        ("tune miller --n 5 --variant rosa --defect 3 --no-save", "leave --defect out"),
+        ("tune miller rosa 5 --defect 3 --no-save", "leave --defect out"),
         ("irregular tree near-skolem 8", "needs --missing"),
     ],
 )

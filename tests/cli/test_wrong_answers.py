@@ -87,11 +87,11 @@ def test_a_wrong_count_exits_4_and_says_how_to_find_the_task(langford: Run, wron
 def test_a_right_count_agrees_and_an_unknown_one_is_compared_with_walks(langford: Run) -> None:
     right = json.loads(langford("count", "12", "--json").stdout)
     assert (right["agrees"], right["published"], right["estimate"]) == (True, "108144", None)
-    unknown = langford("count", "10", "--variant", "hooked-langford")
+    unknown = langford("count", "hooked-langford", "10")
     assert unknown.returncode == 0
     assert "an estimate by random walks" in unknown.stdout
     assert "standard errors away" in unknown.stdout
-    document = json.loads(langford("count", "10", "--variant", "hooked-langford", "--json").stdout)
+    document = json.loads(langford("count", "hooked-langford", "10", "--json").stdout)
     assert (document["agrees"], document["published"]) == (None, None)
     assert document["standard_errors"] < 6
 

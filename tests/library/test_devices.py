@@ -36,7 +36,7 @@ def test_other_texts_name_no_device(text: str) -> None:
 def test_devices_of_a_kind() -> None:
     assert devices("cpu") == [CPU] * cores()
     assert devices("cpu", 3) == [CPU] * 3
-    with pytest.raises(BadDevice, match="choose one of cpu, cuda"):
+    with pytest.raises(BadDevice, match="write cpu, cuda or cuda:1"):
         devices("host")
     assert list(VERIFYING) == [*KINDS, "host"]
     assert VERIFYING["host"].present(1) == [HOST]
@@ -74,3 +74,10 @@ def test_no_other_module_compares_the_names_of_kinds() -> None:
         )
     ]
     assert not compared
+
+
+def test_one_gpu_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("langford.devices.device_count", lambda: 3)
+    monkeypatch.setattr("langford.devices.device_name", lambda index: ["A", "B", "C"][index])
+    assert devices("cuda") == [Cuda(0), Cuda(1), Cuda(2)]
+    assert devices("cuda:1") == [Cuda(1)]

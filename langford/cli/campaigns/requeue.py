@@ -7,8 +7,7 @@ import click
 from db import Ledger
 from db.errors import LedgerError
 from db.look.overview import ID_LENGTH
-from langford.cli.options.common import json_option, ledger_option
-from langford.cli.options.types import integers
+from langford.cli.options.common import json_option, ledger_option, tasks_argument
 from langford.cli.output import display
 from langford.errors import BadInput
 from langford.words import several
@@ -79,7 +78,7 @@ Examples:
   langford recheck langford-24-polyphase-12 --kernel 0f3a29c4d1e8b765"""
 )
 @click.argument("name")
-@click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
+@tasks_argument
 @click.option(
     "--worker", metavar="W", help="All results of this worker: the start of its UUID, or the name of its host."
 )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-import click
-
 from db import Campaign, Ledger
-from db.errors import NoLedger, NoSuchCampaign
+from db.errors import NoLedger
 from db.store.database import without_password
 from langford.cli.campaigns.running import create_campaign
-from langford.cli.options.groups import CampaignOptions, meant_number
+from langford.cli.options.groups import CampaignOptions
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun
 from langford.cli.output.how_long import seconds_on
@@ -32,24 +30,13 @@ def existing(address: str) -> Iterator[Ledger | None]:
         yield ledger
 
 
-@contextmanager
-def meant_as_name(name: str) -> Iterator[None]:
-    """A context in which a campaign is looked for; raises UsageError where a number names none: N was meant."""
-    try:
-        yield
-    except (NoLedger, NoSuchCampaign):
-        if not name.isdecimal():
-            raise
-        raise click.UsageError(f"no campaign is called {name}{meant_number(name)}") from None
-
-
 def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
     """The campaign of a name, if this version can resume it on a kind of device.
 
     Raises NoSuchCampaign, MethodDoesNotApply or CampaignMismatch.
     """
     key = ledger.campaign(name).key
-    find_method(key.method, key.problem).require_kernel(device)
+    find_method(key.method, key.problem).require_kernel(Device.parse(device).kind)
     return create_campaign(ledger, key, name, yes=True)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import click
 
 from db import Campaign, Ledger
-from langford.cli.campaigns.resuming import existing, key_to_resume, meant_as_name, name_others, planned, resumed
+from langford.cli.campaigns.resuming import existing, key_to_resume, name_others, planned, resumed
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -31,7 +31,7 @@ from langford.cli.output.answer import nothing_to_count
 from langford.cli.output.dry_run import dry_run_option
 from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
-from langford.devices import KINDS, Device, devices
+from langford.devices import Device, devices
 from langford.errors import LangfordError
 from langford.methods import candidates
 
@@ -39,14 +39,14 @@ from langford.methods import candidates
 @click.command(
     epilog="""\b
 Examples:
-  langford run langford 19
-  langford run langford 19 --method polyphase --depth 10
+  langford run 19
+  langford run 19 --method polyphase --depth 10
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
-  langford run langford 31 --dry-run
+  langford run 31 --dry-run
   langford run langford-19-polyphase-10
   langford run --differences 1,2,5,7
 
-Running the same command again resumes the campaign, and so does its name alone.  Exit codes:
+The same command resumes the campaign, and so does NAME alone (--name NAME, if it is a number).  Exit codes:
 0 done, 1 tasks set aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
 )
 @campaign_options_or_name
@@ -98,7 +98,7 @@ def run(
     if chosen.resumed is not None:
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
-        with meant_as_name(chosen.resumed), Ledger(address) as ledger:
+        with Ledger(address) as ledger:
             if dry_run:
                 key = ledger.campaign(chosen.resumed).key
                 here = devices(device, chosen_cores(workers))
@@ -106,13 +106,14 @@ def run(
                 return
             campaign = resumed(ledger, chosen.resumed, device)
             context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
-    settled = chosen.settled(Device.parse(device))
+    place = Device.parse(device)
+    settled = chosen.settled(place)
     if settled is not None:
         context.exit(nothing_to_count(settled.problem, settled.method.name).print(as_json))
     # Before the ledger is opened: bad input creates no ledger.
-    new = chosen.plan(Device.parse(device), _task_seconds(task_time, device))
+    new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
     chosen_devices = devices(device, chosen_cores(workers))
-    rivals = candidates(chosen.problem(), device, chosen.plan_seed is not None)
+    rivals = candidates(chosen.problem(), place.kind, chosen.plan_seed is not None)
     if dry_run:
         with existing(address) as found:
             resumes = None if found is None else key_to_resume(found, chosen, [new.method, *rivals])
@@ -131,8 +132,3 @@ def run(
             say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, chosen_devices)
             pace = expected * len(chosen_devices) / campaign.work if campaign.work else None
         context.exit(worked_off(ledger, campaign, chosen_devices, pace))
-
-
-def _task_seconds(task_time: float | None, device_kind: str) -> float | None:
-    """The time that a task should take, in seconds; None: the method suggests a depth."""
-    return KINDS[device_kind].task_seconds if task_time is None else task_time

@@ -15,7 +15,6 @@ from jobs.tables.rows import Table
 from langford.cli.campaigns.resuming import existing, place_of
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
-    VARIANT_NAMES,
     chosen_cores,
     copies_option,
     device_option,
@@ -24,7 +23,7 @@ from langford.cli.options.common import (
     time_limit_option,
     workers_option,
 )
-from langford.cli.options.groups import gathered, given_parameters
+from langford.cli.options.groups import gathered, given_parameters, named, problem_argument
 from langford.cli.options.types import span
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
@@ -49,18 +48,18 @@ LONG_SECONDS = 3600.0
 @click.command(
     epilog="""\b
 Examples:
-  langford table hooked-skolem --to 16
-  langford table langford --defect 2..5 --to 14 --confirm
-  langford table near-skolem --to 10 --format csv
-  langford table extended-skolem --to 12 --sum -o b-file.txt
-  langford table rosa --to 24 --dry-run
-  langford table rosa --to 24 --device cuda --ledger tables.db --yes
+  langford table hooked-skolem 16
+  langford table 14 --defect 2..5 --confirm
+  langford table near-skolem 10 --format csv
+  langford table extended-skolem 12 --sum -o b-file.txt
+  langford table rosa 24 --dry-run
+  langford table rosa 24 --device cuda --ledger tables.db --yes
 
 Running the same command again goes on, also after a kill.  Exit codes: 0 done, 2 bad input, 3 incomplete, 4 a
 count is wrong, 128 + N stopped by signal N."""
 )
-@click.argument("family", type=VARIANT_NAMES)
-@click.option("--to", "last", type=click.IntRange(min=1), required=True, metavar="N", help="The largest n.")
+@problem_argument()
+@click.option("--to", hidden=True, help="N, in the form of earlier versions.")
 @click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all.")
 @gathered(
     "spans",
@@ -96,8 +95,8 @@ count is wrong, 128 + N stopped by signal N."""
 @click.pass_context
 def table(
     context: click.Context,
-    family: str,
-    last: int,
+    words: tuple[str, ...],
+    to: str | None,
     first: int | None,
     spans: dict[str, range],
     copies: int,
@@ -113,12 +112,15 @@ def table(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Count a family up to some n, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.
+    """Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.
 
     Entries that parity decides cost nothing; the others are counted smallest first.  Each count is compared with
     the published one, and marked new where there is none.  Mirror images count once where every row of the table
     can be read backwards; otherwise all arrangements count.
     """
+    family, last = named((*words, *filter(None, [to])))
+    if last < 1:
+        raise click.UsageError(f"Invalid value for 'N': {last} is not in the range x>=1")
     chosen = _format(form, out, as_json)
     shown = Family(family, copies, VARIANTS[family].least if first is None else first, last, spans, summed)
     wanted = entries(shown)
@@ -173,18 +175,18 @@ def _announce(counting: TableCounting, wanted: int, chosen_devices: Sequence[Dev
     if seconds <= LONG_SECONDS or yes:
         display.say(words)
     elif not sys.stdin.isatty() or not click.confirm(f"{words}. Begin?", err=True):
-        raise BadInput(f"{words}: choose a smaller --to{_possible(counting)}, or give --yes")
+        raise BadInput(f"{words}: choose a smaller N{_possible(counting)}, or give --yes")
 
 
 def _possible(counting: TableCounting) -> str:
-    """The largest --to of a table that takes LONG_SECONDS at most, in words; empty: there is none."""
+    """The largest N of a table that takes LONG_SECONDS at most, in words; empty: there is none."""
     before, seconds = 0, 0.0
     for n in sorted({problem.order for problem in counting.expected}):
         seconds += sum(time for problem, time in counting.expected.items() if problem.order == n)
         if seconds > LONG_SECONDS:
             break
         before, needed = n, seconds
-    return f" (--to {before} takes about {duration(needed)})" if before else ""
+    return f" ({before} takes about {duration(needed)})" if before else ""
 
 
 def _parts(made: Table, form: str) -> Iterable[bytes]:

@@ -18,7 +18,7 @@ from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
 from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
-from langford.devices import CPU, KINDS, Device
+from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import PlanKey, plan_of
 from langford.steps import COMPILING
@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 @click.command(
     epilog="""\b
 Examples:
-  mpirun -n 4 langford mpi --static langford 16 --method godfrey --depth 10
-  mpirun -n 5 langford mpi langford 19 --ledger /local/records.db
-  mpirun -n 9 langford mpi langford 24 --device cuda --depth 12
+  mpirun -n 4 langford mpi --static 16 --method godfrey --depth 10
+  mpirun -n 5 langford mpi 19 --ledger /local/records.db
+  mpirun -n 9 langford mpi 24 --device cuda --depth 12
 
 Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
 keeps a campaign in the ledger and gives tasks to the other ranks; running the same command again
@@ -56,7 +56,6 @@ def mpi(
     as_json: bool,
 ) -> None:
     """Count on the ranks of an MPI program, started with mpirun or srun."""
-    chosen.require()
     if static and time_limit is not None:
         raise click.UsageError(
             "--static keeps nothing that a later run could resume: leave --time-limit out, or --static"
@@ -74,7 +73,7 @@ def mpi(
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
         new = chosen.plan(Device.parse(device), shared=True)
         key = new.key
-    except LangfordError:
+    except (LangfordError, click.UsageError):
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
             raise
@@ -82,7 +81,7 @@ def mpi(
     code: int = ExitCode.DONE
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
-        if not communicator.rank and KINDS[device].on_cores:
+        if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
             expected = seconds_on(new.problem, new.method, cores)
             say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, cores)

@@ -27,7 +27,7 @@ from langford.cli.output import display
 from langford.cli.output.console import Terminal
 from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
-from langford.devices import CPU, KINDS
+from langford.devices import CPU, Device
 from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey
 from langford.words import several
@@ -124,8 +124,8 @@ def keep(
 @slurm.command(
     epilog="""\b
 Examples:
-  langford slurm reserve --nodes 4 --tasks-per-node 16 --time 2:00:00 -- langford 24
-  langford slurm reserve --nodes 2 --time 20:00 --launcher 'srun --mpi=pmi2' -- --static langford 19"""
+  langford slurm reserve --nodes 4 --tasks-per-node 16 --time 2:00:00 -- 24
+  langford slurm reserve --nodes 2 --time 20:00 --launcher 'srun --mpi=pmi2' -- --static 19"""
 )
 @click.argument("arguments", nargs=-1, required=True)
 @click.option("--nodes", type=click.IntRange(min=1), default=1, show_default=True)
@@ -207,7 +207,7 @@ def _keeper(
     logs = (job.logs / name).absolute()
     command, standing, uuid, key = (_through_server if queue.server else _through_ledger)(name, queue)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
-    if KINDS[queue.device].on_cores:
+    if Device.parse(queue.device).on_cores:
         command += ["--workers", str(resources.cpus or 1)]
 
     array_script(name, 1, resources, logs, command, job.setup)  # what is refused in it is refused now
@@ -222,7 +222,7 @@ def _keeper(
     def script(elements: int) -> str:
         return array_script(jobs(), elements, resources, logs, command, job.setup)
 
-    if KINDS[queue.device].on_cores:
+    if Device.parse(queue.device).on_cores:
         with suppress(Away):  # the keeper waits for them
             _say_how_long(key(), standing(), queue.max_queued, resources.cpus or 1)
     if job.dry_run:

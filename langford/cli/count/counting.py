@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import click
 
-from langford.cli.options.common import chosen_cores, device_option, json_option, method_option, plan_seed_option
+from langford.cli.options.common import (
+    chosen_cores,
+    device_option,
+    json_option,
+    method_option,
+    plan_seed_option,
+    sample_seed_option,
+)
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
@@ -26,11 +33,11 @@ LONGEST_COUNT = float(YEAR_SECONDS)
     epilog="""\b
 Examples:
   langford count 16
-  langford count 12 --variant skolem --json
+  langford count skolem 12 --json
   langford count 15 --method shifted --seed 7
   langford count 10 --copies 3
   langford count 13 --defect 4
-  langford count 12 --variant near-skolem --missing 5
+  langford count near-skolem 12 --missing 5
   langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
 )
 @problem_options
@@ -94,11 +101,11 @@ def count(
     epilog="""\b
 Examples:
   langford estimate 31
-  langford estimate 32 --walks 10000000 --seed 7"""
+  langford estimate skolem 32 --walks 10000000 --sample-seed 7"""
 )
 @problem_options
 @click.option("--walks", type=click.IntRange(2, 100_000_000), default=1_000_000, show_default=True)
-@click.option("--seed", type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
+@sample_seed_option(type=click.IntRange(0, 2**64 - 1), default=1, show_default=True)
 @json_option
 def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> None:
     """Estimate a count by Knuth's random walks, with its standard error."""

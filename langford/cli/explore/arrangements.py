@@ -19,7 +19,8 @@ from langford.cli.output import display
 Examples:
   langford list 7
   langford list 12 --limit 3
-  langford list 16 --sample 5 --seed 1""",
+  langford list rosa 7
+  langford list 16 --sample 5 --sample-seed 1""",
 )
 @problem_options
 @click.option("--count", "only_count", is_flag=True, help="Print only their number, found by listing them.")

@@ -20,7 +20,7 @@ from langford.errors import BadProblem
     epilog="""\b
 Examples:
   langford draw 7
-  langford draw 28 --seed 1 --out l28.svg
+  langford draw skolem 28 --sample-seed 1 --out s28.svg
   langford draw --cubes 3,1,2,1,3,2"""
 )
 @problem_options
@@ -41,7 +41,7 @@ def draw(
         arrangement = tuple(cubes)
         if not arrangement or min(arrangement) < 0:
             raise BadProblem("give --cubes one label per place, 0 for an empty one")
-        if chosen.n is not None and not explicit.is_valid(chosen.problem(), arrangement):
+        if chosen.words and not explicit.is_valid(chosen.problem(), arrangement):
             raise BadProblem(
                 f"{','.join(map(str, cubes))} is not an arrangement of {chosen.problem().name}: correct it, or "
                 "leave N out to draw it without this check"

@@ -2,21 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import click
 
 from langford.cli.lazy import ListingGroup
-from langford.cli.options.common import copies_option, json_option, ledger_option, variant_argument
-from langford.cli.options.groups import parameter_options
-from langford.cli.options.types import FiniteRange, numbers
-from langford.devices import CPU, KINDS
+from langford.cli.options.common import json_option, ledger_option, sample_seed_option
+from langford.cli.options.groups import ProblemOptions, problem_options
+from langford.cli.options.types import FiniteRange, device, numbers
+from langford.devices import CPU, Device
 from langford.loading import load
 
-one_device_option = click.option(
-    "--device", type=click.Choice(KINDS), default=CPU.kind, show_default=True, help="A core, or GPU 0."
+
+def one_device(text: str) -> str:
+    """The kind of a device; of several GPUs this program sees only the one that is named."""
+    chosen = Device.parse(device(text))
+    if text != chosen.kind:
+        seen = os.environ.get("CUDA_VISIBLE_DEVICES", ",".join(map(str, range(chosen.index + 1)))).split(",")
+        os.environ["CUDA_VISIBLE_DEVICES"] = (*seen, *[""] * chosen.index)[chosen.index]
+    return chosen.kind
+
+
+one_device_option = partial(
+    click.option, "--device", type=one_device, default=CPU.kind, show_default=True, metavar="cpu|cuda|cuda:K"
 )
 
 
@@ -28,21 +39,15 @@ def irregular() -> None:
 @irregular.command(
     epilog="""\b
 Examples:
-  langford irregular tree langford 12
+  langford irregular tree 12
   langford irregular tree skolem 9 --depth 4 --json"""
 )
-@variant_argument
-@click.argument("n", type=int)
-@copies_option
-@parameter_options
+@problem_options
 @click.option("--depth", "-p", type=click.IntRange(min=1), help="Describe the levels down to this depth only.")
-@one_device_option
+@one_device_option(help="A core, or GPU K, by default 0.")
 @json_option
 def tree(
-    variant: str,
-    n: int,
-    copies: int,
-    parameters: Mapping[str, int],
+    chosen: ProblemOptions,
     depth: int | None,
     device: str,
     as_json: bool,
@@ -52,7 +57,7 @@ def tree(
     Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
     task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
     """
-    _work("tree")(variant, n, copies, parameters, depth, device, as_json)
+    _work("tree")(chosen.problem(), depth, device, as_json)
 
 
 @irregular.command(
@@ -128,15 +133,11 @@ Examples:
 @click.option("--scale", type=click.IntRange(0, 48), required=True, help="The graph has 2^SCALE vertices.")
 @click.option("--roots", type=click.IntRange(1, 1_000_000), default=64, show_default=True, help="Searches.")
 @click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
-@click.option("--seed", type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
+@sample_seed_option(type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
 @click.option("--rows", type=click.IntRange(min=1), help="With --mpi: rows of blocks, at most.")
-@click.option(
-    "--device",
-    type=click.Choice(KINDS),
-    default=CPU.kind,
-    show_default=True,
-    help="A core, or GPU 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
+@one_device_option(
+    help="A core, or GPU K, by default 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
 )
 @json_option
 @click.pass_context

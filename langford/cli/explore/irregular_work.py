@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 
@@ -26,17 +25,8 @@ from langford.irregular.trees.search_tree import search_sizes
 from langford.problem import Problem
 
 
-def tree(
-    variant: str,
-    n: int,
-    copies: int,
-    parameters: Mapping[str, int],
-    depth: int | None,
-    device: str,
-    as_json: bool,
-) -> None:
+def tree(problem: Problem, depth: int | None, device: str, as_json: bool) -> None:
     """Print the sizes of a search tree."""
-    problem = Problem.named(variant, n, copies, **parameters)
     sizes = search_sizes(problem, depth, device)
     if as_json:
         document = {

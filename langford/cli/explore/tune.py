@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,13 +12,12 @@ from jobs.tuning import figures
 from jobs.tuning.choice import choices
 from jobs.tuning.experiment import Experiment
 from jobs.tuning.session import experiments
-from langford.cli.options.common import copies_option, json_option, variant_option
-from langford.cli.options.groups import parameter_options
+from langford.cli.options.common import json_option
+from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
 from langford.cli.output.styled import styled
 from langford.methods import find_method
-from langford.problem import Problem
 
 CHOICE = "choice"
 """In the place of a method: measure which one to choose."""
@@ -27,26 +26,22 @@ CHOICE = "choice"
 @click.command(
     epilog="""\b
 Examples:
-  langford tune miller --n 15
-  langford tune godfrey --n 20 --out figures
-  langford tune regular --n 14 --json --no-save
-  langford tune choice --n 20"""
+  langford tune miller 15
+  langford tune godfrey skolem 20 --out figures
+  langford tune regular 14 --json --no-save
+  langford tune choice 20"""
 )
 @click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", CHOICE]))
-@click.option("--n", type=int, required=True, help="Colours of the problem that is counted each time.")
-@variant_option
-@copies_option
-@parameter_options
+@problem_options
+@click.option("--n", hidden=True, help="N, in the form of earlier versions.")
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Draw them into this folder.")
 @click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
 @json_option
 def tune(
     method_name: str,
-    n: int,
-    variant: str,
-    copies: int,
-    parameters: Mapping[str, int],
+    chosen: ProblemOptions,
+    n: str | None,
     repeat: int,
     out: Path | None,
     save: bool,
@@ -61,7 +56,7 @@ def tune(
     `choice` measures some tasks of each method that may be the fastest for the problem: `run` and `count`
     then choose by these times, for it and for problems of the same kind.
     """
-    problem = Problem.named(variant, n, copies, **parameters)
+    problem = replace(chosen, words=(*chosen.words, *filter(None, [n]))).problem()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []

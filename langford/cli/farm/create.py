@@ -32,10 +32,10 @@ OF_NEW = ("role", "days", "label", "out")
 @click.command(
     epilog="""\b
 Examples:
-  langford create langford 24 --depth 12
-  langford create langford 31 --dry-run
+  langford create 24 --depth 12
+  langford create 31 --dry-run
   langford create --differences 1,2,5,7 --depth 4 --name odd
-  langford create langford 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
+  langford create 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
 @replicate_option

@@ -6,14 +6,15 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import click
 
 from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
-from langford.cli.options.types import FORMS, FiniteRange, duration
+from langford.cli.options.types import FORMS, FiniteRange, device, duration, integers
 from langford.cli.output.display import say
 from langford.cores import cores
 from langford.devices import CPU, KINDS
@@ -63,14 +64,6 @@ def _text_of(file: Path) -> str:
 
 # -- the problem and its plan -----------------------------------------------------------------
 
-variant_argument = click.argument("variant", type=VARIANT_NAMES, required=False)
-variant_or_name_argument = click.argument(
-    "variant",
-    metavar="[VARIANT|NAME]",
-    required=False,
-    shell_complete=lambda context, parameter, begun: [name for name in VARIANTS if name.startswith(begun)],
-)
-variant_option = click.option("--variant", type=VARIANT_NAMES, default="langford", show_default=True)
 copies_option = click.option(
     "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
 )
@@ -93,16 +86,36 @@ plan_seed_option = click.option(
     help="For shifted2 and shifted: which of the sums; each gives other partial results and the same count.  "
     "[default: 0]",
 )
-seed_option = click.option("--seed", type=int, help="Make the random choice reproducible.")
+
+
+class Renamed(click.Option):
+    """An option whose earlier name still works, though neither the help nor the completion shows it."""
+
+    def __init__(self, *declarations: Any, before: str, **attributes: Any) -> None:
+        super().__init__(*declarations, **attributes)
+        self._before = before
+
+    def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
+        """Let the parser know both names."""
+        shown, self.opts = self.opts, [*self.opts, self._before]
+        super().add_to_parser(parser, ctx)
+        self.opts = shown
+
+
+sample_seed_option = partial(click.option, "--sample-seed", "seed", cls=Renamed, before="--seed")
+"""The seed of a random choice; ``--seed`` was its name in version 1.0."""
+seed_option = sample_seed_option(type=int, help="Make the random choice reproducible.")
 
 # -- where a command computes, and for how long -----------------------------------------------
 
 device_option = click.option(
     "--device",
-    type=click.Choice(KINDS),
+    type=device,
     default=CPU.kind,
     show_default=True,
-    help="Where to compute; cuda takes every GPU.",
+    metavar="cpu|cuda|cuda:K",
+    shell_complete=lambda context, parameter, begun: [kind for kind in KINDS if kind.startswith(begun)],
+    help="Where to compute; cuda takes every GPU, cuda:1 one of them.",
 )
 workers_option = click.option(
     "--workers", type=click.IntRange(1, 4096), help="Processes on the CPU; default: one per core."
@@ -155,6 +168,7 @@ def without_open_password(context: click.Context, parameter: click.Parameter, wh
     return where
 
 
+tasks_argument = click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
 name_option = click.option("--name", help="The campaign's name; default: problem, method and depth.")
 ledger_option = click.option(
     "--ledger",

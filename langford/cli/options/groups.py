@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
@@ -11,15 +12,13 @@ from typing import TypeVar
 import click
 
 from langford.cli.options.common import (
+    VARIANT_NAMES,
     Command,
     copies_option,
     depth_option,
     method_option,
     name_option,
     plan_seed_option,
-    variant_argument,
-    variant_option,
-    variant_or_name_argument,
 )
 from langford.cli.options.types import integers
 from langford.devices import Device
@@ -29,6 +28,7 @@ from langford.problem import Problem
 from langford.variants import PARAMETERS, VARIANTS
 
 V = TypeVar("V")
+NUMBER = re.compile(r"-?\d{1,20}", re.ASCII)
 
 
 def gathered(
@@ -70,13 +70,35 @@ parameter_options = gathered(
 )
 
 
+def named(words: Sequence[str], variant: str | None = None) -> tuple[str, int]:
+    """The variant and n that the arguments [VARIANT] N name; raises UsageError.
+
+    ``variant``: what --variant named, as in earlier versions; None: it was not given.
+    """
+    context = click.get_current_context()
+    given = [*filter(None, [variant]), *words]
+    if len(given) > 2:
+        raise click.UsageError(f"Got unexpected extra argument ({given[2]:.80})", context)
+    if not given or given[-1] in VARIANTS:
+        command = context.command_path
+        raise click.UsageError(f"Missing argument 'N': name a problem, like `{command} 12` or `{command} skolem 9`")
+    chosen, n = given if len(given) == 2 else ("langford", *given)
+    variants = f"is not one of {', '.join(VARIANTS)}"
+    if chosen not in VARIANTS:
+        raise click.UsageError(f"Invalid value for 'VARIANT': {chosen!r:.80} {variants}", context)
+    if not NUMBER.fullmatch(n):
+        alone = "" if len(given) == 2 else f", and {variants}"
+        raise click.UsageError(f"Invalid value for 'N': {n!r:.80} is not a valid integer{alone}", context)
+    return chosen, int(n)
+
+
 @dataclass(frozen=True)
 class ProblemOptions:
-    """N and the options that choose another problem than L(2, N).
+    """[VARIANT] N and the options that choose another problem than L(2, N).
 
     Attributes:
-        n: number of colours; None with ``differences``.
-        variant: a name of langford.variants.VARIANTS.
+        words: [VARIANT] N as given.
+        variant: VARIANT in the form of earlier versions; None: not given.
         copies: number of cubes of each colour.
         parameters: of the variant, by their names in Python, as far as they were given.
         differences: the differences of a problem without a name.
@@ -84,8 +106,8 @@ class ProblemOptions:
         empty: with ``differences``: places that stay empty.
     """
 
-    n: int | None
-    variant: str
+    words: tuple[str, ...]
+    variant: str | None
     copies: int
     parameters: Mapping[str, int]
     differences: list[int] | None
@@ -93,40 +115,24 @@ class ProblemOptions:
     empty: list[int] | None
 
     def problem(self) -> Problem:
-        """The problem that the options describe; raises BadProblem."""
-        if self.n is None and self.differences is None:
-            raise BadProblem("say how many colours: langford count 12 (or --differences 1,2,5)")
-        return _problem_of(self, self.n is not None, "N")
-
-
-differences_options = (
-    click.option("--differences", type=integers, metavar="D,D,...", help="Count this set of differences instead."),
-    click.option("--places", type=int, help="With --differences: length of the row."),
-    click.option("--empty", type=integers, metavar="P,P,...", help="With --differences: places that stay empty."),
-)
-problem_options = gathered(
-    "chosen",
-    ProblemOptions,
-    click.argument("n", type=int, required=False),
-    variant_option,
-    copies_option,
-    parameter_options,
-    *differences_options,
-)
+        """The problem that the options describe; raises UsageError or BadProblem."""
+        if self.differences is None:
+            if self.places is not None or self.empty is not None:
+                raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
+            variant, n = named(self.words, self.variant)
+            return Problem.named(variant, n, self.copies, **self.parameters)
+        if self.words or self.variant:
+            raise BadProblem("give N or --differences, not both")
+        for keyword in self.parameters:
+            raise BadProblem(f"--{keyword.replace('_', '-')} goes with a variant: leave it out, or --differences")
+        return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
 
 
 @dataclass(frozen=True)
-class CampaignOptions:
-    """VARIANT, N and the options that choose how a campaign splits the problem, and its name.
+class CampaignOptions(ProblemOptions):
+    """[VARIANT] N and the options that choose how a campaign splits the problem, and its name.
 
     Attributes:
-        variant: a name of langford.variants.VARIANTS; None with ``differences``.
-        n: number of colours; None with ``differences``.
-        copies: number of cubes of each colour.
-        parameters: of the variant, by their names in Python, as far as they were given.
-        differences: the differences of a problem without a name.
-        places: with ``differences``: length of the row.
-        empty: with ``differences``: places that stay empty.
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
         depth: task depth p; None: the command chooses.
         plan_seed: which of the method's sums; None: the default.
@@ -135,13 +141,6 @@ class CampaignOptions:
         anyway: whether to compute even if no arrangement can exist.
     """
 
-    variant: str | None
-    n: int | None
-    copies: int
-    parameters: Mapping[str, int]
-    differences: list[int] | None
-    places: int | None
-    empty: list[int] | None
     method_name: str | None
     depth: int | None
     plan_seed: int | None
@@ -149,38 +148,22 @@ class CampaignOptions:
     yes: bool
     anyway: bool
 
-    def problem(self) -> Problem:
-        """The problem that the campaign counts; raises BadProblem, and as :meth:`require`."""
-        self.require()
-        return _problem_of(self, self.variant is not None, "VARIANT and N,")
-
-    def require(self) -> None:
-        """Raises UsageError where neither VARIANT and N nor differences are given."""
-        if self.differences is not None:
-            return
-        if self.variant is None:
-            raise click.UsageError("Missing argument 'VARIANT' (or --differences 1,2,5).")
-        if self.variant not in VARIANTS:
-            names = ", ".join(map(repr, VARIANTS))
-            raise click.UsageError(f"Invalid value for 'VARIANT': {self.variant!r:.80} is not one of {names}.")
-        if self.n is None:
-            raise click.UsageError("Missing argument 'N'.")
-
     @property
     def resumed(self) -> str | None:
-        """The name of the campaign that is resumed by its name; None: VARIANT and N, or differences, are given.
+        """The name of the campaign that is resumed by its name; None: a problem is named.
 
         Raises UsageError when options of a new campaign are given beside it.
         """
-        if self.variant is None or self.variant in VARIANTS or self.n is not None or self.differences is not None:
+        words = self.words or tuple(filter(None, [self.name]))
+        if self.variant or self.differences or len(words) != 1:
             return None
-        chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.name)
-        if any(value is not None for value in chosen) or self.copies != 2 or self.parameters:
-            raise click.UsageError(
-                f"{self.variant:.80} is resumed as it was created: leave the options of a new one out"
-                f"{meant_number(self.variant)}"
-            )
-        return self.variant
+        [word] = words
+        if self.words and (NUMBER.fullmatch(word) or word in VARIANTS):
+            return None
+        chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.words and self.name)
+        if any(value not in (None, ()) for value in chosen) or self.copies != 2 or self.parameters:
+            raise click.UsageError(f"{word:.80} is resumed as it was created: leave the options of a new one out")
+        return word
 
     def plan(self, device: Device, task_seconds: float | None = None, shared: bool = False) -> ChosenPlan:
         """The plan that the options name; :func:`langford.methods.chosen_plan` chooses what they leave out.
@@ -207,50 +190,34 @@ class CampaignOptions:
         return key.problem == self.problem() and all(value in (None, other) for value, other in given)
 
 
-def meant_number(name: str) -> str:
-    """What to add to a message about a campaign whose name is a number: N was meant; empty for other names."""
-    return f"; to count L(2,{name:.80}): `langford run langford {name:.80}`" if name.isdecimal() else ""
-
-
-def _problem_of(chosen: ProblemOptions | CampaignOptions, is_named: bool, name: str) -> Problem:
-    """The problem that options describe; raises BadProblem.
-
-    Args:
-        chosen: the options; without --differences they have a variant and N.
-        is_named: whether what excludes --differences is given.
-        name: of that, in messages.
-    """
-    if chosen.differences is None:
-        assert chosen.variant is not None
-        assert chosen.n is not None
-        if chosen.places is not None or chosen.empty is not None:
-            raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
-        return Problem.named(chosen.variant, chosen.n, chosen.copies, **chosen.parameters)
-    if is_named:
-        raise BadProblem(f"give {name} or --differences, not both")
-    for keyword in chosen.parameters:
-        raise BadProblem(f"--{keyword.replace('_', '-')} goes with a variant: leave it out, or --differences")
-    return Problem.from_differences(chosen.differences, chosen.places, chosen.empty or (), chosen.copies)
-
-
-def _campaign_options(first: Callable[[Command], Command]) -> Callable[[Command], Command]:
-    return gathered(
-        "chosen",
-        CampaignOptions,
-        first,
-        click.argument("n", type=int, required=False),
-        copies_option,
-        parameter_options,
-        *differences_options,
-        method_option,
-        depth_option,
-        plan_seed_option,
-        name_option,
-        click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
-        click.option("--anyway", is_flag=True, help="Start even if no arrangement can exist."),
+def problem_argument(metavar: str = "[VARIANT] N") -> Callable[[Command], Command]:
+    """The argument of a problem, for :func:`named`; ``metavar``: how the usage of the command writes it."""
+    return click.argument(
+        "words",
+        nargs=-1,
+        metavar=metavar,
+        shell_complete=lambda context, parameter, begun: [name for name in VARIANTS if name.startswith(begun)],
     )
 
 
-campaign_options = _campaign_options(variant_argument)
-campaign_options_or_name = _campaign_options(variant_or_name_argument)
-"""The same, and the name of a campaign is accepted instead of VARIANT and N."""
+_problem = (
+    click.option("--variant", type=VARIANT_NAMES, hidden=True),
+    copies_option,
+    parameter_options,
+    click.option("--differences", type=integers, metavar="D,D,...", help="Count this set of differences instead."),
+    click.option("--places", type=int, help="With --differences: length of the row."),
+    click.option("--empty", type=integers, metavar="P,P,...", help="With --differences: places that stay empty."),
+)
+_campaign = (
+    *_problem,
+    method_option,
+    depth_option,
+    plan_seed_option,
+    name_option,
+    click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
+    click.option("--anyway", is_flag=True, help="Start even if no arrangement can exist."),
+)
+problem_options = gathered("chosen", ProblemOptions, problem_argument(), *_problem)
+campaign_options = gathered("chosen", CampaignOptions, problem_argument(), *_campaign)
+campaign_options_or_name = gathered("chosen", CampaignOptions, problem_argument("[VARIANT] N | NAME"), *_campaign)
+"""The same, and the name of a campaign is accepted instead of a problem."""

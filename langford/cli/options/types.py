@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from langford.devices import BadDevice, Device
 from langford.words import DAY_SECONDS
 
 MINUTE_SECONDS, HOUR_SECONDS = 60.0, 3600.0
@@ -61,6 +62,15 @@ def interval(text: str) -> float:
     if seconds < SHORTEST_INTERVAL_SECONDS:
         raise click.BadParameter(f"give {SHORTEST_INTERVAL_SECONDS:g} seconds or more between two requests")
     return seconds
+
+
+def device(text: str) -> str:
+    """The name of a device or of a kind of devices, unchanged; raises BadParameter."""
+    try:
+        Device.parse(text)
+    except BadDevice as error:
+        raise click.BadParameter(str(error)) from error
+    return text
 
 
 class FiniteRange(click.FloatRange):

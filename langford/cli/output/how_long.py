@@ -95,7 +95,7 @@ def length(seconds: float, devices: Sequence[Device]) -> str:
 
 def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
     """What makes a long count shorter; for one that no cluster can finish, what is possible instead."""
-    estimate = f"`langford estimate {_arguments(problem)}` approximates it now"
+    estimate = f"`langford estimate {' '.join(problem.arguments)}` approximates it now"
     cores = len(devices) * (1 if devices[0].on_cores else CORES_OF_A_GPU)
     if seconds * cores / YEAR_SECONDS <= MOST_CORE_YEARS:
         farm = "(`langford create`, then `langford serve`)"
@@ -125,10 +125,3 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
         return ""
     time = f"takes about {duration(expected[found])}" if expected[found] else "takes moments"
     return f"{found} {time} here"
-
-
-def _arguments(problem: Problem) -> str:
-    """The problem as arguments of ``langford estimate``, where the variant is an option."""
-    variant, *rest = problem.arguments
-    named = {"--differences": [variant, *rest], "langford": rest}.get(variant, [*rest, "--variant", variant])
-    return " ".join(named)

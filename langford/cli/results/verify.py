@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -19,15 +20,17 @@ from langford.cli.options.common import (
     allowed_signers_option,
     json_option,
     ledger_option,
+    sample_seed_option,
     sign_option,
+    tasks_argument,
 )
-from langford.cli.options.types import integers
+from langford.cli.options.types import device, integers
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun, dry_run_option
 from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.terminal import show
-from langford.devices import CPU, HOST, VERIFYING, Device
+from langford.devices import CPU, HOST, VERIFYING, Device, devices
 from langford.speed import seconds_left
 from langford.words import duration, several, share
 
@@ -44,7 +47,7 @@ def sample(text: str) -> str:
     epilog="""\b
 Examples:
   langford verify langford-19-polyphase-12 --sample 5%
-  langford verify langford-19-polyphase-12 --tasks 3,17 --device cuda
+  langford verify langford-19-polyphase-12 3 17 --device cuda
   langford verify langford-31-shifted2-16 --sample 5% --dry-run
   langford verify langford-19-polyphase-12 --sample 100% --all-checks \\
       --statement checked.txt --sign ~/.ssh/id_ed25519
@@ -54,9 +57,9 @@ Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be com
 promised share (--replicate) is not replicated, 4 a value differs."""
 )
 @click.argument("name", required=False)
-@click.argument("indices", nargs=-1, type=int)
+@tasks_argument
 @ledger_option
-@click.option("--tasks", type=integers, metavar="K,K,...", help="Recompute these tasks; the same as INDICES.")
+@click.option("--tasks", type=integers, hidden=True, help="TASKS, in another form.")
 @click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision.")
 @click.option(
     "--sample",
@@ -65,9 +68,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
     metavar="K|SHARE%",
     help=f"Without tasks: recompute K random ones, or a share of them.  [default: {DEFAULT_SAMPLE}]",
 )
-@click.option(
-    "--seed", type=int, help="Repeat a random choice of tasks.  (The seed of shifted is that of the campaign.)"
-)
+@sample_seed_option(type=int, help="Repeat a random choice of tasks.")
 @click.option(
     "--method",
     "method_name",
@@ -77,9 +78,11 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 )
 @click.option(
     "--device",
-    type=click.Choice([*VERIFYING]),
+    "where",
+    type=lambda text: text if text in VERIFYING else device(text),
     default=CPU.kind,
     show_default=True,
+    metavar="cpu|cuda|cuda:K|host",
     help="Where to recompute; host: the GPU's kernel, compiled for this processor with g++ (slow).",
 )
 @click.option("--all-checks", is_flag=True, help="Also check all stored results, and the count if there is one.")
@@ -109,14 +112,14 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 def verify(
     context: click.Context,
     name: str | None,
-    indices: tuple[int, ...],
+    task_lists: tuple[list[int], ...],
     address: str,
     tasks: list[int] | None,
     waiting: bool,
     sample_text: str | None,
     seed: int | None,
     method_name: str | None,
-    device: str,
+    where: str,
     all_checks: bool,
     unconfirmed: bool,
     statement: Path | None,
@@ -141,11 +144,11 @@ def verify(
         return
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
-    named = [*indices, *(tasks or [])]
+    named = [*chain(*task_lists), *(tasks or [])]
     if waiting and named:
         raise click.UsageError("name tasks, or take those that wait, not both")
     if (named or waiting) and (sample_text is not None or seed is not None):
-        raise click.UsageError("name tasks, or let --sample and --seed choose them, not both")
+        raise click.UsageError("name tasks, or let --sample and --sample-seed choose them, not both")
     if unconfirmed and not all_checks:
         raise click.UsageError("--unconfirmed belongs to --all-checks, which counts")
     if key is not None and statement is None:
@@ -154,7 +157,7 @@ def verify(
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
         signing.require_place(statement, key)
-    chosen_device = VERIFYING[device].present(1)[0]
+    chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         if waiting and not campaign.rechecked_tasks():
@@ -205,9 +208,7 @@ def _quicker(verification: Verification, expected: float) -> str:
     gpus = "GPUs make it shorter (--device cuda)"
     if time > expected / 2:
         return gpus
-    return (
-        f"{gpus}; the smallest task alone takes about {duration(time)}: `langford verify {name} --tasks {smallest}`"
-    )
+    return f"{gpus}; the smallest task alone takes about {duration(time)}: `langford verify {name} {smallest}`"
 
 
 def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
