@@ -7,12 +7,14 @@ it finds its array elements by the name of their jobs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from db import Standing
 from db.errors import Away
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
-from jobs.reach.calls import Calls, GivenUp
+from jobs.reach.calls import Calls
+from jobs.reach.patience import Patience
 from langford.words import several
 from slurm.errors import QueueNotKept
 from slurm.scheduler import Scheduler
@@ -60,19 +62,12 @@ class QueueKeeper:
 
         Raises QueueNotKept, and NotInstalled where SLURM is not installed.
         """
-        last_error = ""
+        patience = Patience(self._console, "what the queue depends on", self._clock)
         while True:
-            try:
-                if self.top_up() is None:
+            # While it is away the number of missing elements is not known, or no more may be submitted.
+            with suppress(Away):
+                if patience.ask(self.top_up) is None:
                     return None
-                last_error = ""
-            except GivenUp:
-                return self._console.stop_reason()
-            except Away as error:
-                # The number of missing elements is not known, or no more may be submitted: ask again later.
-                if str(error) != last_error:
-                    self._console.say(f"{error}; asking again")
-                last_error = str(error)
             next_round = self._clock.monotonic() + self._seconds
             while self._clock.monotonic() < next_round:
                 reason = self._console.stop_reason()

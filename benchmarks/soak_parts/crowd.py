@@ -17,7 +17,7 @@ from jobs.reach.identity import Identity, process_name
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
-from jobs.run.server_tasks import ServerTasks
+from jobs.run.source import TaskSource
 from langford.devices import CPU
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
@@ -42,7 +42,7 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
     outbox = Outbox(root, me, console)
     try:
         outbox.prepare()
-        source = ServerTasks(RemoteCampaign(url, token), outbox, me, console, seconds)
+        source = TaskSource(RemoteCampaign(url, token), me, outbox, console, seconds)
         Run(source, [CPU], console, pool_of=InProcessPool).run()
     except LangfordError as error:
         console.say(f"{type(error).__name__}: {error}")

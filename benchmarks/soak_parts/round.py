@@ -38,12 +38,13 @@ ENDINGS = {0, 1, 3, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM}
 """Exit codes of workers: done, tasks set aside or the machine failed, incomplete, killed, and stopped, before they
 heard signals or after."""
 PLANTED = """
-import os, platform, sys
+import dataclasses, os, platform, sys
 platform.node = lambda: os.environ["SOAK_HOST"]
-import jobs.reach.backoff, jobs.run.effort, jobs.run.server_tasks
-jobs.reach.backoff.Backoff.__init__.__defaults__ = (0.05, 0.5)
+import jobs.reach.patience, jobs.reach.remote, jobs.run.effort
+jobs.reach.patience.Backoff.__init__.__defaults__ = (0.05, 0.5)
 jobs.run.effort.STOCK = 0
-jobs.run.server_tasks.IDLE_SECONDS, jobs.run.server_tasks.LONGEST_IDLE_SECONDS = 0.2, 1.0
+way = jobs.reach.remote.SERVER
+jobs.reach.remote.RemoteCampaign.way = dataclasses.replace(way, idle_seconds=(0.2, 1.0))
 lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
     import random

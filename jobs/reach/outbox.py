@@ -46,8 +46,6 @@ UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
 class Outbox:
     """The results of one worker for one campaign, and those of dead workers that it has adopted.
 
-    Results that cannot be written to the disk are kept in memory.
-
     Attributes:
         root: of all outboxes of this machine.
         attempts: those of this worker whose results wait here.
@@ -64,7 +62,7 @@ class Outbox:
         self.root, self.attempts = root, set[int]()
         self._identity, self._console = identity, console
         self._quarantine = Quarantine(root, console)
-        self._unkept: list[Delivery] = []
+        self._objection = ""
         # The files from which each delivery was read: there may be copies.
         self._read: dict[Delivery, set[Path]] = {}
         self._info: CampaignInfo | None = None
@@ -78,8 +76,16 @@ class Outbox:
     @property
     def count(self) -> int:
         """Number of results that wait for the server."""
-        kept = [file for file in self._files() if _is(stat.S_ISREG, file) and not self._quarantine.has(file)]
-        return len(self._unkept) + len(kept)
+        return sum(_is(stat.S_ISREG, file) and not self._quarantine.has(file) for file in self._files())
+
+    @property
+    def is_open(self) -> bool:
+        """Whether :meth:`open` was called, and :meth:`close` was not."""
+        return self._lock is not None
+
+    def has(self, info: CampaignInfo) -> bool:
+        """Whether any worker has left something for this campaign."""
+        return (self.root / info.uuid).is_dir()
 
     @property
     def left_behind(self) -> bool:
@@ -116,21 +122,23 @@ class Outbox:
             "with --outbox"
         )
 
-    def put(self, delivery: Delivery) -> None:
-        """Keep a delivery: it is on disk when this returns, or in memory when the disk is full."""
-        self.attempts.add(delivery.attempt)
+    def put(self, delivery: Delivery) -> bool:
+        """Keep a delivery; returns whether it is on disk now, which may be full."""
         file, content = self._file(delivery), envelope.sealed(self._known, self._identity.kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is no regular file")
         try:
             replace_file(file, content, private=True)
         except (OSError, NotReplaceable) as error:
-            # Memory does not survive this process, but the result is sent as soon as the server answers.
-            self._unkept.append(delivery)
-            reason = error.strerror if isinstance(error, OSError) else error
-            self._console.say(f"results cannot be written to the outbox {self.folder} ({reason}): make room there")
-        else:
-            self._read.setdefault(delivery, set()).add(file)
+            reason = str(error.strerror if isinstance(error, OSError) else error)
+            if reason != self._objection:
+                self._console.say(f"no result can be written to {self.folder} ({reason}): make room there")
+            self._objection = reason
+            return False
+        self._objection = ""
+        self.attempts.add(delivery.attempt)
+        self._read.setdefault(delivery, set()).add(file)
+        return True
 
     def waiting(self) -> list[Delivery]:
         """All deliveries for the campaign, each once; any other file is moved to the quarantine."""
@@ -149,11 +157,11 @@ class Outbox:
                     self._quarantine.take(file, str(error))
                 else:
                     self._read.setdefault(delivery, set()).add(file)
-        return [*self._unkept, *(delivery for delivery in self._read if delivery not in self._unkept)]
+        return list(self._read)
 
     def remove(self, delivery: Delivery) -> None:
         """Forget a delivery that the server has, and delete the files from which it was read."""
-        self._forget(delivery)
+        self.attempts.discard(delivery.attempt)
         for file in sorted(self._read.pop(delivery, ())):
             try:
                 file.unlink(missing_ok=True)
@@ -162,8 +170,7 @@ class Outbox:
 
     def refuse(self, delivery: Delivery, reason: str) -> None:
         """Move the files of a delivery that the server refuses to the quarantine."""
-        if self._forget(delivery):
-            self._console.say(f"the result of task {delivery.index} is not accepted: {reason}")
+        self.attempts.discard(delivery.attempt)
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)
 
@@ -251,14 +258,6 @@ class Outbox:
     def _file(self, delivery: Delivery) -> Path:
         # A ledger that was restored from a backup assigns numbers again: the nonce distinguishes such attempts.
         return self.folder / f"{delivery.attempt}.{nonces.digest(delivery.nonce)[:12]}{SUFFIX}"
-
-    def _forget(self, delivery: Delivery) -> bool:
-        """Remove a delivery from memory; returns whether it was kept only there."""
-        self.attempts.discard(delivery.attempt)
-        kept = [known for known in self._unkept if known is not delivery]
-        forgotten = len(kept) < len(self._unkept)
-        self._unkept = kept
-        return forgotten
 
 
 def _entries(folder: Path) -> list[Path]:

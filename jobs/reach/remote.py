@@ -14,10 +14,11 @@ from db import Credential, Delivery, Lease, Receipt
 from db.files.messages import BadMessage
 from db.look.overview import Overview
 from db.records import NO_STEPS
-from db.states import Ending, EventKind, Outcome
+from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach import wire
+from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity
 from jobs.reach.parts import CampaignInfo, CredentialFields, DeliveryFields
 from jobs.reach.requests import CampaignReplaced as CampaignReplaced
@@ -30,16 +31,22 @@ from langford.errors import BadInput
 
 LONGEST_REASON = 1_000
 """Characters of a reason or a note that are sent."""
+SERVER = Way("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
 M = TypeVar("M")
 
 
 class RemoteCampaign:
-    """Requests to a server about one campaign.  Every method raises ServerAway, ServerRefuses or CampaignReplaced.
+    """Requests to a server about one campaign: implements :class:`jobs.reach.campaign.Campaign`.
+
+    Every method raises ServerAway, ServerRefuses or CampaignReplaced.
 
     Attributes:
         name: of the campaign.
         uuid: of the campaign; None before the first answer that contains it.
+        way: see :class:`jobs.reach.campaign.Campaign`.
     """
+
+    way = SERVER
 
     def __init__(
         self,
@@ -134,10 +141,10 @@ class RemoteCampaign:
             running.update(self._post(wire.Running, "/renewals", request).running)
         return running
 
-    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str) -> None:
+    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
         for attempts in _parts(credentials):
-            request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note))
+            request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note or "end"))
             self._post(wire.Done, "/releases", request)
 
     def fail(self, credential: Credential, reason: str) -> bool:
@@ -162,16 +169,6 @@ class RemoteCampaign:
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")
             return [receipt.receipt for receipt in answer.receipts]
-
-    def deliver_each(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Deliver results; a refused request is sent again in halves, until each bad result is refused alone."""
-        try:
-            return self.deliver(deliveries)
-        except RequestRefused as error:
-            if len(deliveries) == 1:
-                return [Receipt(EventKind.REFUSED, str(error))]
-        half = len(deliveries) // 2
-        return [*self.deliver_each(deliveries[:half]), *self.deliver_each(deliveries[half:])]
 
     def _post(self, answer_type: type[M], path: str, request: Struct) -> M:
         return self._requests.post(answer_type, self._address, path, request)

@@ -12,13 +12,14 @@ from urllib.parse import SplitResult, urlsplit
 
 from msgspec import Struct
 
-from db.errors import Away
+from db.errors import Away, UnknownWorker
 from db.files.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
-from jobs.reach.calls import Calls, GivenUp, Overdue
+from jobs.reach.calls import Calls, Overdue
 from jobs.reach.diagnosis import permanent
+from jobs.reach.patience import GivenUp
 from jobs.reach.versions import HEADER, SPOKEN, WireVersion, disagreement
 from jobs.reach.wire import Failure
 from langford.errors import BadInput, LangfordError
@@ -52,7 +53,7 @@ class RequestRefused(ServerAway):
     """The server, or a proxy before it, refuses one request as malformed or too large; it may accept others."""
 
 
-class NotEnrolled(ServerAway):
+class NotEnrolled(ServerAway, UnknownWorker):
     """The server's ledger does not know this worker: it is another ledger, or was restored from a backup."""
 
 
@@ -139,8 +140,8 @@ class Requests:
 
     def _ask(self, answer_type: type[M], method: str, address: str, path: str, body: bytes | None) -> M:
         try:
-            response, content = self._calls.within(
-                LONGEST_SECONDS, partial(_exchange, self._http, method, address, path, body)
+            response, content = self._calls.make(
+                partial(_exchange, self._http, method, address, path, body), LONGEST_SECONDS
             )
         except GivenUp as error:
             raise ServerAway(f"no answer from {address} ({error})") from error
@@ -188,7 +189,7 @@ class Requests:
         if self._answered:
             return None
         try:
-            return self._calls.within(LONGEST_SECONDS, lambda: permanent(error, *self._server))
+            return self._calls.make(lambda: permanent(error, *self._server), LONGEST_SECONDS)
         except (GivenUp, Overdue):
             return None
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from db.look.overview import Overview
 from jobs.clock import SYSTEM, Clock
-from jobs.reach.backoff import Backoff
+from jobs.reach.patience import Backoff
 from jobs.run.tally import Tally
 from langford.errors import LangfordError
 

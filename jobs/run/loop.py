@@ -18,9 +18,9 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console, Step
 from jobs.pools.pool import Died, Failed, Finished, Pool
 from jobs.pools.process_pool import WorkerPool
-from jobs.reach.calls import GivenUp
+from jobs.reach.requests import CampaignReplaced
 from jobs.run.effort import Effort
-from jobs.run.sources import TaskSource
+from jobs.run.source import TaskSource
 from jobs.run.task_limits import PATIENCE_SECONDS, Watch
 from jobs.run.time_limit import TimeLimit
 from langford.devices import Device
@@ -125,9 +125,9 @@ class Run:
                 workers = self._source.useful(len(self._devices))
                 if workers:
                     stopped = self._work_with(self._pool_of(self._source.key, self._devices[:workers]))
-        except LangfordError:
+        except LangfordError as error:
             with suppress(LangfordError):
-                self._source.close(Ending.STOPPED)
+                self._source.close(Ending.REPLACED if isinstance(error, CampaignReplaced) else Ending.STOPPED)
             raise
         self._source.close(_ending(stopped))
         return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
@@ -144,12 +144,6 @@ class Run:
         """Run the loop; at its end, also after an error, stop the pool and give the leases back."""
         try:
             stopped = self._work(pool)
-        except GivenUp as error:
-            pool.stop()
-            self._console.say(
-                f"{error}: undelivered results are lost, and {several(len(self._leases), 'lease')} will expire"
-            )
-            return self._console.stop_reason()
         except BaseException:
             pool.stop()
             # When the ledger itself failed, this probably fails too; then the leases expire.
@@ -157,10 +151,7 @@ class Run:
                 self._give_back(Outcome.RELEASED, "the run ended with an error")
             raise
         pool.stop()
-        try:
-            self._give_back(Outcome.PREEMPTED if stopped == PREEMPTION else Outcome.RELEASED, stopped)
-        except GivenUp as error:
-            self._console.say(f"{error}: {several(len(self._leases), 'lease')} will expire")
+        self._give_back(Outcome.PREEMPTED if stopped == PREEMPTION else Outcome.RELEASED, stopped)
         return stopped
 
     def _work(self, pool: Pool) -> str | None:

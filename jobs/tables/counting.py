@@ -13,8 +13,9 @@ from jobs.console import Console
 from jobs.pools.in_process import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run, result
-from jobs.run.sources import LedgerTasks
+from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun, Found
 from jobs.tables.entries import Entry, Shape, representative
 from jobs.tables.part import PartOfTable
@@ -188,7 +189,8 @@ class TableCounting:
         if self._time_limit is not None:
             limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
         pool = InProcessPool if self._ways.small(problem) else self._workers.pool
-        source = LedgerTasks(self._ledger, campaign, Identity.fresh(devices), console)
+        reached = InLedger(self._ledger, campaign, console)
+        source = TaskSource(reached, Identity.fresh(devices), console=console)
         left = campaign.work - campaign.standing().work_done
         pace = share * len(devices) / left if left > 0 else None
         report = Run(source, devices, console, limit, pool, probe=lambda key: pace).run()

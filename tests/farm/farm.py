@@ -9,6 +9,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ from sqlalchemy import select
 
 from db.schema.models import Worker
 from db.states import Role
-from jobs.reach.backoff import Backoff
+from jobs.reach.patience import Backoff
+from jobs.reach.remote import SERVER, RemoteCampaign
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
@@ -78,7 +80,8 @@ def prepare(seconds: float | None = None, variables: Mapping[str, str] | None = 
         variables: for those processes, see :func:`slowed`.
     """
     os.environ.update(variables or {})
-    adapt({**QUICK, "jobs.run.server_tasks:IDLE_SECONDS": 0.5}, in_process=seconds is not None)
+    adapt(QUICK, in_process=seconds is not None)
+    RemoteCampaign.way = replace(SERVER, idle_seconds=(0.5, 60.0))
     Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
         slow(seconds)

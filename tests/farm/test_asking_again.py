@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from itertools import pairwise
 
 import pytest
 
 from db import Credential, Delivery, Receipt
+from db.errors import Away, ConnectionLost
 from db.states import EventKind
-from jobs.reach.backoff import Backoff
+from jobs.reach.outgoing import deliver_each
+from jobs.reach.patience import Backoff, Patience
 from jobs.reach.remote import RemoteCampaign, RequestRefused
 from tests.support.campaigns import TRUE, delivery
 from tests.support.clock import MovableClock
+from tests.support.consoles import KeptConsole
 
 
 def test_each_failure_doubles_the_pause_up_to_the_longest(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,6 +39,58 @@ def test_each_failure_doubles_the_pause_up_to_the_longest(monkeypatch: pytest.Mo
     assert pause() == 1.0
 
 
+def test_a_worker_that_asked_in_vain_for_a_day_still_asks() -> None:
+    asking = Backoff(clock=MovableClock())
+    for _ in range(2000):
+        asking.failed()
+    assert not asking.due
+
+
+def test_each_new_reason_is_said_once_with_the_time_since_when() -> None:
+    """Numbers that differ, as of requests in the server's log, are no new reason."""
+    clock, console = MovableClock(), KeptConsole()
+    patience = Patience(console, "the farm", clock)
+    reasons = ["no answer", "no answer", "busy, see 17", "no answer", "busy, see 18", None, "no answer"]
+
+    def question() -> str:
+        clock.move(60.0)
+        reason = reasons.pop(0)
+        if reason is not None:
+            raise ConnectionLost(reason)
+        return "here"
+
+    for _ in range(5):
+        with pytest.raises(Away):
+            patience.ask(question)
+    assert not patience.due
+    assert patience.insist(question) == "here"
+    assert patience.due
+    with pytest.raises(Away):
+        patience.ask(question)
+    first, later = (f"; asking again (away since 1970-01-01T00:{minute}:40Z)" for minute in (17, 23))
+    assert console.said == [f"no answer{first}", f"busy, see 17{first}", "the farm is back", f"no answer{later}"]
+
+
+def test_who_insists_asks_until_there_is_an_answer_or_a_reason_to_stop() -> None:
+    clock, stop, asked = MovableClock(), list[str](), list[float]()
+
+    def question() -> str:
+        asked.append(clock.monotonic())
+        if len(asked) < 5:
+            raise ConnectionLost("no answer")
+        return "here"
+
+    patience = Patience(KeptConsole(lambda: stop[0] if stop else None), "the farm", clock)
+    assert patience.insist(question) == "here"
+    waits = [later - earlier for earlier, later in pairwise(asked)]
+    assert all(0.25 * 2**number <= wait <= 0.5 * 2**number + 0.2 for number, wait in enumerate(waits))
+    del asked[:]
+    stop.append("SIGTERM")
+    with pytest.raises(Away):
+        patience.insist(question)
+    assert len(asked) == 1
+
+
 def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of the results: the receipt of another one would throw a good one away."""
     campaign = RemoteCampaign("http://localhost:1/seven", "token")
@@ -46,7 +102,7 @@ def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch:
         return [Receipt(None, str(each.attempt)) for each in deliveries]
 
     monkeypatch.setattr(campaign, "deliver", deliver)
-    receipts = campaign.deliver_each([delivery(Credential(number, "n"), TRUE[number]) for number in range(7)])
+    receipts = deliver_each(campaign, [delivery(Credential(number, "n"), TRUE[number]) for number in range(7)])
     refused = Receipt(EventKind.REFUSED, "it cannot be read")
     assert receipts == [refused if number in spoiling else Receipt(None, str(number)) for number in range(7)]
     campaign.close()

@@ -30,7 +30,8 @@ from db.schema.models import Attempt, Result, Worker
 from db.states import Role
 from jobs.farm.api import server
 from jobs.reach.identity import Identity
-from jobs.run.sources import LedgerTasks
+from jobs.reach.in_ledger import InLedger
+from jobs.run.source import TaskSource
 from jobs.show.log import campaign_lines
 from jobs.show.report.content import document
 from jobs.show.report.document import Facts, Table
@@ -188,7 +189,8 @@ def test_the_log_and_a_run_say_so(golden: Golden) -> None:
     assert line.startswith("75.0% of the work, 6/10 tasks, 2 workers, ")
     assert f"{rate(DONE / (overview.now - golden.start), 'points')} now" in line
     clock = MovableClock()
-    source = LedgerTasks(golden.ledger, golden.campaign, Identity.fresh(), clock=clock)
+    source = TaskSource(InLedger(golden.ledger, golden.campaign), Identity.fresh(), clock=clock)
+    assert source.ready
     assert source.seconds_left is None
     clock.move(HOUR)
     source.attend([], {})

@@ -16,9 +16,10 @@ from db.schema.models import Attempt, Event
 from db.states import EventKind, Outcome
 from db.work.leases import COPY_SECONDS
 from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.loop import Run, RunReport, result
-from jobs.run.sources import LedgerTasks
+from jobs.run.source import TaskSource
 from langford.devices import CPU
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
@@ -65,7 +66,7 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
     """A run of the campaign with a pool, until it ends."""
 
     def go(pool: SlowPool) -> RunReport:
-        source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), console, clock=clock)
+        source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]), None, console, clock=clock)
         made = Run(source, [CPU], console, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock)
         return made.run()
 

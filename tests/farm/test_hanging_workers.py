@@ -31,7 +31,7 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, ServerRefuses
 from jobs.reach.wire import MOST_AT_ONCE
 from jobs.run.loop import Run
-from jobs.run.server_tasks import ServerTasks
+from jobs.run.source import TaskSource
 from langford.devices import CPU
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -143,7 +143,7 @@ def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm) -> None:
 def test_a_death_is_reported_when_the_server_is_back(farm: Farm) -> None:
     proxy, me = Proxy(farm.port), Identity.fresh()
     server = RemoteCampaign(f"http://127.0.0.1:{proxy.port}/{NAME}", farm.token)
-    source = ServerTasks(server, Outbox(farm.folder / "outbox", me), me, lease_seconds=600)
+    source = TaskSource(server, me, Outbox(farm.folder / "outbox", me), lease_seconds=600)
     assert source.ready
     [lease] = source.lease(1, [])
     proxy.cut = True
@@ -404,7 +404,7 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
     relay = CutAfterResults(large_farm.port, results=1)
     server, me = remote(large_farm, relay.port)
     outbox = Outbox(large_farm.folder / "outbox", me)
-    source = ServerTasks(server, outbox, me, lease_seconds=600)
+    source = TaskSource(server, me, outbox, lease_seconds=600)
     assert source.ready
     leases = []
     while len(leases) <= MOST_AT_ONCE:
@@ -430,7 +430,7 @@ def delivered(result: PartialResult, shown: Credential) -> Delivery:
 
 def test_a_worker_closes_its_connection(farm: Farm) -> None:
     server, me = remote(farm)
-    source = ServerTasks(server, Outbox(farm.folder / "outbox", me), me)
+    source = TaskSource(server, me, Outbox(farm.folder / "outbox", me))
 
     def connections() -> int:
         return sum(bool(each.raddr) and each.raddr.port == farm.port for each in psutil.Process().net_connections())

@@ -229,17 +229,13 @@ def test_files_of_version_0_1_go_to_the_quarantine(machine: Machine) -> None:
     assert len(machine.said) == 2
 
 
-def test_a_full_disk_leaves_the_result_in_memory(machine: Machine) -> None:
+def test_a_disk_that_takes_nothing_is_named_once(machine: Machine) -> None:
     outbox = machine.outbox()
     outbox.folder.rmdir()
-    kept = delivery(Credential(7, "n"), TRUE[0])
-    outbox.put(kept)
-    assert outbox.waiting() == [kept]
-    assert outbox.count == 1
-    assert outbox.attempts == {7}
-    outbox.refuse(kept, "no such attempt")
-    assert outbox.waiting() == []
-    assert len(machine.said) == 2
+    assert [outbox.put(delivery(Credential(7, "n"), TRUE[0])) for _ in range(3)] == [False] * 3
+    assert (outbox.count, outbox.attempts, len(machine.said)) == (0, set(), 1)
+    outbox.folder.mkdir()
+    assert outbox.put(delivery(Credential(7, "n"), TRUE[0]))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.parts import CampaignInfo
 from jobs.reach.remote import RemoteCampaign
-from jobs.run.server_tasks import ServerTasks
+from jobs.run.source import TaskSource
 from langford.methods import PlanKey
 from langford.problem import Problem
 from tests.support.campaigns import KEY, TASKS
@@ -28,7 +28,7 @@ def test_a_campaign_that_is_split_otherwise_is_left_alone(
     told = CampaignInfo("1" * 36, "2" * 36, "farmed", key, tasks, 1.0, Standing({}, {}), "kernels")
     monkeypatch.setattr(RemoteCampaign, "info", lambda self: told)
     me = Identity.fresh()
-    source = ServerTasks(RemoteCampaign("http://127.0.0.1:1/farmed", "token"), Outbox(tmp_path, me), me)
+    source = TaskSource(RemoteCampaign("http://127.0.0.1:1/farmed", "token"), me, Outbox(tmp_path, me))
     tracemalloc.start()
     with pytest.raises(CampaignMismatch, match=f"into {tasks} tasks.*use the version that created it"):
         assert source.ready

@@ -10,8 +10,9 @@ import pytest
 
 from db import Campaign, Ledger
 from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run, RunReport
-from jobs.run.sources import LedgerTasks
+from jobs.run.source import TaskSource
 from langford.devices import CPU
 from tests.support.campaigns import HOUR, PLAN, TASKS, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
@@ -50,7 +51,7 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
 
     def go(limit: float, seconds: float, probed: float | None = None) -> RunReport:
         pool = SlowPool(clock, dict.fromkeys(range(TASKS), seconds))
-        source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), console, clock=clock)
+        source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]), None, console, clock=clock)
         pace = None if probed is None else probed / LARGEST
         return Run(
             source, [CPU], console, limit, pool_of=lambda *_: pool, clock=clock, probe=lambda key: pace

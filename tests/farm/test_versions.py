@@ -22,7 +22,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
 from jobs.reach.versions import HEADER, SPOKEN, WireVersion
-from jobs.run.server_tasks import ServerTasks
+from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Client
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
 from tests.support.databases import new_ledger
@@ -54,7 +54,7 @@ class Farm:
     def work(self, worker: RemoteCampaign) -> None:
         """Work the campaign off."""
         me = Identity.fresh()
-        tasks = ServerTasks(worker, Outbox(self._folder / "outbox", me), me)
+        tasks = TaskSource(worker, me, Outbox(self._folder / "outbox", me))
         assert tasks.ready
         leases = tasks.lease(TASKS, [])
         tasks.deliver(list(zip(leases, true_deliveries(leases), strict=True)))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -13,10 +14,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sqlalchemy import make_url
+from sqlalchemy import make_url, select
 
 from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
+from db.schema.models import Result
 from db.states import TaskState
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
 from tests.support.databases import new_address, postgres
@@ -148,7 +150,12 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["hangs", "refuses"])
-def test_a_run_hears_sigterm_while_its_ledger_is_away(wire: Wire, tmp_path: Path, how: str) -> None:
+def test_a_run_hears_sigterm_while_its_ledger_is_away(
+    wire: Wire, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it has computed meanwhile is not lost: the next run delivers it."""
+    box = tmp_path / "box"
+    monkeypatch.setitem(ENVIRONMENT, "LANGFORD_OUTBOX", str(box))
     with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
         wait_for(wire.database, process, 3)
         if how == "hangs":
@@ -157,13 +164,20 @@ def test_a_run_hears_sigterm_while_its_ledger_is_away(wire: Wire, tmp_path: Path
         else:
             wire.refusing = True
             wire.cut()
-            wait_until(lambda: wire.refused >= 2, process)
+            wait_until(lambda: bool(list(box.rglob("*.result.json"))), process)
         process.send_signal(signal.SIGTERM)
         _, errors = process.communicate(timeout=60)  # a ledger that is away is asked again for minutes
     assert process.returncode == 128 + signal.SIGTERM
-    assert "the ledger does not answer" in errors
+    assert ("the ledger does not answer" if how == "hangs" else "cannot use the ledger") in errors
     assert "Traceback" not in errors
+    assert re.search(r"\d results? (is|are) kept in", errors)
     wire.dropped = wire.refusing = False
+    kept = {int(file.name.partition(".")[0]) for file in box.rglob("*.result.json")}
+    assert kept
+    with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
+        wait_until(lambda: not list(box.rglob("*.result.json")), process)
+    with Ledger(wire.database) as ledger, ledger.database.reading() as connection:
+        assert kept <= {*connection.scalars(select(Result.attempt_id))}
 
 
 SLURM = {

@@ -17,8 +17,9 @@ from db.states import Ending, EventKind, Outcome
 from db.work.presence import NOTE_SECONDS, Presence
 from jobs.pools.in_process import InProcessPool
 from jobs.reach.identity import Identity, equipment_of
+from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run
-from jobs.run.sources import LedgerTasks
+from jobs.run.source import TaskSource
 from langford.devices import CPU, cores
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
@@ -170,7 +171,7 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
         asked += 1
         return reason if asked > 3 else None
 
-    source = LedgerTasks(ledger, campaign, me, KeptConsole(stop_reason))
+    source = TaskSource(InLedger(ledger, campaign), me, console=KeptConsole(stop_reason))
     report = Run(source, [CPU], KeptConsole(stop_reason), pool_of=InProcessPool).run()
     assert report.stopped == reason
     kept = row(ledger, me.worker_id)
@@ -198,7 +199,10 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
         raise LedgerError("no overview")
 
     console, clock = KeptConsole(lambda: "SIGTERM" if asked.is_set() else None), HurriedClock()
-    source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]), console, clock)
+    source = TaskSource(
+        InLedger(ledger, campaign, console, clock=clock), Identity.fresh([CPU]), None, console, clock=clock
+    )
+    assert source.ready
     monkeypatch.setattr(Campaign, "overview", hang)
     clock.move(HOUR)
     source.attend([], {})
@@ -209,7 +213,7 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 
 def test_a_run_that_ends_with_an_error_was_stopped(ledger: Ledger, campaign: Campaign) -> None:
     me = Identity.fresh([CPU])
-    source = LedgerTasks(ledger, campaign, me)
+    source = TaskSource(InLedger(ledger, campaign), me)
 
     class Broken(InProcessPool):
         def submit(self, token: int, index: int) -> None:
@@ -280,7 +284,7 @@ def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Camp
 
 
 def test_a_result_says_when_its_computing_began(ledger: Ledger, campaign: Campaign) -> None:
-    source = LedgerTasks(ledger, campaign, Identity.fresh([CPU]))
+    source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]))
     Run(source, [CPU], pool_of=InProcessPool).run()
     done = attempts(ledger)
     assert len(done) == TASKS

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,12 +20,14 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import Step
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool
-from jobs.reach.calls import GivenUp
 from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
+from jobs.reach.outbox import Outbox
 from jobs.run.loop import Run, RunReport, result
-from jobs.run.sources import LedgerTasks
+from jobs.run.source import TaskSource
 from jobs.run.task_limits import PATIENCE_SECONDS
 from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.console import Terminal
@@ -83,16 +87,21 @@ def work_off(
     identity = Identity.fresh(devices)
     console = RunTerminal(line, stop, identity)
     with line.shown():
-        try:
-            source = LedgerTasks(ledger, campaign, identity, console)
-        except GivenUp as error:
-            console.say(str(error))
-            return RunReport(0, 0.0, stop.reason(), 0)
+        outbox = outbox_of(identity, console)
+        source = TaskSource(InLedger(ledger, campaign, console), identity, outbox, console)
 
         def probe(key: PlanKey) -> float | None:
             return pace_on(key, devices) if pace is None else pace
 
         return Run(source, devices, console, time_limit, pool_of, patience, probe=probe).run()
+
+
+def outbox_of(identity: Identity, console: Terminal) -> Outbox | None:
+    """Where results of a run wait while its ledger is away; None where there is no folder for them."""
+    named = os.environ.get("LANGFORD_OUTBOX")
+    with suppress(LangfordError, OSError):
+        return Outbox(outbox_folder(Path(named) if named else None, create=False), identity, console)
+    return None
 
 
 class RunTerminal(Terminal):

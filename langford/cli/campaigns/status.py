@@ -12,9 +12,9 @@ from pathlib import Path
 import click
 
 from db import Campaign, Ledger
-from db.errors import Away
 from db.look.overview import Overview, to_document
 from jobs.addresses import has_scheme, lacks_scheme
+from jobs.reach.patience import Patience
 from jobs.reach.remote_overviews import RemoteOverviews
 from langford.cli.options.common import (
     certificate_option,
@@ -26,6 +26,7 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.types import interval
 from langford.cli.output import display
+from langford.cli.output.console import Terminal
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.rows.columns import width_of_output
 from langford.loading import load
@@ -133,23 +134,11 @@ def _looks(look: Callable[[], list[Overview]], seconds: float) -> Iterator[list[
     """What there is, again and again, until all is done."""
     overviews = look()
     yield overviews
+    patience = Patience(Terminal(), "what is watched")
     while not overviews or any(overview.finished is None for overview in overviews):
         time.sleep(seconds)
-        overviews = _again(look, seconds)
+        overviews = patience.insist(look)
         yield overviews
-
-
-def _again(look: Callable[[], list[Overview]], seconds: float) -> list[Overview]:
-    """Look once more; a server or a ledger that is away is asked until it is back."""
-    said = False
-    while True:
-        try:
-            return look()
-        except Away as error:
-            if not said:
-                display.say(f"{error}; asking again")
-            said = True
-            time.sleep(seconds)
 
 
 def _json_line(overview: Overview) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -14,7 +13,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
-from jobs.run.server_tasks import ServerTasks
+from jobs.run.source import TaskSource
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     certificate_option,
@@ -22,6 +21,7 @@ from langford.cli.options.common import (
     device_option,
     insecure_option,
     json_option,
+    outbox_folder,
     patience_option,
     time_limit_option,
     token_of,
@@ -35,8 +35,6 @@ from langford.cli.output.how_long import pace_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
-from langford.errors import BadInput
-from langford.folders import base_folder, objection
 from langford.words import several
 
 
@@ -91,9 +89,9 @@ def work(
     server = RemoteCampaign(url, token_of(token_file), certificate, insecure, Terminal(stop=stop))
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
-    results = Outbox(_outbox_folder(outbox), identity, Terminal(line, stop))
+    results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))
     results.prepare()
-    source = ServerTasks(server, results, identity, Terminal(line, stop), lease)
+    source = TaskSource(server, identity, results, Terminal(line, stop), lease)
     console = WorkerTerminal(line, stop, source, lambda: _beginning(server, source, identity, len(chosen_devices)))
     with line.shown():
         report = Run(
@@ -104,14 +102,13 @@ def work(
             patience=patience,
             probe=lambda key: pace_on(key, chosen_devices),
         ).run()
-    waiting = results.count
-    remark = f", {several(waiting, 'result')} kept in {results.folder}" if waiting else ""
+    waiting, _ = source.waiting
     reason = ""
     if stop.received:
         reason = f"stopped by {stop.received.name}: "
     elif report.stopped:
         reason = f"stopped, the {report.stopped} is near: "
-    display.say(f"{reason}{several(report.tasks_here, 'task')} done here{remark}")
+    display.say(f"{reason}{several(report.tasks_here, 'task')} done here")
     if source.rechecks and not report.stopped:
         waits = several(source.rechecks, "result waits", "results wait")
         display.say(f"{waits} for workers of other hosts, with other tokens")
@@ -136,7 +133,7 @@ class WorkerTerminal(Terminal):
     """Shows the progress of a campaign that has other workers too; its first line says who works for what."""
 
     def __init__(
-        self, line: ProgressLine, stop: StopSignals, source: ServerTasks, beginning: Callable[[], str]
+        self, line: ProgressLine, stop: StopSignals, source: TaskSource, beginning: Callable[[], str]
     ) -> None:
         super().__init__(line, stop)
         self._line, self._source, self._beginning = line, source, beginning
@@ -144,35 +141,15 @@ class WorkerTerminal(Terminal):
     def show(self, step: Step) -> None:
         """Show the progress of the campaign, and the share of this worker."""
         if not self._line.has_total:
-            self._line.of(*self._source.total)
+            self._line.of(self._source.known.tasks, self._source.known.work)
             self.say(self._beginning())
         here = step.tasks_here, step.work_here
         self._line.update(step.tasks_done, step.work_done, step.seconds_left, here)
 
 
-def _outbox_folder(named: Path | None) -> Path:
-    """The folder of all outboxes, created if necessary.
-
-    A user who can write to it can replace the results that wait there, which are then sent as this worker's.  For a
-    folder that is ``named`` there is a warning; any other folder is refused.  Raises BadInput, NoHome or OSError.
-    """
-    folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
-    reason = None
-    with suppress(OSError):  # Outbox.prepare says what is wrong
-        reason = objection(folder, create=True, remedy=f"chmod go-w {folder}")
-    if reason and named:
-        display.say(f"other users can replace results in {folder}, which are then sent as this worker's: {reason}")
-    elif reason:
-        raise BadInput(
-            f"results cannot be kept in {folder}, where other users can replace them: {reason}, or choose another "
-            "folder with --outbox"
-        )
-    return folder
-
-
-def _beginning(server: RemoteCampaign, source: ServerTasks, identity: Identity, processes: int) -> str:
+def _beginning(server: RemoteCampaign, source: TaskSource, identity: Identity, processes: int) -> str:
     """The campaign, and the id of this worker: the first line of a job's log."""
-    tasks, _ = source.total
+    tasks = source.known.tasks
     return (
         f"{server.name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "
         f"{identity.worker_id[:ID_LENGTH]} with {several(processes, 'process', 'processes')}"

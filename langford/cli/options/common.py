@@ -6,6 +6,7 @@ import os
 import re
 import stat
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from langford.cli.output.display import say
 from langford.cores import cores
 from langford.devices import CPU, KINDS
 from langford.errors import BadInput
+from langford.folders import base_folder, objection
 from langford.loading import load
 from langford.methods import METHODS
 from langford.variants import VARIANTS
@@ -221,3 +223,23 @@ allowed_signers_option = click.option(
 # -- output -----------------------------------------------------------------------------------
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
+
+
+def outbox_folder(named: Path | None, create: bool = True) -> Path:
+    """The folder of all outboxes, created if necessary unless ``create`` is false.
+
+    A user who can write to it can replace the results that wait there, which are then sent as this worker's.  For a
+    folder that is ``named`` there is a warning; any other folder is refused.  Raises BadInput, NoHome or OSError.
+    """
+    folder = named or base_folder("XDG_STATE_HOME", ".local/state") / "langford" / "outbox"
+    reason = None
+    with suppress(OSError):  # Outbox.prepare says what is wrong
+        reason = objection(folder, create, remedy=f"chmod go-w {folder}")
+    if reason and named:
+        say(f"other users can replace results in {folder}, which are then sent as this worker's: {reason}")
+    elif reason:
+        raise BadInput(
+            f"results cannot be kept in {folder}, where other users can replace them: {reason}, or choose another "
+            "folder with --outbox"
+        )
+    return folder

@@ -1,0 +1,97 @@
+"""A campaign, however it is reached: what its workers and operators ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from db import Credential, Delivery, Lease, Receipt
+from db.look.overview import Overview
+from db.records import NO_STEPS
+from db.states import Ending, Outcome
+from jobs.reach.identity import Identity
+from jobs.reach.parts import CampaignInfo
+
+
+@dataclass(frozen=True)
+class Way:
+    """A way to reach a campaign, and what a run does differently because of it.
+
+    Attributes:
+        whom: who is asked, in words.
+        is_remote: whether thousands of workers may ask.  Then a run waits while others hold all tasks, and keeps
+            each result on its disk until it has arrived; otherwise it ends, and keeps what does not arrive.
+        look_seconds: how long a run waits for a result before it looks for signals; a result ends the wait.
+        overview_seconds: longest time between two requests for the overview.
+        idle_seconds: shortest and longest time between two requests for tasks when there are none; it doubles.
+    """
+
+    whom: str
+    is_remote: bool
+    look_seconds: float
+    overview_seconds: float
+    idle_seconds: tuple[float, float]
+
+
+class Campaign(Protocol):
+    """One campaign.  Every method raises Away when there is no answer now, and may be repeated.
+
+    Attributes:
+        name: of the campaign.
+        way: how it is reached.
+    """
+
+    name: str
+    way: Way
+
+    def info(self) -> CampaignInfo:
+        """The campaign and its progress."""
+        ...
+
+    def overview(self) -> Overview:
+        """Its speed, time left, workers and warnings; its timeline may be left out."""
+        ...
+
+    def enrol(self, identity: Identity) -> float | None:
+        """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown."""
+        ...
+
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Record how the work of a worker ended."""
+        ...
+
+    def lease(
+        self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> list[Lease]:
+        """Lease tasks, see :meth:`db.Campaign.lease`; raises UnknownWorker."""
+        ...
+
+    def renew(
+        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+    ) -> set[int]:
+        """Move deadlines to ``seconds`` from now; returns the attempts that still run.
+
+        ``steps``: the number of steps that some attempts have done, by attempt.
+        """
+        ...
+
+    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
+        """Give tasks back unfinished."""
+        ...
+
+    def fail(self, credential: Credential, reason: str) -> bool:
+        """Record that the task itself failed; returns whether it was set aside."""
+        ...
+
+    def die(self, credential: Credential, reason: str) -> bool:
+        """Record that the process that evaluated a task died; returns whether the task was set aside."""
+        ...
+
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Deliver results; returns what became of each.  Raises RequestRefused."""
+        ...
+
+    def close(self) -> None:
+        """Close the connection."""
+        ...

@@ -1,0 +1,127 @@
+"""A campaign in a ledger that this process has opened."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from db import Credential, Delivery, Lease, Receipt, Standing
+from db.records import NO_STEPS
+from db.states import Ending, Outcome
+from jobs.clock import SYSTEM, Clock
+from jobs.console import Console
+from jobs.reach.calls import Calls
+from jobs.reach.campaign import Way
+from jobs.reach.identity import Identity, is_dead
+from jobs.reach.parts import CampaignInfo
+from langford.provenance import kernel_hash
+
+if TYPE_CHECKING:
+    from db import Campaign, Ledger
+    from db.look.overview import Overview
+
+LEDGER = Way("the ledger", False, look_seconds=0.2, overview_seconds=10.0, idle_seconds=(0.0, 0.0))
+T = TypeVar("T")
+
+
+class InLedger:
+    """Implements :class:`jobs.reach.campaign.Campaign`.  Methods also raise the errors of :mod:`db.errors`.
+
+    Attributes:
+        campaign: as the ledger has it.
+        name, way: see :class:`jobs.reach.campaign.Campaign`.
+    """
+
+    way = LEDGER
+
+    def __init__(
+        self,
+        ledger: Ledger,
+        campaign: Campaign,
+        console: Console | None = None,
+        token: str = "",
+        clock: Clock = SYSTEM,
+    ) -> None:
+        """
+        Args:
+            ledger: that of the campaign.
+            campaign: the campaign.
+            console: when it asks to stop, the wait for an answer ends; None: nothing ends it.
+            token: that workers show to a task server.
+            clock: measures how long an answer takes.
+        """
+        self.campaign, self.name = campaign, campaign.name
+        self._ledger, self._token = ledger, token
+        self._calls = None if console is None else Calls(console, clock=clock)
+        self._has_looked = False
+
+    def info(self) -> CampaignInfo:
+        """The campaign and its progress; the first time, leases of dead processes of this host expire before."""
+        return self._ask(self._looked)
+
+    def described(self, standing: Standing) -> CampaignInfo:
+        """The campaign with this progress."""
+        known = self.campaign
+        address = self._ledger.uuid, known.uuid, known.name, known.key
+        return CampaignInfo(*address, known.tasks, known.work, standing, kernel_hash())
+
+    def overview(self) -> Overview:
+        """Its overview, without the timeline."""
+        return self._ask(lambda: self.campaign.overview(timeline=False))
+
+    def enrol(self, identity: Identity) -> float | None:
+        """Register a worker; returns the pace of others like it."""
+
+        def enrol() -> float | None:
+            self._ledger.enrol(*identity.enrolment, self._token, identity.equipment)
+            return self.campaign.pace(identity.device_kind)
+
+        return self._ask(enrol)
+
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Record how the work of a worker ended."""
+        self._ask(lambda: self._ledger.leave(worker_id, ending, self._token))
+
+    def lease(
+        self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
+    ) -> list[Lease]:
+        """Lease tasks."""
+        return self._ask(lambda: self.campaign.lease(worker_id, count, seconds, held, self._token, copies))
+
+    def renew(
+        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+    ) -> set[int]:
+        """Move deadlines."""
+        renewed = list(credentials)
+        return self._ask(lambda: self.campaign.renew(renewed, seconds, steps))
+
+    def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
+        """Give tasks back unfinished."""
+        given_back = list(credentials)
+        self._ask(lambda: self.campaign.release(given_back, outcome, note))
+
+    def fail(self, credential: Credential, reason: str) -> bool:
+        """Record a failure."""
+        return self._ask(lambda: self.campaign.fail(credential, reason))
+
+    def die(self, credential: Credential, reason: str) -> bool:
+        """Record a death."""
+        return self._ask(lambda: self.campaign.die(credential, reason))
+
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+        """Commit results, all in one transaction."""
+        return self._ask(lambda: self.campaign.deliver(deliveries))
+
+    def close(self) -> None:
+        """Nothing: the ledger stays open."""
+
+    def _looked(self) -> CampaignInfo:
+        if not self._has_looked:
+            for holder in self.campaign.lease_holders():
+                if is_dead(holder.host, holder.process):
+                    self.campaign.release_worker(holder.worker_id, "its process is gone")
+        self._has_looked = True
+        return self.described(self.campaign.standing())
+
+    def _ask(self, question: Callable[[], T]) -> T:
+        return question() if self._calls is None else self._calls.make(question)

@@ -1,0 +1,184 @@
+"""What a campaign does not know yet: results, failures and deaths that wait until it answers."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+from db import Delivery, Lease, Receipt
+from db.errors import Away
+from db.states import EventKind
+from jobs.clock import SYSTEM, Clock
+from jobs.console import Console
+from jobs.reach.campaign import Campaign
+from jobs.reach.outbox import Outbox
+from jobs.reach.parts import CampaignInfo
+from jobs.reach.patience import Backoff, Patience
+from jobs.reach.requests import RequestRefused
+from jobs.reach.wire import MOST_AT_ONCE
+from langford.errors import LangfordError
+from langford.words import several
+
+
+class Outgoing:
+    """Results, failures and deaths on their way from one worker to its campaign.
+
+    Results are in the outbox while they wait: of a remote campaign from the beginning, of a ledger as soon as it
+    does not take them.  Failures and deaths are in memory.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        outbox: Outbox | None,
+        patience: Patience,
+        console: Console,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        """
+        Args:
+            campaign: gets everything.
+            outbox: of the worker; None: results wait in memory.
+            patience: asks the campaign.
+            console: gets remarks.
+            clock: measures when to send again what did not arrive.
+        """
+        self._campaign, self._outbox, self._patience = campaign, outbox, patience
+        self._console, self._sending = console, Backoff(clock=clock)
+        # Results that are not on the disk, by attempt and nonce.
+        self._held: dict[tuple[int, str], Delivery] = {}
+        self._ends: deque[tuple[Lease, str, bool]] = deque()
+        self._info: CampaignInfo | None = None
+
+    @property
+    def attempts(self) -> set[int]:
+        """The attempts of this worker whose results wait."""
+        return {attempt for attempt, _ in self._held} | (self._outbox.attempts if self._outbox else set())
+
+    @property
+    def count(self) -> int:
+        """Number of results that wait."""
+        return len(self._held) + (self._outbox.count if self._outbox else 0)
+
+    @property
+    def folder(self) -> Path | None:
+        """Where they wait; None: in memory."""
+        return None if self._outbox is None else self._outbox.folder
+
+    @property
+    def left_behind(self) -> bool:
+        """Whether any worker of this machine has left results for a remote campaign, perhaps this one."""
+        return self._campaign.way.is_remote and self._outbox is not None and self._outbox.left_behind
+
+    def open(self, info: CampaignInfo) -> None:
+        """Begin, once the campaign is known; adopts what dead workers of this machine have left for it."""
+        self._info = info
+        if self._outbox is not None and (self._campaign.way.is_remote or self._outbox.has(info)):
+            self._outbox.open(info)
+
+    def adopt(self) -> None:
+        """Take over what workers have left that have died meanwhile."""
+        if self._outbox is not None and self._outbox.is_open:
+            self._outbox.adopt()
+
+    def put(self, deliveries: Sequence[Delivery]) -> None:
+        """Take results, which :meth:`send` sends."""
+        self._held |= {(delivery.attempt, delivery.nonce): delivery for delivery in deliveries}
+        if self._campaign.way.is_remote or self._patience.is_away:
+            self._keep()
+
+    def end(self, lease: Lease, reason: str, died: bool) -> None:
+        """Take the failure of a task or, if it ``died``, of its process, which :meth:`report` sends."""
+        self._ends.append((lease, reason, died))
+
+    def report(self) -> Iterator[tuple[Lease, str, bool, bool]]:
+        """Report failures and deaths; yields each, and whether its task was set aside for it.
+
+        What does not arrive waits for the next call.
+        """
+        while self._ends and self._patience.due:
+            lease, reason, died = self._ends[0]
+            try:
+                is_set_aside = self._patience.ask(partial(self._tell, lease, reason, died))
+            except Away:
+                return
+            self._ends.popleft()
+            yield lease, reason, died, is_set_aside
+
+    def send(self, at_once: bool = False) -> Iterator[tuple[Delivery, Receipt]]:
+        """Send the results, when it is time to; yields what became of each that arrived."""
+        if not (self._sending.due or at_once) or self._info is None:
+            return
+        waiting = self._waiting()
+        for start in range(0, len(waiting), MOST_AT_ONCE):
+            batch = waiting[start : start + MOST_AT_ONCE]
+            try:
+                receipts = self._patience.ask(partial(deliver_each, self._campaign, batch))
+            except Away:
+                self._sending.failed()
+                self._keep()
+                return
+            except LangfordError:
+                self._keep()
+                raise
+            self._sending.succeeded()
+            for delivery, receipt in zip(batch, receipts, strict=True):
+                self._settle(delivery, receipt)
+                yield delivery, receipt
+
+    def close(self) -> None:
+        """End, and say where results are that still wait; the next worker of the campaign adopts them."""
+        for count, fate in ((len(self._held), "lost"), (self.count - len(self._held), f"kept in {self.folder}")):
+            if count and self._info is not None:
+                self._console.say(f"{several(count, 'result is', 'results are')} {fate}")
+        if self._outbox is not None:
+            self._outbox.close()
+
+    def _tell(self, lease: Lease, reason: str, died: bool) -> bool:
+        with suppress(RequestRefused):  # it would be refused again
+            return (self._campaign.die if died else self._campaign.fail)(lease, reason)
+        return False
+
+    def _waiting(self) -> list[Delivery]:
+        kept = self._outbox.waiting() if self._outbox is not None and self._outbox.is_open else []
+        return [*self._held.values(), *kept]
+
+    def _keep(self) -> None:
+        """Write to the disk what is in memory."""
+        if self._outbox is None or not self._held:
+            return
+        try:
+            if not self._outbox.is_open and self._info is not None:
+                self._outbox.open(self._info)
+        except LangfordError as error:
+            self._console.say(str(error))
+            return
+        self._held = {key: delivery for key, delivery in self._held.items() if not self._outbox.put(delivery)}
+
+    def _settle(self, delivery: Delivery, receipt: Receipt) -> None:
+        """Forget a result that arrived."""
+        is_held = self._held.pop((delivery.attempt, delivery.nonce), None) is not None
+        reason = f"{self._campaign.way.whom} refuses it: {receipt.detail}"
+        if is_held and receipt.event is EventKind.REFUSED:
+            self._console.say(f"the result of task {delivery.index} is not accepted: {reason}")
+        elif self._outbox is not None and not is_held:
+            if receipt.event is EventKind.REFUSED:
+                self._outbox.refuse(delivery, reason)
+            else:
+                self._outbox.remove(delivery)
+        if receipt.event is EventKind.CONFLICT:
+            self._console.say(f"task {delivery.index}: its result is {receipt.event}")
+
+
+def deliver_each(campaign: Campaign, deliveries: Sequence[Delivery]) -> list[Receipt]:
+    """Deliver results; a refused request is sent again in halves, until each bad result is refused alone."""
+    try:
+        return campaign.deliver(deliveries)
+    except RequestRefused as error:
+        if len(deliveries) == 1:
+            return [Receipt(EventKind.REFUSED, str(error))]
+    half = len(deliveries) // 2
+    return [*deliver_each(campaign, deliveries[:half]), *deliver_each(campaign, deliveries[half:])]

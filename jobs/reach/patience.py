@@ -1,0 +1,111 @@
+"""What to do while a ledger, a server or a scheduler is away: say so, and ask again."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Callable
+from typing import TypeVar
+
+from db.errors import Away
+from db.files.messages import iso
+from jobs.clock import SYSTEM, Clock
+from jobs.console import Console
+
+FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+LOOK_SECONDS = 0.1
+"""Time between two looks for signals."""
+T = TypeVar("T")
+
+
+class GivenUp(Away):
+    """A call was abandoned, because there was a reason to stop and no answer."""
+
+
+class Backoff:
+    """When to ask again: each failure doubles the wait, and a random part keeps workers from asking all at once."""
+
+    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT, *, clock: Clock = SYSTEM) -> None:
+        self._first, self._longest, self._clock = first, longest, clock
+        self._failures = 0
+        self._next = 0.0
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to ask."""
+        return self._clock.monotonic() >= self._next
+
+    def failed(self) -> None:
+        """Record a failure: wait longer before the next request."""
+        seconds = min(self._longest, self._first * 2.0 ** min(self._failures, 30))
+        self._failures += 1
+        self.pause(seconds)
+
+    def succeeded(self) -> None:
+        """Record an answer: the next request may be sent at once, and the next wait is the shortest."""
+        self._failures = 0
+        self._next = 0.0
+
+    def pause(self, seconds: float) -> None:
+        """Wait for a random time from half of ``seconds`` to all of it."""
+        self._next = self._clock.monotonic() + seconds * random.uniform(0.5, 1.0)
+
+
+class Patience:
+    """Asks what may be away.  Each new reason for that is said once, with the time since when it is away."""
+
+    def __init__(self, console: Console, whom: str, clock: Clock = SYSTEM) -> None:
+        """
+        Args:
+            console: gets the remarks; when it asks to stop, :meth:`insist` ends.
+            whom: what is asked, as the remark names it that it is back.
+            clock: measures the waits.
+        """
+        self._console, self._whom, self._clock = console, whom, clock
+        self._backoff = Backoff(clock=clock)
+        self._since: float | None = None
+        self._said: set[str] = set()
+
+    @property
+    def is_away(self) -> bool:
+        """Whether the last question was not answered."""
+        return self._since is not None
+
+    @property
+    def due(self) -> bool:
+        """Whether it is time to ask: always, unless the last question was not answered."""
+        return self._backoff.due
+
+    def ask(self, question: Callable[[], T]) -> T:
+        """The answer to one question, whether or not it is due; raises Away."""
+        try:
+            answer = question()
+        except Away as error:
+            self._backoff.failed()
+            self._note(error)
+            raise
+        if self.is_away:
+            self._console.say(f"{self._whom} is back")
+        self._backoff.succeeded()
+        self._since, self._said = None, set()
+        return answer
+
+    def insist(self, question: Callable[[], T]) -> T:
+        """The answer to a question, asked until there is one; raises Away when there is a reason to stop."""
+        while True:
+            try:
+                return self.ask(question)
+            except Away:
+                while not self.due:
+                    if self._console.stop_reason() is not None:
+                        raise
+                    self._clock.wait(LOOK_SECONDS)
+
+    def _note(self, error: Away) -> None:
+        """Say a reason, unless one that differs only in numbers was said since the last answer."""
+        self._since = self._since or self._clock.wall()
+        known = re.sub("[0-9]+", "", str(error))
+        if known not in self._said:
+            again = "" if isinstance(error, GivenUp) else f"; asking again (away since {iso(self._since)})"
+            self._console.say(f"{error}{again}")
+        self._said.add(known)

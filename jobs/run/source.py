@@ -1,0 +1,280 @@
+"""The tasks of a campaign, leased to one worker: a run takes them from here, and delivers their results here.
+
+While the campaign is away, the worker evaluates the tasks that it holds and delivers their results later.  The
+ledger accepts a late result even when the lease has expired: it is the first result of its task, or it confirms the
+first one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+
+from db import Delivery, Lease
+from db.errors import Away, UnknownWorker
+from db.files.reading import agreed_plan
+from db.states import Ending, Outcome, TaskState
+from jobs.clock import SYSTEM, Clock
+from jobs.console import SILENT, Console
+from jobs.reach.campaign import Campaign
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.reach.outgoing import Outgoing
+from jobs.reach.parts import CampaignInfo
+from jobs.reach.patience import Backoff, Patience
+from jobs.reach.wire import MOST_AT_ONCE
+from jobs.run.effort import LEASE_SECONDS
+from jobs.run.last_overview import LastOverview
+from jobs.run.tally import Tally
+from langford.errors import LangfordError
+from langford.methods import PlanKey
+
+T = TypeVar("T")
+
+
+class TaskSource:
+    """The tasks of a campaign.  A run asks for :attr:`ready` until it is true, and for all else only after that.
+
+    What it knows of the campaign is the answer to its last question.
+
+    Attributes:
+        wait_seconds: how long a run waits for results before it calls :meth:`attend` and looks for signals;
+            a result ends the wait.
+        pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
+            enrolled; None: none was seen, or it has not enrolled.
+        tally: how far the campaign is.
+    """
+
+    def __init__(
+        self,
+        campaign: Campaign,
+        identity: Identity,
+        outbox: Outbox | None = None,
+        console: Console = SILENT,
+        lease_seconds: float = LEASE_SECONDS,
+        clock: Clock = SYSTEM,
+    ) -> None:
+        """
+        Args:
+            campaign: however it is reached.
+            identity: of the worker that holds the leases.
+            outbox: of the worker; without one, results wait in memory while the campaign is away.
+            console: gets remarks.
+            lease_seconds: how long a lease lasts after its last renewal.
+            clock: measures when to renew leases, and when to ask again.
+        """
+        self._campaign, self._identity, self._console = campaign, identity, console
+        self._lease_seconds, self._clock, self._way = lease_seconds, clock, campaign.way
+        self._patience = Patience(console, self._way.whom, clock)
+        self._outgoing = Outgoing(campaign, outbox, self._patience, console, clock)
+        self._idling = Backoff(*self._way.idle_seconds, clock=clock)
+        self.wait_seconds, self.tally = self._way.look_seconds, Tally()
+        self._last_overview = LastOverview(campaign.overview, self.tally, self._way.overview_seconds, clock)
+        self._work: dict[int, float] = {}
+        self._renewed = clock.monotonic()
+        self._info: CampaignInfo | None = None
+        self._enrolled, self._served, self._holding = False, True, False
+        self.pace: float | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Whether the campaign is known; asks when it is time to.
+
+        Raises what is no reason to ask again, also as :func:`db.files.reading.agreed_plan`.
+        """
+        if self._info is None and self._patience.due:
+            self._ask(self._begin)
+        return self._info is not None
+
+    @property
+    def known(self) -> CampaignInfo:
+        """The campaign, as it was described last."""
+        assert self._info is not None, "the source is not ready"
+        return self._info
+
+    @property
+    def key(self) -> PlanKey:
+        """The plan of the campaign."""
+        return self.known.key
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Seconds until the campaign is done; None: unknown, as while it is away."""
+        return None if self._patience.is_away else self._last_overview.seconds_left
+
+    @property
+    def set_aside(self) -> int:
+        """Number of tasks that failed too often; 0 when it never was ready."""
+        return self._info.standing.tasks.get(TaskState.SET_ASIDE, 0) if self._info else 0
+
+    @property
+    def rechecks(self) -> int:
+        """Number of results that wait for another voter; 0 when it never was ready."""
+        return self._info.standing.rechecks if self._info else 0
+
+    @property
+    def waiting(self) -> tuple[int, Path | None]:
+        """Number of results that the campaign does not have yet, and where they are."""
+        return self._outgoing.count, self._outgoing.folder
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a run that holds no task should end, because it will get no more.
+
+        A ledger has no more to give now, and all results have arrived.  For a remote campaign the run waits while
+        others hold tasks, and while they evaluate results again: if these disagree, its vote may be needed.
+        """
+        if not self._way.is_remote:
+            return not (self._served or self._outgoing.count)
+        standing = self.known.standing
+        return not (standing.unfinished or standing.rechecking or (standing.rechecks and self._served))
+
+    @property
+    def finished(self) -> bool:
+        """Whether no task is ready and no worker holds one."""
+        return not self.known.standing.unfinished
+
+    def useful(self, workers: int) -> int:
+        """How many workers can find work, at most ``workers``; 0 when nothing is left to do.
+
+        All of them for a remote campaign: others may give tasks back at any time.  For a ledger one per ready task,
+        and one when others hold all tasks.
+        """
+        standing = self.known.standing
+        ready = standing.tasks.get(TaskState.READY, 0) + standing.rechecks
+        return min(workers, workers if self._way.is_remote else max(1, ready)) if standing.to_do else 0
+
+    def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
+        """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
+
+        Args:
+            count: how many at most.
+            held: all leases that the run has; others in its name go back at once.
+            idle: how many of its workers have nothing to do: when no task is ready they get copies of tasks that
+                others hold.
+        """
+        if not (self._patience.due and self._idling.due):
+            return []
+        return self._ask(lambda: self._fetch(count, held, idle)) or []
+
+    def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
+        """Take results; when this returns, the source is responsible for them."""
+        self._work |= {lease.attempt: lease.work for lease, _ in finished}
+        self._outgoing.put([delivery for _, delivery in finished])
+        if not self._way.is_remote:
+            self._send()
+
+    def fail(self, lease: Lease, reason: str) -> None:
+        """Note that the task itself failed; after some failures it is set aside."""
+        self._outgoing.end(lease, reason, died=False)
+        self._report()
+
+    def die(self, lease: Lease, reason: str) -> bool:
+        """Note that the process died that evaluated a task; returns whether a task was set aside for that."""
+        self._outgoing.end(lease, reason, died=True)
+        return self._report()
+
+    def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
+        """Give tasks back unfinished; while the campaign is away, their leases expire instead."""
+        self._ask(lambda: self._campaign.release(leases, outcome, note))
+
+    def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
+        """Send what waits, renew the leases when a quarter of their time has passed, and look at the campaign.
+
+        Args:
+            leases: all that the run has.
+            steps: how far the tasks are that are evaluated now, by attempt.
+        """
+        self._holding = bool(leases)
+        self._send()
+        self._report()
+        if self._clock.monotonic() - self._renewed > self._lease_seconds / 4:
+            self._renewed = self._clock.monotonic()
+            self._ask(lambda: self._campaign.renew(leases, self._lease_seconds, steps))
+        if not self._patience.is_away:
+            self._last_overview.refresh(self.known.work)
+
+    def close(self, ending: Ending) -> None:
+        """End the run: send what waits once more, and report how it ended.  Called even when it never was ready."""
+        try:
+            if self._info is None and self._outgoing.left_behind:
+                self._ask(self._begin)
+            self._send(at_once=True)
+            if self._enrolled:
+                with suppress(LangfordError):
+                    if not self._way.is_remote:
+                        self._take(self._campaign.info())
+                    self._campaign.leave(self._identity.worker_id, ending)
+        finally:
+            self._outgoing.close()
+            self._campaign.close()
+
+    def _ask(self, question: Callable[[], T]) -> T | None:
+        """The answer to one question; None when there is none."""
+        try:
+            return self._patience.ask(question)
+        except Away:
+            return None
+
+    def _begin(self) -> None:
+        """Get the description of the campaign, and what workers have left for it."""
+        info = self._campaign.info()
+        agreed_plan(info.name, info.key, info.tasks)
+        if info.kernels != self._identity.kernels:
+            self._console.say(
+                f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"
+            )
+        self._outgoing.open(info)
+        self._take(info)
+
+    def _take(self, info: CampaignInfo) -> None:
+        self._info = info
+        self.tally.update(info.standing.tasks_done, info.standing.work_done)
+
+    def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
+        me = self._identity.worker_id
+        if not self._enrolled:
+            self.pace = self._campaign.enrol(self._identity)
+            self._enrolled = True
+        attempts = {lease.attempt for lease in held} | self._outgoing.attempts
+        try:
+            leases = self._campaign.lease(me, min(MOST_AT_ONCE, count), self._lease_seconds, attempts, idle)
+        except UnknownWorker as error:
+            self._console.say(f"{error}, as after a restored backup: this worker enrols again")
+            self._enrolled = False
+            self._idling.failed()
+            return []
+        self._served = bool(leases)
+        if leases:
+            self._idling.succeeded()
+        else:
+            # Other workers hold the rest, or only results of this host are left that have not been sent yet.
+            self._outgoing.adopt()
+            self._send(at_once=True)
+            self._take(self._campaign.info())
+            self._idling.failed()
+        return leases
+
+    def _report(self) -> bool:
+        """Report failures and deaths, also of a time when the campaign was away; returns whether one set aside."""
+        any_set_aside = False
+        for lease, reason, died, is_set_aside in self._outgoing.report():
+            if not died:
+                consequence = "is set aside" if is_set_aside else "will be tried again"
+                self._console.say(f"task {lease.index} failed and {consequence}: {reason}")
+            elif is_set_aside:
+                self._console.say(f"task {lease.index} has ended too many worker processes and is set aside")
+            any_set_aside = any_set_aside or is_set_aside
+        return any_set_aside
+
+    def _send(self, at_once: bool = False) -> None:
+        """Send results, and count what was accepted."""
+        for delivery, receipt in self._outgoing.send(at_once):
+            work = self._work.pop(delivery.attempt, None)
+            if receipt.event is None:
+                mean = self.known.work / self.known.tasks
+                self.tally.add(mean if work is None else work, here=work is not None)
+            if not self._holding:
+                self._idling.succeeded()  # it may have been the campaign's last result: ask at once
