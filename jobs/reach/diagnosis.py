@@ -1,12 +1,20 @@
-"""Why a server cannot be reached at first, and whether a later request may succeed."""
+"""Why a server cannot be reached, and whether a later request may succeed."""
 
 from __future__ import annotations
 
 import socket
 import ssl
+import time
 from collections.abc import Iterator
+from contextlib import closing, suppress
+from email.utils import parsedate_to_datetime
+from http.client import HTTPException, HTTPSConnection
+
+from db.files.messages import iso
 
 CONNECT_SECONDS = 5.0
+EXPIRED, NOT_YET_VALID = 10, 9
+"""Errors of OpenSSL's verification, see its page ``openssl-verification-options``."""
 
 
 def permanent(error: BaseException, scheme: str, host: str, port: int) -> str | None:
@@ -18,12 +26,13 @@ def permanent(error: BaseException, scheme: str, host: str, port: int) -> str | 
         host: of the server.
         port: of the server.
     """
+    untrusted = distrust(error, host, port)
+    if untrusted is not None:
+        return (
+            f"its certificate is not trusted here ({untrusted}): give the server's certificate with "
+            "--certificate FILE, and use a host name that it contains"
+        )
     for cause in _causes(error):
-        if isinstance(cause, ssl.SSLCertVerificationError):
-            return (
-                f"its certificate is not trusted here ({cause.verify_message}): give the server's certificate with "
-                "--certificate FILE, and use a host name that it contains"
-            )
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             return f"there is no host {host} ({cause.strerror}): check the address"
     if scheme == "https" and any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
@@ -31,6 +40,17 @@ def permanent(error: BaseException, scheme: str, host: str, port: int) -> str | 
             return "it does not speak TLS: write http://, if you trust the network"
     elif scheme == "http" and _speaks_tls(host, port):
         return "it speaks TLS: write https://"
+    return None
+
+
+def distrust(error: BaseException, host: str, port: int) -> str | None:
+    """Why the certificate of a server is not trusted; None when that is not what an error is about."""
+    for cause in _causes(error):
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            reason = cause.verify_message
+            if cause.verify_code in (EXPIRED, NOT_YET_VALID):
+                reason += f"; it is {iso(time.time())} here and {_time_at(host, port) or 'an unknown time'} there"
+            return reason
     return None
 
 
@@ -42,16 +62,30 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         following = following.__cause__ or following.__context__
 
 
-def _speaks_tls(host: str, port: int) -> bool | None:
-    """Whether a server speaks TLS; None when nothing listens there now."""
+def _trusting_all() -> ssl.SSLContext:
+    """A context for requests without a token, to look at a server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return context
+
+
+def _time_at(host: str, port: int) -> str | None:
+    """The time by the clock of a server; None when it does not say."""
+    server = HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=_trusting_all())
+    with suppress(OSError, HTTPException, TypeError, ValueError), closing(server):
+        server.request("HEAD", "/")
+        return iso(parsedate_to_datetime(server.getresponse().getheader("Date", "")).timestamp())
+    return None
+
+
+def _speaks_tls(host: str, port: int) -> bool | None:
+    """Whether a server speaks TLS; None when nothing listens there now."""
     try:
         connection = socket.create_connection((host, port), CONNECT_SECONDS)
     except OSError:
         return None
     try:
-        with connection, context.wrap_socket(connection, server_hostname=host):
+        with connection, _trusting_all().wrap_socket(connection, server_hostname=host):
             return True
     except (OSError, ValueError):
         return False

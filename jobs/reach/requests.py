@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -18,7 +18,7 @@ from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.calls import Calls, Overdue
-from jobs.reach.diagnosis import permanent
+from jobs.reach.diagnosis import distrust, permanent
 from jobs.reach.patience import GivenUp
 from jobs.reach.versions import HEADER, SPOKEN, WireVersion, disagreement
 from jobs.reach.wire import Failure
@@ -96,11 +96,9 @@ class Requests:
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
         self._answered, self._calls = False, Calls(console, "the server", clock)
-        # Without TLS the authorities of the system are not needed, and to load them takes 0.1 s.
-        context = _trusting(certificate) if parts.scheme == "https" else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        self._connected = partial(
+        self._certificate = certificate
+        self._client = partial(
             httpx.Client,
-            verify=context,
             headers=httpx.Headers(
                 {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity", HEADER: str(SPOKEN)}
             ),
@@ -151,7 +149,9 @@ class Requests:
             self._http = self._connected()
             raise ServerAway(f"no whole answer from {address} in {LONGEST_SECONDS:.0f} s") from error
         except self._errors as error:
-            reason = self._permanent(error)
+            if self._answered:
+                raise ServerAway(f"no answer from {address} ({self._passing(error)})") from error
+            reason = self._diagnosis(permanent, error, *self._server)
             if reason is not None:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
             raise ServerAway(f"no answer from {address} ({error})") from error
@@ -183,13 +183,31 @@ class Requests:
             raise RequestRefused(f"{address} refuses a request: {reason}")
         raise ServerAway(f"the server is busy: {reason}")
 
-    def _permanent(self, error: Exception) -> str | None:
-        """Why no later request can succeed; None when one may."""
-        # Once the server has answered, its address and its certificate are known to be right.
-        if self._answered:
-            return None
+    def _connected(self) -> Client:
+        """A client that trusts what is in the file of the certificate now; raises BadInput."""
+        # Without TLS the authorities of the system are not needed, and to load them takes 0.1 s.
+        is_safe = self._server[0] == "https"
+        context = _trusting(self._certificate) if is_safe else ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        return self._client(verify=context)
+
+    def _passing(self, error: Exception) -> str:
+        """Why a server does not answer that has answered before; of one that has a new certificate, what to do."""
+        untrusted = self._diagnosis(distrust, error, *self._server[1:])
+        if untrusted is None:
+            return str(error)
+        with suppress(BadInput):  # the file is being written
+            before, self._http = self._http, self._connected()
+            before.close()
+        file = self._certificate or "the certificates that this system trusts"
+        return (
+            f"its certificate is not trusted here ({untrusted}): copy it to {file}; it is read again before each "
+            "request"
+        )
+
+    def _diagnosis(self, look: Callable[..., str | None], *arguments: object) -> str | None:
+        """What a look at the server finds; None when it takes too long."""
         try:
-            return self._calls.make(lambda: permanent(error, *self._server), LONGEST_SECONDS)
+            return self._calls.make(partial(look, *arguments), LONGEST_SECONDS)
         except (GivenUp, Overdue):
             return None
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,10 @@ NAME = "langford-8-polyphase-4"
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     """A certificate for localhost that nobody has signed, and its key."""
-    folder = tmp_path_factory.mktemp("tls")
+    return new_certificate(tmp_path_factory.mktemp("tls"))
+
+
+def new_certificate(folder: Path) -> tuple[Path, Path]:
     key, made = folder / "server.key", folder / "server.pem"
     request = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
     names = ["-addext", "subjectAltName=DNS:localhost", "-keyout", str(key), "-out", str(made)]
@@ -147,6 +151,71 @@ def test_a_server_that_answered_once_is_only_away() -> None:
     with pytest.raises(ServerAway):
         never.info()
     never.close()
+
+
+class Busy(BaseHTTPRequestHandler):
+    """A task server that is busy."""
+
+    def do_GET(self) -> None:
+        self.send_response(503)
+        self.end_headers()
+        self.wfile.write(b'{"error": "try again"}')
+
+    def do_HEAD(self) -> None:
+        self.send_response(200)
+        self.end_headers()
+
+    def date_time_string(self, timestamp: int | None = None) -> str:
+        return "Tue, 01 Feb 2022 03:04:05 GMT"
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing."""
+
+
+@contextlib.contextmanager
+def busy(certificate: tuple[Path, Path], port: int) -> Iterator[None]:
+    """A busy server with TLS."""
+    with ThreadingHTTPServer(("127.0.0.1", port), Busy) as server:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(*certificate)
+        server.socket = context.wrap_socket(server.socket, server_side=True)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield
+        server.shutdown()
+
+
+def test_a_renewed_certificate_is_read_again(certificate: tuple[Path, Path], tmp_path: Path) -> None:
+    file, port = tmp_path / "trusted.pem", free_port()
+    file.write_bytes(certificate[0].read_bytes())
+    client = RemoteCampaign(f"https://localhost:{port}/x", "token", file)
+    with busy(certificate, port), pytest.raises(ServerAway, match="the server is busy"):
+        client.info()
+    renewed = new_certificate(tmp_path)
+    with busy(renewed, port):
+        for content in (file.read_bytes(), b"half a certif"):
+            file.write_bytes(content)
+            with pytest.raises(ServerAway, match=rf"is not trusted here \(self.signed.*\): copy it to {file}"):
+                client.info()
+        file.write_bytes(renewed[0].read_bytes())
+        with pytest.raises(ServerAway, match="not trusted here"):
+            client.info()  # which reads it
+        with pytest.raises(ServerAway, match="the server is busy"):
+            client.info()
+    client.close()
+
+
+@pytest.mark.parametrize(("code", "reason"), [(10, "certificate has expired"), (9, "certificate is not yet valid")])
+def test_of_a_certificate_that_is_not_valid_now_both_clocks_are_named(
+    certificate: tuple[Path, Path], code: int, reason: str
+) -> None:
+    port, error = free_port(), ssl.SSLCertVerificationError(1, "verification failed")
+    error.verify_code, error.verify_message = code, reason
+    here = time.strftime("%Y-%m-%dT%H:", time.gmtime())
+    with busy(certificate, port):
+        said = str(permanent(error, "https", "127.0.0.1", port))
+    assert f"is not trusted here ({reason}; it is {here}" in said
+    assert "here and 2022-02-01T03:04:05Z there)" in said
+    assert "here and an unknown time there" in str(permanent(error, "https", "127.0.0.1", port))
 
 
 @pytest.mark.parametrize(("part", "pause"), [(b" " * 2**20, 0.0), (b" ", 0.1)])
