@@ -2,7 +2,7 @@
 
     >>> import langford
     >>> langford.count(12)
-    108144
+    <Count L(2,12) = 108144>
 
 The functions and classes of ``__all__`` are the library's public face.
 """

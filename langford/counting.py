@@ -21,16 +21,16 @@ def count(
     device: str | Device = "cpu",
     seed: int | None = None,
     anyway: bool = False,
-) -> int:
-    """The exact number of arrangements, as the literature counts it (see Problem.published).
+) -> Count:
+    """The exact number of arrangements, as the literature counts it (Problem.published): an int with its checks.
 
     >>> import langford
     >>> langford.count(8)
-    150
-    >>> langford.count(langford.Problem.skolem(8), method="godfrey")
-    252
-    >>> langford.count(21)   # none can exist, by parity: Problem.obstruction
-    0
+    <Count L(2,8) = 150>
+    >>> langford.count(langford.Problem.skolem(8), method="godfrey") + 1
+    253
+    >>> langford.count(21) == 0   # none can exist, by parity: Problem.obstruction
+    True
 
     Args:
         problem: a Problem, or n for L(2, n).
@@ -47,9 +47,9 @@ def count(
     place = Device.parse(str(device))
     chosen = chosen_plan(problem_of(problem), place, method, seed=seed)
     if chosen.problem.obstruction and not anyway:
-        return 0
+        return Count(chosen.problem, 0, 0, 0, 0, (f"none can exist: {chosen.problem.obstruction}",))
     merged, _ = count_tasks(chosen.plan, devices(str(device)))
-    return merged.published
+    return merged
 
 
 def plan(
@@ -68,8 +68,8 @@ def plan(
     >>> len(plan.tasks)
     6
     >>> results = [plan.evaluate(task) for task in plan.tasks]
-    >>> langford.merge(plan, results).published
-    108144
+    >>> langford.merge(plan, results)
+    <Count L(2,12) = 108144>
 
     Args:
         problem: a Problem, or n for L(2, n).

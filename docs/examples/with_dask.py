@@ -16,11 +16,6 @@ from distributed import Client
 import langford
 
 
-def evaluate(n: int, depth: int, task: int) -> langford.PartialResult:
-    """The result of one task of L(2, n); this runs on a worker, which makes the plan once and keeps it."""
-    return langford.plan(n, method="polyphase", depth=depth).evaluate(task)
-
-
 def main() -> None:
     """Send the tasks to the cluster, wait for the results, and merge."""
     arguments = argparse.ArgumentParser()
@@ -31,9 +26,8 @@ def main() -> None:
     plan = langford.plan(chosen.n, method="polyphase", depth=chosen.depth)
     local = {} if chosen.scheduler else {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
     with Client(chosen.scheduler, **local) as client:
-        futures = client.map(evaluate, *zip(*[(chosen.n, chosen.depth, task) for task in plan.tasks], strict=True))
-        results = client.gather(futures)
-    print(f"L(2,{chosen.n}) = {langford.merge(plan, results).published:,}")
+        results = client.gather(client.map(plan.evaluate, plan.tasks))
+    print(f"L(2,{chosen.n}) = {langford.merge(plan, results):,}")
 
 
 if __name__ == "__main__":

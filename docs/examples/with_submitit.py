@@ -38,7 +38,7 @@ def main() -> None:
     )
     results = [result for job in jobs for result in job.result()]
     plan = langford.plan(chosen.n, method="polyphase", depth=chosen.depth)
-    print(f"L(2,{chosen.n}) = {langford.merge(plan, results).published:,}")
+    print(f"L(2,{chosen.n}) = {langford.merge(plan, results):,}")
 
 
 if __name__ == "__main__":

@@ -8,15 +8,21 @@ from dataclasses import dataclass
 from langford.arithmetic.limbs import exact_sum
 from langford.errors import CheckFailed, Incomplete
 from langford.methods.plan import Plan
+from langford.problem import Problem
 from langford.result import PartialResult
 from langford.words import several
 
 
-@dataclass(frozen=True)
-class Count:
-    """A merged count.
+@dataclass(frozen=True, eq=False, repr=False)
+class Count(int):
+    """A merged count: the published number, with what it comes from.
+
+    >>> count = Count(Problem.langford(8), 300, 150, 1, 131072, ())
+    >>> count, count + 1, f"{count:,}"
+    (<Count L(2,8) = 150>, 151, '150')
 
     Attributes:
+        problem: what was counted.
         arrangements: all arrangements, mirror images counted separately.
         published: the number as the literature counts it (see Problem.published).
         tasks: partial results merged.
@@ -24,11 +30,24 @@ class Count:
         checks: the checks passed, in words.
     """
 
+    problem: Problem
     arrangements: int
     published: int
     tasks: int
     evaluated: int
     checks: tuple[str, ...]
+
+    def __new__(cls, problem: Problem, arrangements: int, published: int, *others: object, **more: object) -> Count:
+        return super().__new__(cls, published)
+
+    def __getnewargs__(self) -> tuple[object, ...]:  # type: ignore[override]  # those of __new__, not of int
+        return self.problem, self.arrangements, self.published
+
+    def __repr__(self) -> str:
+        return f"<Count {self.problem} = {self}>"
+
+    def __str__(self) -> str:
+        return int.__repr__(self)
 
 
 def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
@@ -72,4 +91,4 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     if plan.problem.mirrored:
         checks.append("mirror images pair up")
     evaluated = sum(result.evaluated for result in by_task.values())
-    return Count(arrangements, published, len(by_task), evaluated, tuple(checks))
+    return Count(plan.problem, arrangements, published, len(by_task), evaluated, tuple(checks))

@@ -86,6 +86,13 @@ class Plan(ABC):
         self.method, self.problem, self.depth, self.seed = method, problem, depth, seed
         self._evaluators: dict[Device, Evaluator] = {}
 
+    def __repr__(self) -> str:
+        return f"<Plan {self.key}, {several(len(self.work), 'task')}>"
+
+    def __reduce__(self) -> tuple[object, tuple[PlanKey]]:
+        """Pickled as its key: a process makes the plan once, by :func:`langford.methods.plan_of`."""
+        return load("langford.methods:plan_of"), (self.key,)
+
     @property
     def key(self) -> PlanKey:
         """The plan's identity."""

@@ -107,7 +107,7 @@ def test_a_wrong_count_is_not_confirmed(langford: Run, tmp_path: Path) -> None:
 def test_two_counts_that_agree_must_agree_with_what_is_known(
     problem: Problem, count: int, agrees: bool, words: str
 ) -> None:
-    both = Count(2 * count, count, 1, 1, ())
+    both = Count(problem, 2 * count, count, 1, 1, ())
     keys = [(method, PlanKey(problem, method, 4)) for method in ("polyphase", "shifted")]
     confirmation = Confirmation(problem, keys[0], keys[1], (both, both))
     assert confirmation.agrees is confirmation.document()["agrees"] is agrees

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import pickle
 from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import langford
 from langford.arithmetic.limbs import trailing_zeros
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotApply, TaskIndexOutOfRange
@@ -167,3 +170,30 @@ def test_work_estimates_follow_the_work(method: str) -> None:
     assert (plan.work > 0).all()
     if METHODS[method].unit == "points":
         assert plan.work.sum() * 2 >= 4 ** (PROBLEM.n - 2)
+
+
+def test_a_count_is_a_number_with_its_checks() -> None:
+    plan = langford.plan(8, depth=4)
+    count = langford.merge(plan, [plan.evaluate(task) for task in plan.tasks])
+    assert type(langford.count(8)) is type(count)
+    assert (count, count + 1, str(count), f"{count:,}", repr(count)) == (
+        150,
+        151,
+        "150",
+        "150",
+        "<Count L(2,8) = 150>",
+    )
+    assert json.dumps({"count": count}) == '{"count": 150}'
+    read = pickle.loads(pickle.dumps(count))
+    assert vars(read) == vars(count)
+    assert hash(count) == hash(150)
+    none = langford.count(21)
+    assert (none, none.checks) == (0, (f"none can exist: {langford.Problem.langford(21).obstruction}",))
+
+
+def test_a_plan_travels_as_its_key() -> None:
+    plan = langford.plan(12, depth=8)
+    assert repr(plan) == "<Plan langford-12 by polyphase at depth 8, 6 tasks>"
+    plan.evaluator()  # which no process can send to another
+    evaluate = pickle.loads(pickle.dumps(plan.evaluate))
+    assert langford.merge(plan, map(evaluate, plan.tasks)) == 108144

@@ -114,7 +114,7 @@ class Answer:
 
 def nothing_to_count(problem: Problem, method: str) -> Answer:
     """The answer for a problem with an obstruction, of which nothing is computed."""
-    nothing = Count(0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
+    nothing = Count(problem, 0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
     return Answer(problem, method, nothing, 0.0, 0.0, "without counting", "")
 
 
