@@ -246,13 +246,6 @@ class Problem:
         """The colour's customary name: the number of cubes between for Langford's, else the difference."""
         return difference if self.variant == DIFFERENCES else difference - VARIANTS[self.variant].label_offset
 
-    @property
-    def oeis(self) -> str | None:
-        """Number of the sequence in the OEIS that this count belongs to, if it has one."""
-        if self.variant not in VARIANTS or self.chosen:
-            return None
-        return VARIANTS[self.variant].oeis.get(self.copies)
-
     @cached_property
     def filled(self) -> tuple[int, ...]:
         """The places (from 1) that cubes must fill, ascending."""

@@ -7,8 +7,7 @@ exists, and draws one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 
 from langford.errors import BadProblem
 from langford.integers import whole
@@ -90,7 +89,6 @@ class Variant:
         least: the smallest n.
         pairs_only: whether it is defined for two copies of each colour only.
         label_offset: the customary name of a colour is its difference less this.
-        oeis: number of the published sequence, by copies, where all parameters have their defaults.
     """
 
     name: str
@@ -101,7 +99,6 @@ class Variant:
     least: int = 1
     pairs_only: bool = True
     label_offset: int = 0
-    oeis: Mapping[int, str] = field(default_factory=lambda: MappingProxyType({}))
 
     def require_known(self, given: Mapping[str, object]) -> None:
         """Raises BadProblem where a value is given for another parameter, by its name in Python."""
@@ -127,14 +124,14 @@ VARIANTS = {
     for variant in (
         Variant(
             "langford", "L", lambda n, defect: range(defect, defect + n), parameters=(DEFECT,),
-            pairs_only=False, label_offset=1, oeis={2: "A014552", 3: "A059107"},
+            pairs_only=False, label_offset=1,
         ),
-        Variant("skolem", "Skolem", pairs_only=False, oeis={2: "A059106", 3: "A059108", 4: "A284757"}),
+        Variant("skolem", "Skolem", pairs_only=False),
         Variant(
             "hooked-langford", "hooked Langford", lambda n, defect: range(defect, defect + n),
             lambda n, defect: [2 * n], (DEFECT,), label_offset=1,
         ),
-        Variant("hooked-skolem", "hooked Skolem", empty=lambda n: [2 * n], oeis={2: "A004076"}),
+        Variant("hooked-skolem", "hooked Skolem", empty=lambda n: [2 * n]),
         Variant("extended-skolem", "extended Skolem", empty=lambda n, hole: [hole], parameters=(HOLE,)),
         Variant(
             "near-skolem", "near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],

@@ -28,6 +28,7 @@ from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
+from langford.reference import known_of
 from langford.words import several
 
 SHORTEST_SECONDS = 0.05
@@ -57,6 +58,7 @@ class Counted:
         count: the outcome.
         seconds: its computing time.
         sources: the kernels and devices that its results come from, in words.
+        unpromised: whether files were imported into the campaign, and no promise is recorded.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Counted:
     count: Count
     seconds: float
     sources: tuple[str, ...]
+    unpromised: bool
 
 
 class TableCounting:
@@ -174,7 +177,8 @@ class TableCounting:
         if _tasks_left(campaign):
             self._run(problem, which, campaign, number)
         count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
-        return Counted(campaign.name, _method_words(campaign.key), count, campaign.progress().seconds, origins)
+        seconds, unpromised = campaign.progress().seconds, campaign.promise() is None
+        return Counted(campaign.name, _method_words(campaign.key), count, seconds, origins, unpromised)
 
     def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:
         """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
@@ -285,6 +289,16 @@ def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) 
     firsts = [counted[shape][0] for shape in shapes]
     seconds = [second for _, second in (counted[shape] for shape in shapes) if second is not None]
     counts = [counted[representative(problem)][0].count.arrangements for problem in problems]
+    known = known_of(problems)
+    if known is not None and known.arrangements != sum(counts):
+        source, names = (
+            known.source(known.arrangements, mirror_images=True),
+            ", ".join(each.name for each in firsts),
+        )
+        raise CheckFailed(
+            f"the counts for n = {entry.n} add up to {sum(counts):,}, not to the published {known.arrangements:,} "
+            f"({source}): find the wrong result by `langford verify NAME --sample 100%` of {names}"
+        )
     return Row(
         entry,
         sum(problem.published(count) for problem, count in zip(problems, counts, strict=True)),
@@ -294,4 +308,5 @@ def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) 
         tuple(dict.fromkeys(each.method for each in seconds)),
         fsum(each.seconds for each in (*firsts, *seconds)),
         tuple(dict.fromkeys(words for each in (*firsts, *seconds) for words in each.sources)),
+        any(all(each.unpromised for each in sums if each is not None) for sums in map(counted.__getitem__, shapes)),
     )

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from jobs.tables.entries import Entry, Family
-from langford.reference import published
+from langford.reference import known_of
 from langford.version import __version__
 
-NEW, ZERO = "new", "none can exist"
-"""What is known of a count: no published value, or a proof that it is 0; otherwise a number of the OEIS."""
+NEW, ZERO, UNPROMISED = "new", "none can exist", "imported without a promise"
+"""What is known of a count: no published value, a proof that it is 0, or no published value and no evidence but a
+file; otherwise the published sequence that has it."""
 FEW = 6
 
 
@@ -27,6 +28,7 @@ class Row:
         confirmed_by: the methods of the campaigns that counted it again; none: it was counted once.
         seconds: computing time of all these campaigns.
         sources: the kernels and devices that their results come from, in words.
+        unpromised: whether files that record no promise were imported into every campaign of one of its problems.
     """
 
     entry: Entry
@@ -37,16 +39,7 @@ class Row:
     confirmed_by: tuple[str, ...] = ()
     seconds: float = 0.0
     sources: tuple[str, ...] = ()
-
-    @property
-    def known(self) -> str:
-        """NEW, ZERO, or the number of the published sequence with which it agrees."""
-        if self.entry.obstruction:
-            return ZERO
-        problem = self.entry.problems[0]
-        if len(self.entry.problems) > 1 or published(problem) is None:
-            return NEW
-        return problem.oeis or NEW
+    unpromised: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,6 +64,15 @@ class Table:
         """The number that the table shows."""
         return row.published if self.up_to_reversal else row.arrangements
 
+    def known(self, row: Row) -> str:
+        """NEW, ZERO, UNPROMISED, or the published sequence that has the number as the table shows it."""
+        if row.entry.obstruction:
+            return ZERO
+        known = known_of(row.entry.problems)
+        if known is not None:
+            return known.source(self.number(row), not self.up_to_reversal, row.entry.n)
+        return UNPROMISED if row.unpromised else NEW
+
     @property
     def columns(self) -> tuple[str, ...]:
         """Names of the columns of :meth:`cells`."""
@@ -81,7 +83,7 @@ class Table:
         """The rows for a table, CSV or JSON; counts are text."""
         for row in self.rows:
             yield (
-                row.entry.n, *row.entry.values, str(self.number(row)), row.known, ", ".join(row.methods),
+                row.entry.n, *row.entry.values, str(self.number(row)), self.known(row), ", ".join(row.methods),
                 ", ".join(row.confirmed_by), round(row.seconds, 3), str(row.arrangements),
             )  # fmt: skip
 
@@ -115,17 +117,21 @@ class Table:
             yield f"{which} of these were counted again by another sum ({others}), with the same outcome"
         elif found:
             yield "Each was counted once; residues, bounds and symmetries were checked"
-        zeros = sum(row.known == ZERO for row in self.rows)
+        if any(row.unpromised for row in self.rows):
+            imported = ", ".join(dict.fromkeys(str(row.entry.n) for row in self.rows if row.unpromised))
+            yield f"Imported at n = {imported}: no promise recorded, and not counted again here"
+        places: dict[str, dict[int, None]] = {}
+        for row in self.rows:
+            name, another_index, _ = self.known(row).partition("(")
+            places.setdefault(f"terms of {name}" if another_index else name, {})[row.entry.n] = None
+        where = {known: ", ".join(map(str, ns)) for known, ns in places.items()}
+        zeros = sum(bool(row.entry.obstruction) for row in self.rows)
         if zeros:
             yield f"{zeros} of {len(self.rows)} numbers are 0 by parity, or for the room that the row has"
-        sequences = dict.fromkeys(row.known for row in self.rows if row.known not in (NEW, ZERO))
+        sequences = [known for known in where if known not in (NEW, ZERO, UNPROMISED)]
         for sequence in sequences:
-            yield f"Equal to {sequence} at n = {_places(self.rows, sequence)}"
-        if any(row.known == NEW for row in self.rows):
-            where = f" at n = {_places(self.rows, NEW)}" if sequences else ""
-            yield f"No published value is known to the program{where}"
+            yield f"Equal to {sequence} at n = {where[sequence]}"
+        if NEW in where:
+            alone = where.keys() <= {NEW, ZERO}
+            yield f"No published value is known to the program{'' if alone else f' at n = {where[NEW]}'}"
         yield f"Again: langford table {' '.join(self.family.arguments)} --confirm --format bfile"
-
-
-def _places(rows: Sequence[Row], known: str) -> str:
-    return ", ".join(dict.fromkeys(str(row.entry.n) for row in rows if row.known == known))

@@ -11,7 +11,7 @@ from langford.errors import MethodDoesNotApply
 from langford.loading import load
 from langford.methods.backtracking.order import refusal
 from langford.problem import Problem
-from langford.reference import published
+from langford.reference import cited, published
 
 WALKS = 20_000
 """The number of random walks of an estimate; they take less than a second."""
@@ -66,7 +66,7 @@ class Agreement:
             return f"DIFFERS   none can exist: {self.problem.obstruction}"
         if self.published is not None:
             verdict = "agrees    with" if self.agrees else "DIFFERS   from"
-            return f"{verdict} the published value {self.published:,} ({self.problem.oeis})"
+            return f"{verdict} the published value {self.published:,} ({cited(self.problem)})"
         far = self.standard_errors
         if far is None or self.estimate is None:
             return "compared  with nothing: no value is published, and random walks say too little here"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from db.states import ATTEMPT_TRANSITIONS, FAILURES_BEFORE_SET_ASIDE, TASK_TRANSITIONS
-from langford.reference import PUBLISHED
+from langford.reference import SEQUENCES
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -161,14 +161,14 @@ def test_external_links_have_the_form_of_their_site() -> None:
     assert named == set(FORMS), "nothing links there any more"
 
 
-@pytest.mark.parametrize(("variant", "title"), [("langford", "L(2, n)"), ("skolem", "S(n)")])
-def test_the_records_are_the_published_counts(variant: str, title: str) -> None:
+@pytest.mark.parametrize(("sequence", "title"), [("A014552", "L(2, n)"), ("A059106", "S(n)")])
+def test_the_records_are_the_published_counts(sequence: str, title: str) -> None:
     below = (DOCS / "records.md").read_text().split(title, 1)[1]
     rows = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)
     assert rows is not None
     shown = re.findall(r"^\| (\d+) \| ([\d,]+) \|", rows[0], re.MULTILINE)
     assert len(shown) >= 3
-    assert {int(n): int(count.replace(",", "")) for n, count in shown}.items() <= PUBLISHED[variant, 2].items()
+    assert {int(n): int(count.replace(",", "")) for n, count in shown}.items() <= SEQUENCES[sequence].terms.items()
 
 
 def test_every_sequence_that_the_code_names_is_among_the_references() -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from langford.cli import start
-from langford.reference import PUBLISHED
+from langford.reference import SEQUENCES
 from langford.version import __version__
 
 ROOT = Path(__file__).parents[2]
@@ -84,9 +84,10 @@ def test_the_readme_fits_two_screens_and_begins_with_the_question() -> None:
     question = readme.split("\n\n")[1]
     assert question in text_of("docs/index.md")
     assert not re.search("[`[*]|Langford|OEIS", question), "no word that has to be known before"
-    assert PUBLISHED["langford", 2][3] == 1
-    assert f"n = 16 there are {PUBLISHED['langford', 2][16]:,};" in " ".join(question.split())
-    assert 32 not in PUBLISHED["langford", 2]
+    published = SEQUENCES["A014552"]
+    assert published.term(3) == 1
+    assert f"n = 16 there are {published.term(16):,};" in " ".join(question.split())
+    assert published.last < 32
 
 
 def test_the_module_of_clusters_names_this_version() -> None:

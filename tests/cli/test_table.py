@@ -35,7 +35,7 @@ from langford.devices import CPU, Cpu, Device
 from langford.errors import Incomplete
 from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
-from langford.reference import PUBLISHED
+from langford.reference import SEQUENCES
 from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
@@ -64,7 +64,7 @@ def made(langford: Run, *arguments: str) -> str:
 
 def test_published_counts_are_compared_and_zeros_cost_nothing(langford: Run, tmp_path: Path) -> None:
     shown = rows(made(langford, "hooked-skolem", "--to", "7", "--format", "csv"))
-    published = PUBLISHED["hooked-skolem", 2]
+    published = SEQUENCES["A004076"].terms
     assert [int(row["n"]) for row in shown] == list(range(1, 8))
     for row in shown:
         assert int(row["count"]) == published.get(int(row["n"]), 0)
@@ -83,7 +83,9 @@ def test_every_value_of_a_parameter_has_a_row(langford: Run) -> None:
         problem = Problem.named("near-skolem", int(row["n"]), missing=int(row["missing"]))
         assert int(row["arrangements"]) == arrangements(problem)
         assert int(row["count"]) == problem.published(arrangements(problem))
-        assert row["known"] == ("none can exist" if problem.obstruction else "new")
+        n, missing = int(row["n"]), int(row["missing"])
+        same = f"A014552({n - 1})" if missing == 1 else f"A059106({n - 1})" if missing == n else "new"
+        assert row["known"] == ("none can exist" if problem.obstruction else same)
 
 
 def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: Run, tmp_path: Path) -> None:
@@ -145,6 +147,34 @@ def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
     assert [line.split()[0] for line in lines if not line.startswith("#")] == [str(k) for k in range(1, 10)]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "sequence"),
+    [
+        (("skolem", "--to", "5", "--sum"), "A004075"),
+        (("skolem", "--to", "5"), "A059106"),
+        (("langford", "--to", "8", "--sum"), "A176127"),
+        (("langford", "--defect", "5", "--to", "9"), "half of A002047"),
+        (("langford", "--defect", "5", "--to", "9", "--sum"), "A002047"),
+        (("extended-skolem", "--to", "4", "--sum"), "A004077"),
+        (("skolem", "--copies", "3", "--to", "2", "--sum"), "A285527"),
+    ],
+    ids=str,
+)
+def test_a_b_file_names_the_sequence_that_has_its_numbers(
+    langford: Run, arguments: tuple[str, ...], sequence: str
+) -> None:
+    lines = made(langford, *arguments, "--format", "bfile").splitlines()
+    [said] = [line for line in lines if line.startswith("# Equal to")]
+    assert said.startswith(f"# Equal to {sequence} at n = ")
+    published = SEQUENCES[sequence.removeprefix("half of ")]
+    numbers = [tuple(map(int, line.split())) for line in lines if not line.startswith("#")]
+    index = {9: 4} if "--defect" in arguments else {n: n for n, _ in numbers}
+    halved = 2 if sequence != published.name else 1
+    assert [halved * count for n, count in numbers if n in index] == [
+        published.term(index[n]) for n, _ in numbers if n in index
+    ]
+
+
 def test_the_table_for_people_has_every_row(langford: Run) -> None:
     shown = made(langford, "langford", "--to", "8")
     assert "150" in shown
@@ -204,6 +234,21 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
     outcome = langford("table", "rosa", "--to", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert re.search(r"rosa-8-shifted-0 counts 131 and rosa-8-godfrey-\d+ 130; find .*rosa-8-g", outcome.stderr)
+
+
+@pytest.mark.parametrize("wrong", [0, 2])
+def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Path, wrong: int) -> None:
+    write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), wrong)
+    command = ("rosa", "--from", "7", "--to", "8")
+    imported = "imported without a promise"
+    assert [row["known"] for row in rows(made(langford, *command, "--format", "csv"))] == ["new", imported]
+    assert [row["known"] for row in json.loads(made(langford, *command, "--json"))] == ["new", imported]
+    header = made(langford, *command, "--format", "bfile")
+    assert "# Imported at n = 8: no promise recorded, and not counted again here\n" in header
+    assert "# No published value is known to the program at n = 7\n" in header
+    outcome = langford("table", *command, "--confirm", "--format", "csv")
+    assert outcome.returncode == (4 if wrong else 0)
+    assert wrong or [row["known"] for row in rows(outcome.stdout)] == ["new", "new"]
 
 
 def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: Run, tmp_path: Path) -> None:
@@ -564,7 +609,7 @@ def test_a_table_of_worker_processes_survives_a_kill(langford: Run, tmp_path: Pa
     again = langford(*command)
     assert again.returncode == 0, again.stderr
     [row] = rows(again.stdout)
-    assert (row["count"], row["known"]) == (str(PUBLISHED["hooked-skolem", 2][14]), "A004076")
+    assert (row["count"], row["known"]) == (str(SEQUENCES["A004076"].term(14)), "A004076")
     assert results(tmp_path) == 4
 
 

@@ -120,7 +120,7 @@ def test_a_variant_of_ones_own_is_counted_by_every_method(sparse: Variant, n: in
 def test_a_variant_of_ones_own_has_a_name(sparse: Variant) -> None:
     for problem in (Problem.named("sparse", 5), Problem.named("sparse", 9, copies=3)):
         assert Problem.parse(problem.name) == problem
-    assert (problem.name, str(problem), problem.oeis) == ("sparse-9-x3", "Sparse(3,9)", None)
+    assert (problem.name, str(problem)) == ("sparse-9-x3", "Sparse(3,9)")
     with pytest.raises(BadProblem, match=r"choose one of .*, sparse$"):
         Problem.named("dense", 5)
 

@@ -16,7 +16,7 @@ from langford.arithmetic.residue import MODULUS
 from langford.errors import BadProblem, CheckFailed
 from langford.methods import METHODS
 from langford.problem import Problem
-from langford.reference import published
+from langford.reference import SEQUENCES, cited, published
 from langford.variants import VARIANTS, Parameter
 from tests.support.cases import exhaustive
 
@@ -301,8 +301,8 @@ def test_what_is_no_member_is_refused(name: str, says: str) -> None:
 def test_a_parameter_has_another_count_than_the_published_one() -> None:
     assert published(Problem.langford(12)) == 108144
     assert published(Problem.langford(12, defect=4)) is None
-    assert Problem.langford(12).oeis == "A014552"
-    assert Problem.langford(12, defect=4).oeis is None
+    assert cited(Problem.langford(12)) == "A014552"
+    assert cited(Problem.langford(12, defect=4)) is None
     assert Problem.langford(12, defect=2) == Problem.langford(12)
 
 
@@ -342,4 +342,5 @@ def test_the_page_names_the_parameters_and_the_sequences() -> None:
     for family, variant in VARIANTS.items():
         lines = " ".join(line for name, line in defined if name == family)
         assert set(re.findall(r"`--([a-z-]+)`", lines)) == {parameter.name for parameter in variant.parameters}
-        assert set(variant.oeis.values()) <= set(re.findall(r"\[(A\d+)\]", lines))
+        cited = {sequence.name for sequence in SEQUENCES.values() if sequence.rows(13)[0].variant == family}
+        assert cited <= set(re.findall(r"\[(A\d+)\]", lines)) | {"J. E. Miller"}

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from jobs.show.report.document import Paragraph, Section
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.evidence.origins import UNKNOWN
+from langford.reference import cited
 from langford.words import duration, several
 
 MOST_DEVICES = 5
@@ -71,8 +72,8 @@ def _confirmed(evidence: Evidence) -> Iterator[str]:
     """How the count was confirmed, beside its checks."""
     compared, confirmed = evidence.agreement, int(evidence.history.results.confirmed.sum())
     if compared is not None and compared.published is not None:
-        known = f" ({compared.problem.oeis})" if compared.problem.oeis else ""
-        yield f"The count is the published one{known}."
+        known = cited(compared.problem)
+        yield f"The count is the published one{f' ({known})' if known else ''}."
     elif compared is not None and compared.standard_errors is not None:
         yield f"It is {compared.standard_errors:.1f} standard errors away from an estimate by random walks."
     if confirmed:

@@ -75,7 +75,12 @@ count is wrong, 128 + N stopped by signal N."""
     ),
 )
 @copies_option
-@click.option("--sum", "summed", is_flag=True, help="One entry for each n, the sum over the parameters' values.")
+@click.option(
+    "--sum",
+    "summed",
+    is_flag=True,
+    help="One entry for each n: all arrangements, mirror images too, added up over the parameters' values.",
+)
 @click.option("--confirm", is_flag=True, help="Count each entry twice, by two sums.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: that of FILE, else table.")
 @click.option(
