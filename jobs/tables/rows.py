@@ -123,7 +123,7 @@ class Table:
         places: dict[str, dict[int, None]] = {}
         for row in self.rows:
             name, another_index, _ = self.known(row).partition("(")
-            places.setdefault(f"terms of {name}" if another_index else name, {})[row.entry.n] = None
+            places.setdefault(f"{name}, by another index," if another_index else name, {})[row.entry.n] = None
         where = {known: ", ".join(map(str, ns)) for known, ns in places.items()}
         zeros = sum(bool(row.entry.obstruction) for row in self.rows)
         if zeros:

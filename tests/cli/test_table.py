@@ -153,8 +153,8 @@ def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
         (("skolem", "--to", "5", "--sum"), "A004075"),
         (("skolem", "--to", "5"), "A059106"),
         (("langford", "--to", "8", "--sum"), "A176127"),
-        (("langford", "--defect", "5", "--to", "9"), "half of A002047"),
-        (("langford", "--defect", "5", "--to", "9", "--sum"), "A002047"),
+        (("langford", "--defect", "5", "--to", "9"), "half of A002047, by another index,"),
+        (("langford", "--defect", "5", "--to", "9", "--sum"), "A002047, by another index,"),
         (("extended-skolem", "--to", "4", "--sum"), "A004077"),
         (("skolem", "--copies", "3", "--to", "2", "--sum"), "A285527"),
     ],
@@ -166,10 +166,10 @@ def test_a_b_file_names_the_sequence_that_has_its_numbers(
     lines = made(langford, *arguments, "--format", "bfile").splitlines()
     [said] = [line for line in lines if line.startswith("# Equal to")]
     assert said.startswith(f"# Equal to {sequence} at n = ")
-    published = SEQUENCES[sequence.removeprefix("half of ")]
+    published = SEQUENCES[sequence.removeprefix("half of ").partition(",")[0]]
     numbers = [tuple(map(int, line.split())) for line in lines if not line.startswith("#")]
     index = {9: 4} if "--defect" in arguments else {n: n for n, _ in numbers}
-    halved = 2 if sequence != published.name else 1
+    halved = 2 if sequence.startswith("half") else 1
     assert [halved * count for n, count in numbers if n in index] == [
         published.term(index[n]) for n, _ in numbers if n in index
     ]
