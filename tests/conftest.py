@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,6 @@ from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
 from tests.support.databases import new_ledger
-from tests.support.order import in_turn
 
 # The same examples in every run: the tests of a change do not depend on chance.
 settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -34,6 +34,8 @@ TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 WAITING_PROCESSES = 4
 """Test processes more than there are cores."""
+ORDER = {"cluster": 0, "system": 1, "farm": 2, "cli": 3}
+"""The rooms whose tests wait for other processes more than they compute, the longest waits first."""
 COLLECT = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--dist", "no"]
 unexpected_skips: list[str] = []
 
@@ -69,9 +71,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)  # once it is clear which ones are run
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """What waits comes first, and to all processes alike."""
+    """The files that wait come first, and are dealt to the processes in turn."""
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
-    items[:] = in_turn([(item.nodeid.partition("::")[0], item) for item in items], processes)
+    files = [list(listed) for _, listed in groupby(items, key=lambda item: item.path)]
+    files.sort(key=lambda listed: ORDER.get(listed[0].path.parent.name, len(ORDER)))
+    items[:] = [item for first in range(processes) for listed in files[first::processes] for item in listed]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
