@@ -12,9 +12,10 @@ import pytest
 from click.testing import CliRunner
 
 from db.errors import LedgerError
+from jobs.run.effort import WorkersKeepDying
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.main import COMMANDS, cli
-from langford.errors import BadProblem, CheckFailed, Incomplete, LangfordError
+from langford.errors import BadProblem, CheckFailed, Incomplete, LangfordError, WrongResult
 from tests.support.cases import exhaustive
 
 ANY_LENGTH = 1000
@@ -73,6 +74,8 @@ def test_a_command_loads_only_what_it_needs(arguments: list[str], spared: set[st
         (Incomplete("later"), 3),
         (BadProblem("what?"), 2),
         (LedgerError("where?"), 2),
+        (WorkersKeepDying("again"), 1),
+        (WrongResult("wrong"), 4),
     ],
 )
 def test_errors_have_exit_codes(error: LangfordError, code: int) -> None:

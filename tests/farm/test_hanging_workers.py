@@ -25,7 +25,6 @@ from sqlalchemy import select
 from db import Credential, Delivery
 from db.schema.models import Attempt, Event
 from db.states import Ending, EventKind, Outcome
-from db.work.leases import COPY_SECONDS
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, ServerRefuses
@@ -37,7 +36,6 @@ from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import HURRY, NAME, TASK_SECONDS, Farm, Proxy
-from tests.support.campaigns import age
 from tests.support.command_line import Run as Langford
 from tests.support.command_line import planted
 from tests.support.consoles import KeptConsole
@@ -107,21 +105,6 @@ def test_a_process_that_hangs_is_killed_and_its_task_named(farm: Farm) -> None:
     assert outcomes_of(farm, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
 
 
-@pytest.mark.exhaustive
-def test_the_first_task_of_a_worker_has_a_limit_from_the_speed_of_others(farm: Farm) -> None:
-    other = Identity.fresh()
-    farm.ledger.enrol(other.worker_id, "another-host", "1")
-    leases = farm.campaign.lease(other.worker_id, farm.campaign.tasks, 3600)
-    plan = farm.campaign.plan
-    farm.campaign.deliver([delivered(plan.evaluate(x.index), x) for x in leases if x.index != SICK])
-    farm.campaign.release([x for x in leases if x.index == SICK])
-    process = farm.work("--patience", "3", **plant(farm.folder, "hangs", 1))
-    _, errors = process.communicate(timeout=100)
-    assert process.returncode == 0, errors
-    assert f"task {SICK} has been evaluated for" in errors
-    assert outcomes_of(farm, SICK) == {Outcome.RELEASED: 1, Outcome.DIED: 1, Outcome.DONE: 1}
-
-
 def test_a_task_that_ends_its_process_is_set_aside_by_name(farm: Farm) -> None:
     environment = plant(farm.folder, "dies", 1000)
     workers = [farm.work(**environment), farm.work(outbox="other", **environment)]
@@ -186,26 +169,6 @@ def test_a_run_sets_a_deadly_task_aside(langford: Langford, tmp_path: Path) -> N
     assert len(list((tmp_path / "deaths").iterdir())) == 3
     assert langford("retry", "ill").stdout == "1 task put back into the queue\n"
     assert langford(*command).stdout.startswith("L(2,12) = 108,144\n")
-
-
-@pytest.mark.exhaustive
-def test_copies_end_when_others_were_faster(farm: Farm) -> None:
-    """The last task is held elsewhere for long, and its copy takes for ever: the holder's result ends it."""
-    elsewhere = Identity.fresh()
-    farm.ledger.enrol(elsewhere.worker_id, "another-host", "1")
-    leases = farm.campaign.lease(elsewhere.worker_id, farm.campaign.tasks, 3600)
-    [last] = [lease for lease in leases if lease.index == SICK]
-    plan = farm.campaign.plan
-    rest = [delivered(plan.evaluate(lease.index), lease) for lease in leases if lease is not last]
-    farm.campaign.deliver(rest)
-    age(farm.campaign, 2 * COPY_SECONDS)
-    process = farm.work(**plant(farm.folder, "hangs", 1))
-    farm.wait_until(lambda: bool(list((farm.folder / "deaths").iterdir())))
-    assert process.poll() is None
-    farm.campaign.deliver([delivered(plan.evaluate(SICK), last)])
-    process.communicate(timeout=90)
-    assert process.returncode == 0
-    assert outcomes_of(farm, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}
 
 
 # -- odd answers ------------------------------------------------------------------------------------

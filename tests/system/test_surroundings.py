@@ -6,19 +6,13 @@ import os
 import pty
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
 from db import Ledger
-from jobs.run.effort import WorkersKeepDying
 from langford.cli.campaigns import running
-from langford.cli.exit_codes import code_of_error
-from langford.cli.main import cli
 from langford.cli.output import display
-from langford.errors import LangfordError, MachineFailed, WrongResult
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
 from tests.support.preloaded import Preparation, preloaded
@@ -147,34 +141,6 @@ def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "code", "says"),
-    [
-        ("count 1000000000", 2, "at most 4,096"),
-        ("create langford 1000000", 2, "at most 4,096"),
-        ("draw 200", 2, "up to 128 places"),
-        ("list 100 --limit 1", 2, "up to 128 places"),
-        ("count 1000 --copies 3", 2, "no method can count"),
-        ("count 33", 0, "L(2,33) = 0"),
-    ],
-)
-def test_limits_before_work(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: str, code: int, says: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    before = time.process_time()  # of the processor: other programs may run beside this one
-    done = CliRunner().invoke(cli, arguments.split(), standalone_mode=False)
-    spent = time.process_time() - before
-    if code:
-        assert isinstance(done.exception, LangfordError), done.output
-        assert code_of_error(done.exception) == code
-        assert says in str(done.exception)
-    else:
-        assert done.exception is None
-        assert says in done.output
-    assert spent < 2
-
-
 def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
     assert display.SLOW_SECONDS < 2
     at_once: Preparation = (
@@ -189,15 +155,6 @@ def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) ->
         process.communicate()
 
 
-def test_nothing_is_computed_where_none_can_exist(langford: Run) -> None:
-    at_once = langford("count", "29")
-    assert (at_once.returncode, "L(2,29) = 0" in at_once.stdout) == (0, True)
-    assert "nothing was counted: --anyway" in at_once.stdout
-    assert "none can exist" in at_once.stdout
-    counted = langford("count", "9", "--anyway")
-    assert (counted.returncode, "found by" in counted.stdout) == (0, True)
-
-
 def test_more_workers_than_cores_are_announced(langford: Run) -> None:
     many = str(len(os.sched_getaffinity(0)) + 1)
     for command in (["count", "8", "--cores", many], ["run", "langford", "8", "--workers", many]):
@@ -209,13 +166,6 @@ def test_more_workers_than_cores_are_announced(langford: Run) -> None:
 FEW_ARE_MANY = {f"{running.__name__}:MANY_TASKS": 0}
 """Every number of tasks is taken for many: the question is what matters."""
 CREATE = ["create", "langford", "8", "--depth", "4"]
-
-
-def test_a_campaign_of_millions_of_tasks_wants_a_yes(langford: Run) -> None:
-    refused = langford(*CREATE, values=FEW_ARE_MANY)
-    assert refused.returncode == 2
-    assert "tasks" in refused.stderr
-    assert "--yes" in refused.stderr
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y", 0), ("n", 2), ("", 2)])
@@ -333,17 +283,3 @@ def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp
         assert done.returncode == 0, done.stderr
         assert f"{sys.executable} -P -m langford " in done.stdout
         assert f"#SBATCH --chdir={tmp_path}" in done.stdout
-
-
-def test_a_queue_on_a_file_of_one_machine_is_refused(langford: Run) -> None:
-    assert langford("create", "langford", "8").returncode == 0
-    for command in ("submit", "keep"):
-        done = langford("slurm", command, "langford-8-polyphase-0", "--time", "20:00", "--dry-run")
-        assert (done.returncode, done.stdout) == (2, "")
-        assert "give --server" in done.stderr
-
-
-def test_exit_codes_by_cause() -> None:
-    assert issubclass(WorkersKeepDying, MachineFailed)
-    assert code_of_error(WorkersKeepDying("dying")) == 1
-    assert code_of_error(WrongResult("wrong")) == 4
