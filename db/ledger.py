@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from types import TracebackType
+from typing import Self
 
 from sqlalchemy import Connection
 
@@ -146,13 +147,13 @@ class Ledger:
                 transitions.record(transaction, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
-    def campaign(self, name: str) -> Campaign:
+    def campaign(self, name: str, /) -> Campaign:
         """The campaign of that name; raises NoSuchCampaign."""
         with self.database.reading() as connection:
             record = queries.required_campaign(connection, name, self.database.where)
         return Campaign(self.database, record)
 
-    def campaigns(self) -> list[Campaign]:
+    def campaigns(self) -> Sequence[Campaign]:
         """All campaigns, oldest first."""
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
@@ -212,7 +213,7 @@ class Ledger:
         """Close all connections."""
         self.database.close()
 
-    def __enter__(self) -> Ledger:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(

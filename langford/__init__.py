@@ -11,6 +11,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from langford.errors import (
+    BadDepth,
+    BadInput,
+    BadProblem,
+    BadSeed,
+    CheckFailed,
+    Incomplete,
+    LangfordError,
+    MachineFailed,
+    MethodDoesNotApply,
+    NotInstalled,
+    TaskIndexOutOfRange,
+    TooExpensive,
+    WrongResult,
+)
 from langford.loading import loading
 from langford.problem import Problem
 from langford.version import __version__
@@ -19,16 +34,32 @@ if TYPE_CHECKING:
     from langford.counting import arrangements, count, estimate, plan
     from langford.devices import Device
     from langford.estimation import Estimate
+    from langford.ledger import Campaign, Ledger
     from langford.methods import Count, Plan, merge
     from langford.result import PartialResult
 
 __all__ = [
+    "BadDepth",
+    "BadInput",
+    "BadProblem",
+    "BadSeed",
+    "Campaign",
+    "CheckFailed",
     "Count",
     "Device",
     "Estimate",
+    "Incomplete",
+    "LangfordError",
+    "Ledger",
+    "MachineFailed",
+    "MethodDoesNotApply",
+    "NotInstalled",
     "PartialResult",
     "Plan",
     "Problem",
+    "TaskIndexOutOfRange",
+    "TooExpensive",
+    "WrongResult",
     "__version__",
     "arrangements",
     "count",
@@ -37,7 +68,7 @@ __all__ = [
     "plan",
 ]
 
-# The command line starts without numpy and numba.
+# The command line starts without numpy and numba, and the library without SQL.
 __getattr__ = loading(
     globals(),
     {
@@ -47,6 +78,8 @@ __getattr__ = loading(
         "plan": "langford.counting",
         "Device": "langford.devices",
         "Estimate": "langford.estimation",
+        "Campaign": "langford.ledger",
+        "Ledger": "langford.ledger",
         "Count": "langford.methods",
         "Plan": "langford.methods",
         "merge": "langford.methods",

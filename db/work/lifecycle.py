@@ -7,7 +7,7 @@ from typing import Any
 from sqlalchemy import delete, func, select, text, update
 
 from db.errors import BadName, LeasesRunning
-from db.names import require_name
+from db.names import require_new_name
 from db.schema.dialects import close_to_writers
 from db.schema.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
 from db.states import EventKind, Outcome, TaskState
@@ -34,7 +34,7 @@ def cancel(transaction: Transaction) -> tuple[int, int]:
 
 def rename(transaction: Transaction, name: str, where: str) -> None:
     """Give a campaign another name; raises BadName.  ``where``: the ledger's name in messages."""
-    require_name(name)
+    require_new_name(name)
     close_to_writers(transaction.connection, Campaign)
     holder = transaction.connection.scalar(select(Campaign.id).where(Campaign.name == name))
     if holder not in (None, transaction.campaign_id):

@@ -34,7 +34,8 @@ def page() -> str:
 def _description(name: str, value: Any) -> Iterator[str]:
     """The parts of the page about a function or class, and its public methods."""
     yield f"## {name}\n"
-    yield _signature(f"langford.{name}", value)
+    if not (inspect.isclass(value) and issubclass(value, Exception)):
+        yield _signature(f"langford.{name}", value)
     yield _markdown(inspect.getdoc(value) or "")
     if not inspect.isclass(value):
         return

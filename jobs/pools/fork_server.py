@@ -17,11 +17,12 @@ import sys
 import threading
 import traceback
 import weakref
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from enum import Enum, auto
 from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection, wait
+from types import ModuleType
 from typing import Any, NoReturn, TypeVar
 
 SPAWN = multiprocessing.get_context("spawn")
@@ -31,6 +32,16 @@ ANSWER_SECONDS = 10.0
 PR_SET_PDEATHSIG = 1
 
 Loaded = TypeVar("Loaded")
+
+
+@contextmanager
+def _without_program() -> Iterator[None]:
+    """Let no process that starts meanwhile run the program of this one, which may be a script without a guard."""
+    program, sys.modules["__main__"] = sys.modules["__main__"], ModuleType("__main__")
+    try:
+        yield
+    finally:
+        sys.modules["__main__"] = program
 
 
 class _Order(Enum):
@@ -65,7 +76,8 @@ class ForkServer:
             owner = os.getpid() if threading.current_thread() is threading.main_thread() else None
             arguments = (theirs, load, work, [their for _, their in pairs], blocked, owner)
             self._process = SPAWN.Process(target=_serve, args=arguments, daemon=True)
-            self._process.start()
+            with _without_program():
+                self._process.start()
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         # At the end of a program multiprocessing would ask it to end, and wait.

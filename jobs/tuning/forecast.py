@@ -18,7 +18,7 @@ import numpy as np
 from jobs.pools.evaluation import evaluate
 from langford.devices import Device
 from langford.errors import BadDepth
-from langford.methods import Evaluator, Method, Plan
+from langford.methods import METHODS, Evaluator, Method, Plan, PlanKey, plan_of
 from langford.methods.speeds import Forecast
 from langford.problem import Problem
 
@@ -39,6 +39,13 @@ def core_seconds(problem: Problem, method: Method) -> float:
     if start.growth is None:
         return _summed(problem, probe, method, start)
     return _searched(probe, method) * start.growth ** (problem.n - probe.n)
+
+
+def pace_on(key: PlanKey, devices: Sequence[Device]) -> float | None:
+    """Expected seconds per unit of work of a plan on one of these devices; None on a GPU: workers need it."""
+    if not devices[0].on_cores:
+        return None
+    return core_seconds(key.problem, METHODS[key.method]) / float(plan_of(key).work.sum())
 
 
 def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:

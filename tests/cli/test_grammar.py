@@ -7,7 +7,10 @@ from collections.abc import Iterator
 import pytest
 from click.testing import CliRunner
 
+import db
 from langford.cli.main import cli
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
 
 FORMS = [
     ("list rosa 7", "list 7 --variant rosa"),
@@ -30,7 +33,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A working folder with a campaign whose name is a number."""
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(tmp_path_factory.mktemp("folder"))
-        assert said("run 8 --name 8 --workers 1 --json")
+        with db.Ledger("langford.db", create=True) as ledger:
+            key = PlanKey(Problem.langford(8), "polyphase", 4)
+            ledger.create_campaign("8", key, plan_of(key).work.tolist())  # as version 1.0 created one
+        assert said("run --name 8 --workers 1 --json")
         yield
 
 

@@ -39,7 +39,7 @@ from jobs.pools.process_pool import WorkerPool
 from jobs.run.loop import Run
 from langford import process
 from langford.cli import main
-from langford.cli.campaigns.running import work_off
+from langford.ledger import Campaign
 from tests.support.command_line import ELSEWHERE, ENVIRONMENT, may_change, write_program
 from tests.support.compiled_statements import compile_statements
 
@@ -392,12 +392,13 @@ def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
         in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
     """
     if in_process:
-        for function in (Run.__init__, work_off):
-            defaults = function.__defaults__ or ()
-            assert WorkerPool in defaults, function
-            function.__defaults__ = tuple(  # type: ignore[attr-defined]
-                InProcessPool if value is WorkerPool else value for value in defaults
-            )
+        defaults = Run.__init__.__defaults__ or ()
+        assert WorkerPool in defaults
+        Run.__init__.__defaults__ = tuple(  # type: ignore[attr-defined]
+            InProcessPool if value is WorkerPool else value for value in defaults
+        )
+        assert Campaign.run.__kwdefaults__["pool_of"] is WorkerPool
+        Campaign.run.__kwdefaults__["pool_of"] = InProcessPool
     for reference, value in values.items():
         module, _, name = reference.partition(":")
         assert hasattr(import_module(module), name), reference

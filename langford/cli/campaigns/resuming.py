@@ -1,20 +1,18 @@
-"""Which campaign ``langford run`` resumes, and what is left of it."""
+"""What is left of a campaign, and which others count the same problem."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from db import Campaign, Ledger
 from db.errors import NoLedger
 from db.store.database import without_password
-from langford.cli.campaigns.running import create_campaign
-from langford.cli.options.groups import CampaignOptions
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun
 from langford.cli.output.how_long import seconds_on
 from langford.devices import Device
-from langford.methods import METHODS, Method, PlanKey, find_method, plan_of
+from langford.ledger import Ledger
+from langford.methods import METHODS, PlanKey, plan_of
 from langford.words import several
 
 
@@ -22,22 +20,12 @@ from langford.words import several
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
     try:
-        ledger = Ledger(address)
+        ledger = Ledger(address, create=False)
     except NoLedger:
         yield None
         return
     with ledger:
         yield ledger
-
-
-def resumed(ledger: Ledger, name: str, device: str) -> Campaign:
-    """The campaign of a name, if this version can resume it on a kind of device.
-
-    Raises NoSuchCampaign, MethodDoesNotApply or CampaignMismatch.
-    """
-    key = ledger.campaign(name).key
-    find_method(key.method, key.problem).require_kernel(Device.parse(device).kind)
-    return create_campaign(ledger, key, name, yes=True)
 
 
 def planned(
@@ -91,14 +79,3 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
                     f"{other.name} counts the same and is unfinished ({so_far}): "
                     f"`langford run {other.name}` resumes it"
                 )
-
-
-def key_to_resume(ledger: Ledger, chosen: CampaignOptions, methods: Sequence[Method]) -> PlanKey | None:
-    """The plan of the campaign that the command resumes; None for a new campaign.
-
-    The campaign of the first method is preferred to those of the others.  So the same command resumes its campaign
-    even when another method has been measured to be faster since.
-    """
-    keys = [campaign.key for campaign in ledger.campaigns() if chosen.name in (None, campaign.name)]
-    matching = [key for key in keys if chosen.matches(key)]
-    return next((key for method in methods for key in matching if key.method == method.name), None)

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import click
 
-from db import Campaign, Ledger
-from langford.cli.campaigns.resuming import existing, key_to_resume, name_others, planned, resumed
+from langford.cli.campaigns.resuming import existing, name_others, planned
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -33,7 +30,7 @@ from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 from langford.errors import LangfordError
-from langford.methods import candidates
+from langford.ledger import Campaign, Ledger
 
 
 @click.command(
@@ -84,12 +81,10 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop, hooks = StopSignals(), notify.hooks()
 
-    def worked_off(
-        ledger: Ledger, campaign: Campaign, chosen_devices: Sequence[Device], pace: float | None = None
-    ) -> int:
+    def worked_off(campaign: Campaign, pace: float | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(ledger, campaign, chosen_devices, stop, time_limit, patience=patience, pace=pace)
+                report = work_off(campaign, here, stop, time_limit, patience=patience, pace=pace)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise
@@ -98,37 +93,33 @@ def run(
     if chosen.resumed is not None:
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
-        with Ledger(address) as ledger:
+        with Ledger(address, create=False) as ledger:
+            campaign = ledger.campaign(chosen.resumed)
+            here = devices(device, chosen_cores(workers))
             if dry_run:
-                key = ledger.campaign(chosen.resumed).key
-                here = devices(device, chosen_cores(workers))
-                planned(ledger, address, chosen.resumed, key, here).print(as_json)
+                planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
                 return
-            campaign = resumed(ledger, chosen.resumed, device)
-            context.exit(worked_off(ledger, campaign, devices(device, chosen_cores(workers))))
+            context.exit(worked_off(campaign))
     place = Device.parse(device)
     settled = chosen.settled(place)
     if settled is not None:
         context.exit(nothing_to_count(settled.problem, settled.method.name).print(as_json))
     # Before the ledger is opened: bad input creates no ledger.
     new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
-    chosen_devices = devices(device, chosen_cores(workers))
-    rivals = candidates(chosen.problem(), place.kind, chosen.plan_seed is not None)
+    here = devices(device, chosen_cores(workers))
     if dry_run:
         with existing(address) as found:
-            resumes = None if found is None else key_to_resume(found, chosen, [new.method, *rivals])
-            planned(found, address, chosen.name, resumes or new.key, chosen_devices).print(as_json)
+            begun = None if found is None else chosen.begun(found, device)
+            planned(found, address, chosen.name, new.key if begun is None else begun.key, here).print(as_json)
         return
-    with Ledger(address, create=True) as ledger:
-        begun = key_to_resume(ledger, chosen, [new.method, *rivals])
-        if begun is None:
-            name_others(ledger, new.key)
-        campaign = create_campaign(ledger, begun or new.key, chosen.name, chosen.yes)
-        if begun is None and new.reason:
+    with Ledger(address) as ledger:
+        begun = chosen.begun(ledger, device)
+        if begun is not None:
+            context.exit(worked_off(begun))
+        name_others(ledger, new.key)
+        campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
+        if new.reason:
             display.say(f"{new.problem} by {new.method.name}, {new.reason}")
-        pace = None
-        if begun is None:
-            expected = seconds_on(new.problem, new.method, chosen_devices)
-            say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, chosen_devices)
-            pace = expected * len(chosen_devices) / campaign.work if campaign.work else None
-        context.exit(worked_off(ledger, campaign, chosen_devices, pace))
+        expected = seconds_on(new.problem, new.method, here)
+        say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here)
+        context.exit(worked_off(campaign, expected * len(here) / campaign.work if campaign.work else None))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,21 +18,15 @@ from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Step
-from jobs.pools.pool import Pool
-from jobs.pools.process_pool import WorkerPool
 from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
-from jobs.run.loop import Run, RunReport, result
-from jobs.run.source import TaskSource
-from jobs.run.task_limits import PATIENCE_SECONDS
+from jobs.run.loop import RunReport
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
 from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import TASK_DISK_BYTES
-from langford.cli.output.how_long import pace_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
@@ -41,7 +35,7 @@ from langford.methods import Count, PlanKey, plan_of
 from langford.words import quantity, several
 
 if TYPE_CHECKING:
-    from db import Campaign, Ledger
+    from langford.ledger import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
 SECONDS_WORTH_A_NAME = 5.0
@@ -65,35 +59,19 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
         many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
         if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
             raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
-    return ledger.create_campaign(name or key.name, key, work.tolist())
+    return ledger.campaign(key, name=name)
 
 
 def work_off(
-    ledger: Ledger,
-    campaign: Campaign,
-    devices: Sequence[Device],
-    stop: StopSignals,
-    time_limit: float | None,
-    pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
-    patience: float = PATIENCE_SECONDS,
-    pace: float | None = None,
+    campaign: Campaign, devices: Sequence[Device], stop: StopSignals, time_limit: float | None, **how: Any
 ) -> RunReport:
-    """Run a campaign of a ledger and show its progress.
-
-    ``pace``: expected seconds per unit of work on one device, where it has been measured.  The other arguments are
-    those of :class:`jobs.run.loop.Run`.
-    """
+    """Run a campaign of a ledger and show its progress; ``how``: see :meth:`langford.ledger.Campaign.run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
     identity = Identity.fresh(devices)
     console = RunTerminal(line, stop, identity)
     with line.shown():
         outbox = outbox_of(identity, console)
-        source = TaskSource(InLedger(ledger, campaign, console), identity, outbox, console)
-
-        def probe(key: PlanKey) -> float | None:
-            return pace_on(key, devices) if pace is None else pace
-
-        return Run(source, devices, console, time_limit, pool_of, patience, probe=probe).run()
+        return campaign.run(devices, time_limit, console, identity=identity, outbox=outbox, **how)
 
 
 def outbox_of(identity: Identity, console: Terminal) -> Outbox | None:
@@ -211,8 +189,8 @@ def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, o
 
 
 def answer_of(campaign: Campaign, unconfirmed: bool = False) -> Answer:
-    """The merged count of a campaign; arguments and errors as :func:`jobs.run.loop.result`."""
-    count = result(campaign, unconfirmed)
+    """The merged count of a campaign; arguments and errors as :meth:`langford.ledger.Campaign.count`."""
+    count = campaign.count(unconfirmed)
     promise, replication = campaign.promise(), campaign.replication()
     drawn = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
     more = {**drawn, **promise_document(promise)}

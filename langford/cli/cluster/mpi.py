@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-import db
+import langford
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
@@ -119,9 +119,9 @@ def _run_campaign(
     stop = StopSignals()
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)
-    with db.Ledger(address, create=True) as ledger:
+    with langford.Ledger(address) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        report = work_off(ledger, campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
+        report = work_off(campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
         pool.stop()
         code = conclude(campaign, report, stop, as_json)
     if stop.received or (report.stopped and pool.in_flight):

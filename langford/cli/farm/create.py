@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from db import Campaign, Ledger
+from db import Campaign
 from db.states import Role
 from db.work import tokens
 from langford.cli.campaigns.resuming import existing, planned
@@ -23,6 +23,7 @@ from langford.cli.output.terminal import show
 from langford.devices import CPU, devices
 from langford.durable import replace_file
 from langford.errors import BadInput
+from langford.ledger import Ledger
 from langford.words import DAY_SECONDS, several
 
 OF_NEW = ("role", "days", "label", "out")
@@ -57,7 +58,7 @@ def create(chosen: CampaignOptions, replicate: float | None, address: str, dry_r
             planned(found, address, chosen.name, key, here).print(as_json)
         return
     expected = seconds_on(new.problem, new.method, here)
-    with Ledger(address, create=True) as ledger:
+    with Ledger(address) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here)
         if replicate is not None:
@@ -113,7 +114,7 @@ def token(
     for option in OF_NEW if listing or revoke is not None else ():
         if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{option} is for a new token: leave it out, or --list and --revoke")
-    with Ledger(address) as ledger:
+    with Ledger(address, create=False) as ledger:
         campaign = ledger.campaign(name)
         if listing:
             _list_tokens(campaign, as_json)

@@ -14,6 +14,7 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
+from jobs.tuning.forecast import pace_on
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     certificate_option,
@@ -31,7 +32,6 @@ from langford.cli.options.common import (
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
-from langford.cli.output.how_long import pace_on
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -23,9 +23,12 @@ from langford.cli.options.common import (
 from langford.cli.options.types import integers
 from langford.devices import Device
 from langford.errors import BadProblem
-from langford.methods import ChosenPlan, PlanKey, chosen_plan
+from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
 from langford.variants import PARAMETERS, VARIANTS
+
+if TYPE_CHECKING:
+    from langford.ledger import Campaign, Ledger
 
 V = TypeVar("V")
 NUMBER = re.compile(r"-?\d{1,20}", re.ASCII)
@@ -180,14 +183,9 @@ class CampaignOptions(ProblemOptions):
         """
         return self.plan(device) if self.problem().obstruction and not self.anyway else None
 
-    def matches(self, key: PlanKey) -> bool:
-        """Whether a plan is of the problem, and of the method and depth as far as they were given.
-
-        The seed is the default unless it was given, or follows from the name of the campaign.
-        """
-        seed = 0 if self.plan_seed is None and self.name is None else self.plan_seed
-        given = (self.method_name, key.method), (self.depth, key.depth), (seed, key.seed)
-        return key.problem == self.problem() and all(value in (None, other) for value, other in given)
+    def begun(self, ledger: Ledger, device: str) -> Campaign | None:
+        """The campaign of a ledger that the command resumes; None: it creates one."""
+        return ledger.begun(self.problem(), self.method_name, self.depth, self.plan_seed, self.name, device)
 
 
 def problem_argument(metavar: str = "[VARIANT] N") -> Callable[[Command], Command]:

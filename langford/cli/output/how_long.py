@@ -8,7 +8,7 @@ from jobs.tuning import forecast
 from langford.cli.output.display import say
 from langford.devices import Device
 from langford.errors import BadInput
-from langford.methods import METHODS, Method, PlanKey, fastest_method, plan_of
+from langford.methods import Method, fastest_method
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
 from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
@@ -37,13 +37,6 @@ def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> f
     if (start.growth or GROWTH_OF_A_SUM) ** (problem.n - start.instant) < WORK_OF_A_GPU:
         return 0.0
     return forecast.expected_seconds([(problem, method)], devices)[problem]
-
-
-def pace_on(key: PlanKey, devices: Sequence[Device]) -> float | None:
-    """Expected seconds per unit of work of a plan on one of these devices; None on a GPU: workers need it."""
-    if not devices[0].on_cores:
-        return None
-    return forecast.core_seconds(key.problem, METHODS[key.method]) / float(plan_of(key).work.sum())
 
 
 def say_how_long(

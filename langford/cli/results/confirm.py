@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from db import Ledger
 from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
 from langford.cli.campaigns.running import create_campaign, unfinished, work_off
 from langford.cli.exit_codes import ExitCode
@@ -21,6 +20,7 @@ from langford.cli.options.common import (
 from langford.cli.output import display
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
+from langford.ledger import Ledger
 from langford.words import several
 
 
@@ -77,7 +77,7 @@ def confirm(
     sums; those of miller and regular are the same, and `langford verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
-    with Ledger(address) as ledger:
+    with Ledger(address, create=False) as ledger:
         campaign = ledger.campaign(name)
         counted = require_complete(campaign)
         key, second = confirming_plan(
@@ -86,7 +86,7 @@ def confirm(
         chosen_devices = devices(device, chosen_cores(workers))
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")
-        report = work_off(ledger, confirming, chosen_devices, stop, time_limit)
+        report = work_off(confirming, chosen_devices, stop, time_limit)
         ended = unfinished(confirming, report, stop)
         if ended is not None:
             context.exit(ended.print(as_json))

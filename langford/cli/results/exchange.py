@@ -7,13 +7,11 @@ from pathlib import Path
 
 import click
 
-from db import Campaign, Ledger
 from db.errors import Unreplicated
 from db.files import reading
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.states import TaskState
-from jobs.run.loop import result
 from jobs.verify import exchange, signing
 from jobs.verify.agreement import agreement
 from langford.cli.campaigns.running import answer_of
@@ -21,6 +19,7 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option, sign_option
 from langford.cli.output import display
 from langford.cli.output.terminal import show
+from langford.ledger import Campaign, Ledger
 from langford.words import several
 
 
@@ -40,7 +39,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
 
     The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
     """
-    with Ledger(address) as ledger:
+    with Ledger(address, create=False) as ledger:
         campaign = ledger.campaign(name)
         exported = campaign.trusted_export()
     file, doubtful = out or Path(f"{name}.jsonl.gz"), exported.left_out
@@ -105,7 +104,7 @@ def import_(
     imported: list[dict[str, object]] = []
     counts: list[dict[str, object]] = []
     # Only now: a file that is refused creates no ledger.
-    with Ledger(address, create=True) as ledger:
+    with Ledger(address) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
             campaign, events = exchange.take_export(ledger, export, file)
@@ -117,7 +116,7 @@ def import_(
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
                 show(f"{reading.in_words(file)}: {several(new, 'new result')} of {campaign.name}{notes}")
                 show(f"  promise   {in_words(export.promise)}, as the file says")
-            campaigns[campaign.name] = campaign
+            campaigns[campaign.name] = ledger.campaign(campaign.name)
         for campaign in campaigns.values():
             if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:
                 codes.add(_count(counts, campaign, unconfirmed, as_json))
@@ -142,7 +141,7 @@ def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: boo
 
 def _add_count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool) -> ExitCode:
     """Merge a campaign and note its count; returns CHECK_FAILED when it is wrong, else DONE."""
-    count = result(campaign, unconfirmed)
+    count = campaign.count(unconfirmed)
     comparison = agreement(campaign.problem, count.published)
     checked = {"count": str(count.published), "checks": list(count.checks), **comparison.document()}
     counts.append({"campaign": campaign.name, **checked, **promise_document(campaign.promise())})

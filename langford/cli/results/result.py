@@ -6,7 +6,6 @@ from pathlib import Path
 
 import click
 
-from db import Ledger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.files.reading import STANDARD_INPUT
@@ -14,6 +13,7 @@ from jobs.verify import exchange, signing
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.options.common import allowed_signers_option, json_option, ledger_option
 from langford.cli.output import display
+from langford.ledger import Ledger
 
 
 @click.command(
@@ -58,7 +58,7 @@ def result(
         raise click.UsageError("--allowed-signers belongs to --from")
     if not from_files:
         codes, counts = list[int](), list[object]()
-        with Ledger(address) as ledger:
+        with Ledger(address, create=False) as ledger:
             for name in names:
                 answer = answer_of(ledger.campaign(name), unconfirmed)
                 if as_json:

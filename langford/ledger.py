@@ -1,0 +1,174 @@
+"""Ledgers and campaigns for Python programs, and for the commands.
+
+:mod:`langford` imports this module when someone asks for its ``Ledger`` or ``Campaign``: ``import langford`` loads
+no SQL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import db
+from db.names import require_new_name
+from db.records import CampaignRecord
+from jobs.console import SILENT, Console
+from jobs.pools.pool import Pool
+from jobs.pools.process_pool import WorkerPool
+from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
+from jobs.reach.outbox import Outbox
+from jobs.run.loop import Run, RunReport, result
+from jobs.run.source import TaskSource
+from jobs.run.task_limits import PATIENCE_SECONDS
+from jobs.tuning.forecast import pace_on
+from langford.counting import problem_of
+from langford.devices import CPU, Device
+from langford.devices import devices as present
+from langford.methods import Count, PlanKey, candidates, chosen_plan, find_method, plan_of
+from langford.problem import Problem
+from langford.words import several
+
+
+class Campaign(db.Campaign):
+    """A campaign of a ledger, which keeps every result: :meth:`Ledger.campaign` gives one.
+
+    Besides what is here it has the methods of :class:`db.campaign.Campaign`, such as ``results`` and ``overview``.
+    """
+
+    def __init__(self, ledger: Ledger, record: CampaignRecord) -> None:
+        super().__init__(ledger.database, record)
+        self._ledger = ledger
+
+    def __repr__(self) -> str:
+        return f"<Campaign {self.name}, {several(self.tasks, 'task')}, in {self.database.where}>"
+
+    def run(
+        self,
+        devices: str | Device | Sequence[Device] = CPU.kind,
+        time_limit: float | None = None,
+        console: Console = SILENT,
+        *,
+        identity: Identity | None = None,
+        outbox: Outbox | None = None,
+        pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
+        patience: float = PATIENCE_SECONDS,
+        pace: float | None = None,
+    ) -> RunReport:
+        """Compute what is left, in processes of this machine.  It may be killed at any moment, and called again.
+
+        Args:
+            devices: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them; or a device a process.
+            time_limit, console, pool_of, patience: see :class:`jobs.run.loop.Run`.
+            identity: the worker in the ledger; None: a new one.
+            outbox: where results wait while the ledger is away; None: in memory.
+            pace: expected seconds per unit of work on one device; None: measured where it is needed.
+
+        Raises MethodDoesNotApply, NoGpu, CampaignMismatch when this version splits the problem in another way, and
+        what :class:`jobs.run.loop.Run` raises.
+        """
+        here = list(present(str(devices)) if isinstance(devices, str | Device) else devices)
+        find_method(self.key.method, self.problem).require_kernel(here[0].kind)
+        self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
+        worker = identity or Identity.fresh(here)
+        source = TaskSource(InLedger(self._ledger, self, console), worker, outbox, console)
+
+        def probe(key: PlanKey) -> float | None:
+            return pace_on(key, here) if pace is None else pace
+
+        return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
+
+    def count(self, unconfirmed: bool = False) -> Count:
+        """The merged count of a complete campaign; see :func:`jobs.run.loop.result`."""
+        return result(self, unconfirmed)
+
+
+class Ledger(db.Ledger):
+    """An open ledger: close it, or use it as a context manager.
+
+    >>> import langford, tempfile
+    >>> with langford.Ledger(f"{tempfile.mkdtemp()}/records.db") as ledger:
+    ...     campaign = ledger.campaign(8, depth=4)
+    ...     report = campaign.run()
+    ...     campaign.count()
+    <Count L(2,8) = 150>
+    """
+
+    def __init__(self, where: str = "langford.db", create: bool = True) -> None:
+        """Open a ledger.
+
+        Args:
+            where: a file name or database URL.
+            create: whether an empty or absent database becomes a new ledger.
+        """
+        super().__init__(where, create)
+
+    def campaign(
+        self,
+        problem: Problem | PlanKey | int | str,
+        method: str | None = None,
+        depth: int | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+        device: str = CPU.kind,
+        task_seconds: float | None = None,
+    ) -> Campaign:
+        """The campaign of a problem, created unless the ledger has it; or the one of a name.
+
+        Args:
+            problem: a Problem, n for L(2, n), a plan's key, or the name of a campaign, which then exists.
+            method, depth, seed: what is not given is chosen (:func:`langford.methods.chosen_plan`).
+            name: of the campaign; by default that of its plan, like "langford-12-polyphase-8".
+            device: on which the method and the depth are the best.
+            task_seconds: see :func:`langford.methods.chosen_plan`.
+
+        Raises NoSuchCampaign, CampaignMismatch, BadName, and as :func:`langford.methods.chosen_plan`.
+        """
+        if isinstance(problem, str):
+            return Campaign(self, super().campaign(problem).record)
+        if isinstance(problem, PlanKey):
+            key = problem
+        else:
+            begun = self.begun(problem, method, depth, seed, name, device)
+            if begun is not None:
+                return begun
+            place = Device.parse(device)
+            key = chosen_plan(problem_of(problem), place, method, depth, seed, task_seconds).key
+        if name is not None and name not in [campaign.name for campaign in self.campaigns()]:
+            require_new_name(name)
+        created = self.create_campaign(name or key.name, key, plan_of(key).work.tolist())
+        return Campaign(self, created.record)
+
+    def begun(
+        self,
+        problem: Problem | int,
+        method: str | None = None,
+        depth: int | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+        device: str = CPU.kind,
+    ) -> Campaign | None:
+        """The campaign that :meth:`campaign` resumes; None: it creates one.
+
+        Without a method, the campaign of the method that would be chosen now is preferred to those of others.  So
+        the same call resumes its campaign even when another method is known to be faster since.
+        """
+        place = Device.parse(device)
+        new = chosen_plan(problem_of(problem), place, method, depth, seed)
+        rivals = candidates(new.problem, place.kind, seed is not None) if method is None else []
+        wanted = {
+            "problem": new.problem,
+            "depth": depth,
+            "seed": new.seed if seed is not None or name is None else None,
+        }
+        found = [
+            campaign
+            for campaign in self.campaigns()
+            if campaign.name == (name or campaign.key.name)
+            and all(value in (None, getattr(campaign.key, each)) for each, value in wanted.items())
+        ]
+        methods = [new.method.name, *(rival.name for rival in rivals)]
+        return next((each for preferred in methods for each in found if each.key.method == preferred), None)
+
+    def campaigns(self) -> Sequence[Campaign]:
+        """All campaigns, oldest first."""
+        return [Campaign(self, campaign.record) for campaign in super().campaigns()]

@@ -1,0 +1,70 @@
+"""The public face: what ``langford`` exports, and a ledger used from Python."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import db
+import langford
+from db.errors import BadName, NoSuchCampaign
+from langford import errors
+from langford.methods import METHODS
+from tests.support.command_line import ENVIRONMENT
+
+SCRIPT = """
+import sys, langford
+assert not [name for name in sys.modules if name.partition(".")[0] in ("sqlalchemy", "db", "jobs", "slurm")]
+with langford.Ledger("records.db") as ledger:
+    campaign = ledger.campaign(langford.Problem.skolem(9), depth=6)
+    print(repr(campaign))
+    assert campaign.run(devices="cpu").tasks_here == campaign.tasks
+    print(repr(campaign.count()), len(campaign.results()), campaign.overview().count)
+"""
+
+
+def test_it_exports_its_errors() -> None:
+    defined = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    assert defined <= {*langford.__all__}
+    assert all(getattr(langford, name) is getattr(errors, name) for name in defined)
+
+
+def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-"],
+        input=SCRIPT,
+        cwd=tmp_path,
+        env=ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    campaign, counted = done.stdout.splitlines()
+    tasks = int(campaign.split()[2])
+    assert campaign.startswith("<Campaign skolem-9-")
+    assert campaign.endswith(", in records.db>")
+    assert counted == f"<Count Skolem(2,9) = 1328> {tasks} 1328"
+
+
+def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> None:
+    with langford.Ledger(str(tmp_path / "records.db")) as ledger:
+        assert ledger.begun(8) is None
+        first = ledger.campaign(8, "shifted2", depth=0)
+        assert ledger.campaign(8) == ledger.campaign("langford-8-shifted2-0") == ledger.begun(8) == first
+        assert ledger.campaign(8, "polyphase") != first
+        assert ledger.campaign(8).key.method == METHODS["polyphase"].name  # the one that is chosen now
+        assert ledger.begun(8, seed=3) is None
+        assert ledger.campaign(8, seed=3, name="third").key.seed == 3
+        assert ledger.begun(8, name="third") == ledger.campaign("third")
+        with pytest.raises(langford.Incomplete):
+            first.count()
+        with pytest.raises(NoSuchCampaign):
+            ledger.campaign("fourth")
+        with pytest.raises(BadName, match="is n for `langford run 8`"):
+            ledger.campaign(8, name="8")
+        assert [type(campaign) for campaign in ledger.campaigns()] == [langford.Campaign] * 3
+    with db.Ledger(str(tmp_path / "records.db")) as ledger:
+        assert ledger.campaign("third").key.seed == 3
