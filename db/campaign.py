@@ -6,8 +6,8 @@ nonce.  A task is either done, with a committed result, or can be leased again, 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -296,8 +296,14 @@ class Campaign(LeasedTasks):
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
         """All tasks, or those in one state, by index."""
-        with self.reading() as transaction:
-            return progress.tasks(transaction, state)
+        with self.reading_tasks(state) as records:
+            return list(records())
+
+    @contextmanager
+    def reading_tasks(self, state: str | None = None) -> Iterator[Callable[[], Iterator[TaskRecord]]]:
+        """What reads the same tasks as often as it is called, at one moment, without all of them in memory."""
+        with self.reading(snapshot=True) as transaction:
+            yield lambda: progress.tasks(transaction, state)
 
     def history(self) -> History:
         """The whole history of the campaign, at one moment."""

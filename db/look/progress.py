@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sqlalchemy import func, select
 
 from db.records import CampaignRecord, Progress, Standing, TaskRecord
@@ -11,6 +13,8 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from langford.arithmetic.limbs import exact_sum
 from langford.result import PartialResult
+
+BATCH_ROWS = 5_000
 
 
 def results(transaction: Transaction) -> list[PartialResult]:
@@ -103,8 +107,8 @@ def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
     )
 
 
-def tasks(transaction: Transaction, state: str | None) -> list[TaskRecord]:
-    """Tasks with their results, by index; ``state``: only tasks in this state, None: all."""
+def tasks(transaction: Transaction, state: str | None) -> Iterator[TaskRecord]:
+    """Tasks with their results, by index, read as they are iterated; ``state``: only those in it, None: all."""
     query = (
         select(
             Task.task_index,
@@ -120,7 +124,8 @@ def tasks(transaction: Transaction, state: str | None) -> list[TaskRecord]:
         .outerjoin(Result, (Result.campaign_id == Task.campaign_id) & (Result.task_index == Task.task_index))
         .where(Task.campaign_id == CAMPAIGN)
         .order_by(Task.task_index)
+        .execution_options(yield_per=BATCH_ROWS)
     )
     if state is not None:
         query = query.where(Task.state == state)
-    return [TaskRecord(*row) for row in transaction.execute(query)]
+    return (TaskRecord(*row) for row in transaction.execute(query))

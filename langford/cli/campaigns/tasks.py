@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import fields
+from operator import attrgetter
 
 import click
 
 from db import Ledger
+from db.records import TaskRecord
 from db.states import TaskState
 from langford.cli.options.common import json_option, ledger_option
-from langford.cli.output import display
-from langford.cli.output.rows.columns import Column, table, width_of_output
+from langford.cli.output.rows import formats
+from langford.cli.output.rows.columns import Column, streamed, width_of_output
 
 
 @click.command(
@@ -26,17 +28,23 @@ Examples:
 @json_option
 def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
     """List a campaign's tasks with their results."""
-    with Ledger(address) as ledger:
-        records = ledger.campaign(name).task_records(state)
-    if as_json:
-        display.print_json([asdict(task) for task in records])
-        return
     columns = [
-        Column("task", [str(task.index) for task in records], True),
-        Column("state", [task.state for task in records]),
-        Column("work", [f"{task.work:.3g}" for task in records], True, 4),
-        Column("failures", [str(task.failures) for task in records], True, 2),
-        Column("seconds", ["" if task.seconds is None else f"{task.seconds:.3f}" for task in records], True, 3),
-        Column("partial result", [task.value or "" for task in records], True, 1),
+        Column("task", right=True),
+        Column("state"),
+        Column("work", right=True, rank=4),
+        Column("failures", right=True, rank=2),
+        Column("seconds", right=True, rank=3),
+        Column("partial result", right=True, rank=1),
     ]
-    print("\n".join(table(columns, width_of_output())))
+    with Ledger(address) as ledger, ledger.campaign(name).reading_tasks(state) as records:
+        if as_json:
+            names = [field.name for field in fields(TaskRecord)]
+            formats.write(formats.json_array(names, map(attrgetter(*names), records())), None)
+            return
+        for line in streamed(columns, lambda: map(_cells, records()), width_of_output()):
+            print(line)
+
+
+def _cells(task: TaskRecord) -> tuple[str, ...]:
+    seconds = "" if task.seconds is None else f"{task.seconds:.3f}"
+    return str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, task.value or ""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from rich.cells import cell_len
 
@@ -19,13 +20,13 @@ class Column:
 
     Attributes:
         heading: above it.
-        cells: the texts in it, including untrusted ones.
+        cells: the texts in it, including untrusted ones; none where they are read with :func:`streamed`.
         right: whether they stand at the right, as numbers do.
         rank: of two columns the one of the higher rank is left out first; those of rank 0 stay.
     """
 
     heading: str
-    cells: Sequence[str]
+    cells: Sequence[str] = ()
     right: bool = False
     rank: int = 0
 
@@ -41,24 +42,37 @@ def table(columns: Sequence[Column], width: int | None) -> list[str]:
 
     A column without any text is omitted too.
     """
-    shown = [_Shown(column) for column in columns if any(column.cells) or not column.rank]
+    return list(streamed(columns, lambda: zip(*(column.cells for column in columns), strict=True), width))
+
+
+def streamed(
+    columns: Sequence[Column], rows: Callable[[], Iterable[Sequence[str]]], width: int | None
+) -> Iterator[str]:
+    """The same for rows that are read twice, the same each time: once for the widths, and once for the lines."""
+    every = [_Shown(place, column) for place, column in enumerate(columns)]
+    for row in rows():
+        for each, text in zip(every, row, strict=True):
+            each.see(text)
+    shown = [each for each in every if each.has_text or not each.column.rank]
     while width is not None and _width(shown) > width and any(each.column.rank for each in shown):
         shown.remove(max(shown, key=lambda each: each.column.rank))
-    return [
-        GAP.join(
-            _padded(text, each.width, each.column.right) for text, each in zip(row, shown, strict=True)
-        ).rstrip()
-        for row in zip(*(each.texts for each in shown), strict=True)
-    ]
+    for row in chain([[column.heading for column in columns]], rows()):
+        texts = (_padded(plain(row[each.place]), each.width, each.column.right) for each in shown)
+        yield GAP.join(texts).rstrip()
 
 
 class _Shown:
-    """A column with its texts as they are printed, and its width."""
+    """A column at its place, its width, and whether it has any text."""
 
-    def __init__(self, column: Column) -> None:
-        self.column = column
-        self.texts = [column.heading, *map(plain, column.cells)]
-        self.width = max(map(cell_len, self.texts))
+    def __init__(self, place: int, column: Column) -> None:
+        self.place, self.column = place, column
+        self.width, self.has_text = cell_len(column.heading), False
+
+    def see(self, text: str) -> None:
+        """Look at a cell."""
+        self.has_text = self.has_text or bool(text)
+        if len(text) > self.width or not text.isascii() or not text.isprintable():
+            self.width = max(self.width, cell_len(plain(text)))
 
 
 def _width(columns: Sequence[_Shown]) -> int:

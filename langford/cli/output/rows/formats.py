@@ -13,12 +13,13 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
 
 from langford.cli.output.display import say
-from langford.cli.output.rows.readable import Row, exact, expanded, table
+from langford.cli.output.rows.readable import Row, batched, exact, expanded, table
 from langford.cli.output.terminal import plain
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
@@ -29,8 +30,9 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
     """CSV with the names of the columns in its first line; null is empty."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    for row in (columns, *_each(rows)):
-        writer.writerow(["" if value is None else exact(value) for value in row])
+    heading: list[Row] = [columns]
+    for batch in chain([heading], batched(rows)):
+        writer.writerows([["" if value is None else exact(value) for value in row] for row in batch])
         yield text.getvalue().encode("utf-8", "backslashreplace")
         text.seek(0)
         text.truncate()
@@ -46,7 +48,7 @@ def reordered(
 ) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Columns and rows with some columns before the others."""
     order = [*map(columns.index, first), *(place for place, name in enumerate(columns) if name not in first)]
-    return tuple(columns[place] for place in order), (tuple(row[place] for place in order) for row in rows)
+    return tuple(columns[place] for place in order), (tuple(map(row.__getitem__, order)) for row in rows)
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -121,10 +123,6 @@ def write(parts: Iterable[bytes], out: Path | None) -> None:
     for part in parts:
         sys.stdout.buffer.write(part)
     sys.stdout.buffer.flush()
-
-
-def _each(rows: Iterable[Row]) -> Iterator[Row]:
-    yield from rows
 
 
 def _escaped(value: object) -> object:

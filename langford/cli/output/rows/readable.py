@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import io
+import marshal
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
+from itertools import islice
+from tempfile import TemporaryFile
 
-from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from langford.cli.output.characters import READABLE, has_characters
 from langford.cli.output.display import say
@@ -27,41 +28,145 @@ UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 SHORTEST = 8
 """The first characters of a UUID that a terminal shows; more where those of two are equal."""
 TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z")
-DRAWN = "┏━┃│└"
+BATCH_ROWS = 5_000
+HEAVY, ASCII = ("┏━┳┓", "┃", "┡━╇┩", "│", "└─┴┘"), ("+-++", "|", "+-++", "|", "+-++")
+"""The lines of a table: above and beside its heading, below it, beside and below its rows."""
 
 
 def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """A table.
+    """A table; its rows wait in a temporary file until all widths are known.
 
     Printed on a terminal it fits: UUIDs are as short as they can be, times have whole seconds, the last column that
     does not fit is wrapped if it has words, and those after it are left out.
     """
-    cells = [[_words(value) for value in row] for row in rows]
     terminal = Console(file=sys.stdout)
-    room = terminal.width if terminal.is_terminal else UNBOUNDED
-    if terminal.is_terminal:
-        cells = [list(row) for row in zip(*map(_short, zip(*cells, strict=True)), strict=True)]
-    widths = [max([len(name), *(len(row[place]) for row in cells)]) + 3 for place, name in enumerate(columns)]
-    shown = next((place for place in range(len(columns), 1, -1) if sum(widths[:place]) < room), 1)
-    wraps = shown < len(columns) and _can_wrap([row[shown] for row in cells], room - sum(widths[:shown]) - 4)
-    shown += wraps
-    drawn = Table(header_style="", box=box.HEAVY_HEAD if has_characters(DRAWN) else box.ASCII2)
-    for place, name in enumerate(columns[:shown]):
-        numbers = bool(cells) and all(_is_number(row[place]) for row in cells)
-        drawn.add_column(
-            Text(plain(name)),
-            justify="right" if numbers else "left",
-            no_wrap=not (wraps and place == shown - 1),
-            overflow="fold" if wraps and place == shown - 1 else "ellipsis",
-        )
-    for row in cells:
-        drawn.add_row(*map(Text, row[:shown]))
-    text = io.StringIO()
-    Console(file=text, width=max(room, 20), force_terminal=False).print(drawn, crop=False)
-    yield _encoded(text.getvalue())
-    if shown < len(columns):
-        left_out = ", ".join(map(plain, columns[shown:]))
-        say(f"omitted, since the terminal is too narrow: {left_out} (--format expanded shows all)")
+    names = list(map(plain, columns))
+    with TemporaryFile() as spool:
+        seen = [_Seen(cell_len(name), terminal.is_terminal) for name in names]
+        lengths: list[int] = []
+        for batch in batched(rows):
+            cells = [each.texts(values) for each, values in zip(seen, zip(*batch, strict=True), strict=True)]
+            lengths.append(spool.write(marshal.dumps(cells)))
+
+        def batches() -> Iterator[list[list[str]]]:
+            spool.seek(0)
+            for length in lengths:
+                texts_by_column: list[list[str]] = marshal.loads(spool.read(length))
+                yield [each.shown(texts) for each, texts in zip(seen, texts_by_column, strict=True)]
+
+        for cells in batches():
+            for each, texts in zip(seen, cells, strict=True):
+                each.measure(texts)
+        widths = [each.width for each in seen]
+        room = terminal.width if terminal.is_terminal else UNBOUNDED
+        shown = next((n for n in range(len(names), 1, -1) if 3 * n + sum(widths[:n]) < room), 1)
+        rest = room - 3 * shown - sum(widths[:shown]) - 4
+        if shown < len(names) and rest >= NARROWEST_WORDS and seen[shown].has_words:
+            widths[shown], shown = rest, shown + 1
+        widths[0] = min(widths[0], max(1, room - 4))
+        lines = _Lines(seen[:shown], widths[:shown])
+        yield _encoded(lines.head(names[:shown]))
+        for cells in batches():
+            yield _encoded(lines.body(cells[:shown]))
+        yield _encoded(lines.foot())
+    if shown < len(names):
+        say(f"omitted, since the terminal is too narrow: {', '.join(names[shown:])} (--format expanded shows all)")
+
+
+def batched(rows: Iterable[Row]) -> Iterator[list[Row]]:
+    """The rows, some thousands at a time."""
+    left = iter(rows)
+    while batch := list(islice(left, BATCH_ROWS)):
+        yield batch
+
+
+class _Seen:
+    """What is known of the cells of a column.
+
+    Attributes:
+        width: of the widest, or of the heading.
+        is_number: whether all are numbers.
+        has_words: whether a cell has a space.
+    """
+
+    def __init__(self, width: int, shortens: bool) -> None:
+        self.width, self.is_number, self.has_words = width, True, False
+        self._shortens, self._uuids, self._length = shortens, set[str](), 0
+        self.is_empty = True
+
+    def texts(self, values: Sequence[object]) -> list[str]:
+        """Values as texts, which are looked at."""
+        texts = _texts(values)
+        self.is_empty = False
+        numbers = {type(value) for value in values} <= {int, float}
+        self.is_number = self.is_number and (numbers or all(map(_is_number, texts)))
+        if self._shortens and not numbers:
+            self._uuids.update(text for text in texts if UUID.fullmatch(text))
+        return texts
+
+    def shown(self, texts: list[str]) -> list[str]:
+        """The texts, on a terminal with shorter UUIDs and times."""
+        if not self._shortens:
+            return texts
+        if self._uuids and not self._length:
+            lengths = range(SHORTEST, 37)
+            self._length = next(n for n in lengths if len({text[:n] for text in self._uuids}) == len(self._uuids))
+        return [text[: self._length] if text in self._uuids else TIME.sub(r"\1Z", text) for text in texts]
+
+    def measure(self, texts: list[str]) -> None:
+        """Note the width of cells."""
+        self.width = max(self.width, max(map(len if "".join(texts).isascii() else cell_len, texts)))
+        self.has_words = self.has_words or any(" " in text for text in texts)
+
+
+class _Lines:
+    """The lines of a table whose widths are known."""
+
+    def __init__(self, columns: Sequence[_Seen], widths: Sequence[int]) -> None:
+        self._columns, self._widths = columns, widths
+        self._box = HEAVY if has_characters("".join(HEAVY)) else ASCII
+
+    def head(self, names: Sequence[str]) -> str:
+        """The lines above the rows."""
+        top, heading, below = self._box[:3]
+        cells = [self._padded([name], place)[0] for place, name in enumerate(names)]
+        return f"{self._rule(top)}{heading} {f' {heading} '.join(cells)} {heading}\n{self._rule(below)}"
+
+    def body(self, cells: Sequence[list[str]]) -> str:
+        """The lines of some rows."""
+        side = self._box[3]
+        rows = zip(*self._wrapped(cells), strict=True)
+        between = f" {side} "
+        return "".join([f"{side} {between.join(row)} {side}\n" for row in rows])
+
+    def foot(self) -> str:
+        """The line below the rows."""
+        return self._rule(self._box[4])
+
+    def _rule(self, characters: str) -> str:
+        left, line, between, right = tuple(characters)
+        return left + between.join(line * (width + 2) for width in self._widths) + right + "\n"
+
+    def _wrapped(self, cells: Sequence[list[str]]) -> list[list[str]]:
+        """Padded cells; those of the last column over several lines where they are too wide."""
+        *others, last = cells
+        room = self._widths[-1]
+        if self._columns[-1].width > room:
+            parts = [textwrap.wrap(text, room, break_on_hyphens=False) or [""] for text in last]
+            last = [line for lines in parts for line in lines]
+            empty = [[""] * (len(lines) - 1) for lines in parts]
+            others = [
+                [line for text, more in zip(texts, empty, strict=True) for line in (text, *more)]
+                for texts in others
+            ]
+        return [self._padded(texts, place) for place, texts in enumerate([*others, last])]
+
+    def _padded(self, texts: list[str], place: int) -> list[str]:
+        width, right = self._widths[place], self._columns[place].is_number and not self._columns[place].is_empty
+        if not "".join(texts).isascii():
+            spaces = [" " * (width - cell_len(text)) for text in texts]
+            return [space + text if right else text + space for text, space in zip(texts, spaces, strict=True)]
+        return [text.rjust(width) for text in texts] if right else [text.ljust(width) for text in texts]
 
 
 def expanded(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -96,21 +201,21 @@ def _words(value: object) -> str:
     return plain(f"{value:.6g}" if isinstance(value, float) else str(exact(value)))
 
 
+def _texts(values: Sequence[object]) -> list[str]:
+    """The words of the values of a column."""
+    kinds = {type(value) for value in values}
+    if kinds == {float}:
+        return [f"{value:.6g}" for value in values]
+    if kinds == {int}:
+        return list(map(str, values))
+    if kinds == {str}:
+        texts = [str(value) for value in values]
+        return texts if "".join(texts).isprintable() else list(map(plain, texts))
+    return list(map(_words, values))
+
+
 def _is_number(text: str) -> bool:
     return not text or text.removeprefix("-").replace(".", "", 1).replace("e+", "").replace("e-", "").isdigit()
-
-
-def _short(column: Sequence[str]) -> list[str]:
-    """The cells of a column with shorter UUIDs and times."""
-    known = {cell for cell in column if UUID.fullmatch(cell)}
-    lengths = range(SHORTEST, 37)
-    length = next((length for length in lengths if len({cell[:length] for cell in known}) == len(known)), 36)
-    return [cell[:length] if cell in known else TIME.sub(r"\1Z", cell) for cell in column]
-
-
-def _can_wrap(cells: Sequence[str], room: int) -> bool:
-    """Whether a column has words, and room enough for them."""
-    return room >= NARROWEST_WORDS and any(" " in cell for cell in cells)
 
 
 def _encoded(text: str) -> bytes:
