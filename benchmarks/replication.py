@@ -44,7 +44,7 @@ def deliver(campaign: Campaign, worker: str, lies: bool) -> None:
         for lease in leases:
             value = 1 << plan.expectation(lease.index).zero_bits if lies else 0
             result = PartialResult(lease.index, value, residue(value), 1)
-            deliveries.append(Delivery(lease.attempt, lease.nonce, Evaluation(result, 0.0, "{}")))
+            deliveries.append(Delivery.of(lease, Evaluation(result, 0.0, "{}")))
         campaign.deliver(deliveries)
 
 

@@ -148,7 +148,7 @@ class Simulation:
         lease, since = self.nodes[node].lease, self.nodes[node].since
         assert lease is not None
         evaluation = Evaluation(PartialResult(lease.index, 0, 0, 0), self.now - since, "{}")
-        [receipt] = self.campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+        [receipt] = self.campaign.deliver([Delivery.of(lease, evaluation)])
         if receipt.event is None:
             self.useful += self.now - since
             self.done += 1

@@ -4,22 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from db.attempts import Credential, Delivery, Lease, Receipt
 from db.files.exports import Export, joined
 from db.files.promise import Promise
 from db.files.reading import read_export
-from db.records import (
-    CampaignRecord,
-    Credential,
-    Delivery,
-    Equipment,
-    Lease,
-    LeaseHolder,
-    Progress,
-    Receipt,
-    Replication,
-    Standing,
-    TaskRecord,
-)
+from db.machines import Equipment
+from db.records import CampaignRecord, LeaseHolder, Progress, Replication, Standing, TaskRecord
 from langford.loading import loading
 
 if TYPE_CHECKING:

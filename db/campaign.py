@@ -13,6 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
+from db.attempts import Delivery, Receipt
 from db.errors import TransactionUndone
 from db.files.exports import Export
 from db.files.promise import Promise
@@ -24,15 +25,7 @@ from db.look.history_queries import history
 from db.look.overview import Overview, gathering
 from db.look.overview.counting import MergedCount
 from db.look.overview.time_left.forecast import Forecast
-from db.records import (
-    Delivery,
-    Progress,
-    Receipt,
-    Replication,
-    Standing,
-    TaskRecord,
-    TokenRecord,
-)
+from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
 from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction

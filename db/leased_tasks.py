@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
-from db.records import NO_STEPS, CampaignRecord, Credential, Lease, LeaseHolder
+from db.attempts import Credential, Lease
+from db.records import NO_STEPS, CampaignRecord, LeaseHolder
 from db.states import Outcome
 from db.store.database import Database, retried
 from db.store.transaction import Transaction

@@ -14,8 +14,9 @@ from sqlalchemy import Connection
 from db.campaign import Campaign
 from db.errors import CampaignMismatch
 from db.files.exports import Export, origin
+from db.machines import UNKNOWN, Equipment
 from db.names import require_name
-from db.records import UNKNOWN, CampaignRecord, Equipment, Right
+from db.records import CampaignRecord, Right
 from db.schema import models
 from db.schema.dialects import Now, insert_new
 from db.states import Ending, EventKind, VoterKind

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 
-from db.states import EventKind, Role, TaskState
+from db.machines import Machine
+from db.states import Role, TaskState
 from langford.methods import PlanKey
-from langford.result import Evaluation
 
 NO_STEPS: Mapping[int, int] = MappingProxyType({})
 """The steps of attempts, by attempt, when none are reported."""
@@ -37,78 +37,6 @@ class CampaignRecord:
     work: float
     created: float
     recheck_share: float
-
-
-@dataclass(frozen=True)
-class Credential:
-    """What a worker must show to change an attempt: only the nonce proves that the attempt is its own.
-
-    Attributes:
-        attempt: its number, the fencing token.
-        nonce: a random text, known only to the worker that was granted the lease.
-    """
-
-    attempt: int
-    nonce: str
-
-
-@dataclass(frozen=True)
-class Lease(Credential):
-    """The right to work on a task until the deadline, unless renewed.
-
-    Attributes:
-        index: of the task.
-        work: the task's estimated work.
-        is_copy: whether another worker was granted the same task earlier and still holds it.
-    """
-
-    index: int
-    work: float
-    is_copy: bool = False
-
-
-@dataclass(frozen=True)
-class Equipment:
-    """What a worker computes with, and its SLURM job; None: unknown.
-
-    Attributes:
-        cores: number of processor cores that it may use.
-        processes: number of its processes that compute.
-        device_model: the manufacturer's name of its device.
-        slurm_job: number of its SLURM job, of the whole array for an array job.
-        slurm_index: its index in the array.
-    """
-
-    cores: int | None = None
-    processes: int | None = None
-    device_model: str | None = None
-    slurm_job: str | None = None
-    slurm_index: int | None = None
-
-    @property
-    def slurm(self) -> str | None:
-        """The SLURM job as in the name of its log: "1234", or "1234_7" in an array."""
-        return self.slurm_job if self.slurm_index is None else f"{self.slurm_job}_{self.slurm_index}"
-
-
-UNKNOWN = Equipment()
-
-
-@dataclass(frozen=True)
-class Machine:
-    """A worker as an export describes it, without its UUID, which is secret.
-
-    Attributes:
-        number: distinguishes it from the other workers of the same export.
-        host: name of its machine.
-        device_kind: "cpu" or "cuda".
-        equipment: what it computes with.
-    """
-
-    number: int
-    host: str
-    device_kind: str
-    equipment: Equipment
 
 
 @dataclass(frozen=True)
@@ -196,37 +124,6 @@ class TokenRecord:
     label: str
     created: float
     expires: float | None
-
-
-@dataclass(frozen=True)
-class Delivery(Credential):
-    """An evaluation that a worker delivers for an attempt.
-
-    Attributes:
-        evaluation: the result with its computing time and provenance.
-    """
-
-    evaluation: Evaluation
-
-    @property
-    def index(self) -> int:
-        """Its task."""
-        return self.evaluation.result.index
-
-
-@dataclass(frozen=True)
-class Receipt:
-    """What became of a delivery.
-
-    Attributes:
-        event: confirmed, conflict or refused; None: the result is the accepted one, from now on or already.
-        detail: the values that were compared, or the reason for the refusal.
-        is_new: whether the ledger took a result from it, and not from an earlier one of the same attempt.
-    """
-
-    event: EventKind | None
-    detail: str = ""
-    is_new: bool = field(default=False, compare=False)
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,7 @@ def work(server: RemoteCampaign, worker_id: str, start: float, end: float, batch
         evaluated = time.monotonic()
         evaluations = [Evaluation(PartialResult(lease.index, 0, 0, 0), 0.0, "{}") for lease in leases]
         pairs = zip(leases, evaluations, strict=True)
-        server.deliver([Delivery(lease.attempt, lease.nonce, evaluation) for lease, evaluation in pairs])
+        server.deliver([Delivery.of(lease, evaluation) for lease, evaluation in pairs])
         delivered = time.monotonic()
         if start + WARM_UP < delivered < end:
             tasks += len(leases)

@@ -81,12 +81,7 @@ def work(claim: Any, deliver: Any, quota: int, batch: int, pause: float) -> list
         if not leases:
             break
         evaluations = [Evaluation(PartialResult(lease.index, 0, 0, 0), 0.0, "{}") for lease in leases]
-        deliver(
-            [
-                Delivery(lease.attempt, lease.nonce, evaluation)
-                for lease, evaluation in zip(leases, evaluations, strict=True)
-            ]
-        )
+        deliver([Delivery.of(lease, evaluation) for lease, evaluation in zip(leases, evaluations, strict=True)])
         quota -= len(leases)
     return claims
 

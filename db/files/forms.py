@@ -9,18 +9,8 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from db.files.messages import (
-    STORABLE,
-    Count,
-    Digits,
-    MachineFields,
-    Message,
-    ProblemName,
-    Real,
-    Seconds,
-    Share,
-    Text,
-)
+from db.machines import MachineFields
+from db.messages import STORABLE, Count, Digits, Message, ProblemName, Real, Seconds, Share, Text
 from langford.methods import LARGEST_SEED
 
 FORMAT = "langford results 1"

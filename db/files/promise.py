@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import UNSET
 
 from db.files.forms import Header, Line
-from db.files.messages import BadMessage
+from db.messages import BadMessage
 from db.records import Replication
 
 Voters = tuple[int, int]

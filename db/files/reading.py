@@ -16,11 +16,12 @@ from typing import Any, BinaryIO, TypeVar
 from db.errors import BadExport, CampaignMismatch
 from db.files.exports import Export
 from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source, Worker
-from db.files.messages import BadMessage, decoded, measurable, problem
 from db.files.promise import PromiseReader
 from db.files.writing import LONGEST_SOURCES
+from db.machines import Machine
+from db.messages import BadMessage, decoded, measurable, problem
 from db.names import require_name
-from db.records import Computation, Machine
+from db.records import Computation
 from langford.errors import LangfordError
 from langford.methods import Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult

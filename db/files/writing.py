@@ -12,10 +12,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from db.files import messages
+from db import messages
 from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source, Worker
 from db.files.promise import Promise
-from db.records import Computation, Machine
+from db.machines import Machine
+from db.records import Computation
 from langford.methods import PlanKey
 from langford.result import Evaluation
 

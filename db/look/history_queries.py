@@ -9,7 +9,8 @@ import numpy as np
 from sqlalchemy import Row, func, select
 
 from db.look.history import OUTCOMES, Attempts, History, PastEvent, PastWorker, Results
-from db.records import CampaignRecord, Equipment
+from db.machines import Equipment
+from db.records import CampaignRecord
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.states import EventKind, VoterKind

@@ -8,8 +8,9 @@ from types import MappingProxyType
 
 from sqlalchemy import insert
 
+from db.attempts import Credential, Delivery, Receipt
 from db.files.exports import origin
-from db.records import AttemptRecord, Computation, Delivery, Receipt
+from db.records import AttemptRecord, Computation
 from db.schema.dialects import Now
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome
@@ -221,7 +222,8 @@ def take(
     started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
     attempt_ids = transaction.connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
     deliveries = [
-        Delivery(attempt_id, nonce, evaluation) for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
+        Delivery.of(Credential(attempt_id, nonce), evaluation)
+        for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
     ]
     receipts = accept(transaction, plan, deliveries, one_at_a_time=True)
     indices = [evaluation.result.index for evaluation in new]

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from db.records import AttemptRecord, Delivery
+from db.attempts import Delivery
+from db.records import AttemptRecord
 from db.schema.dialects import among
 from db.schema.models import Campaign, Voter
 from db.states import VoterKind

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from sqlalchemy import Connection, bindparam, insert, select
 
 from db.errors import UnknownWorker, WrongToken
-from db.records import UNKNOWN, Equipment
+from db.machines import UNKNOWN, Equipment
 from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Voter, Worker
 from db.states import VoterKind

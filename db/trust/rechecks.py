@@ -18,8 +18,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
+from db.attempts import Lease
 from db.errors import UnknownWorker, WorkerDistrusted
-from db.records import Lease
 from db.schema.dialects import among
 from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.states import Outcome, VoterKind
@@ -167,7 +167,9 @@ def claim(
         transaction, _START, worker=worker_id, nonce=nonces.digest(nonce), seconds=seconds, tasks=tasks
     )
     work = queries.work(transaction, attempts)
-    return [Lease(attempts[index], nonce, index, work[index]) for index in tasks if index in attempts]
+    return [
+        Lease(attempts[index], nonce, index, work[index], is_copy=False) for index in tasks if index in attempts
+    ]
 
 
 def _rechecks(transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int) -> list[int]:

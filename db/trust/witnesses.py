@@ -20,7 +20,7 @@ from sqlalchemy import (
     update,
 )
 
-from db.records import Delivery
+from db.attempts import Delivery
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Voter, Witness, Worker
 from db.states import EventKind, Outcome, VoterKind

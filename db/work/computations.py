@@ -9,7 +9,8 @@ from typing import Any
 from sqlalchemy import bindparam, insert, select, update
 
 from db.files.writing import Evaluated
-from db.records import Computation, Equipment, Machine
+from db.machines import Equipment, Machine
+from db.records import Computation
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Voter, Worker
 from db.states import Ending, VoterKind

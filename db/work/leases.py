@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, func, select, update
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.files.messages import LONGEST_SECONDS
-from db.records import Lease
+from db.attempts import Lease
+from db.messages import LONGEST_SECONDS
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Task, Worker
 from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
@@ -85,7 +85,7 @@ def claim(transaction: Transaction, worker_id: str, nonce: str, count: int, seco
     if not attempts:
         return []
     leased = transaction.execute(_LEASE, tasks=attempts).all()
-    leases = [Lease(attempts[index], nonce, index, work) for index, work in leased]
+    leases = [Lease(attempts[index], nonce, index, work, is_copy=False) for index, work in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
 

@@ -7,9 +7,10 @@ from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, select
 
+from db.attempts import Credential
 from db.errors import NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
-from db.records import CampaignRecord, Credential, LeaseHolder
+from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Worker
 from db.store.transaction import CAMPAIGN, Transaction

@@ -12,7 +12,8 @@ from typing import Any
 
 from sqlalchemy import Update, case, select, update
 
-from db.records import AttemptRecord, Delivery
+from db.attempts import Delivery
+from db.records import AttemptRecord
 from db.schema.dialects import Now, among, given, insert_new
 from db.schema.models import Attempt, Campaign, Result, Worker
 from db.states import Outcome, TaskState

@@ -11,7 +11,7 @@ from db.look.overview import Overview
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.reach.identity import Identity
-from jobs.reach.parts import CampaignInfo
+from jobs.reach.wire import Description
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Campaign(Protocol):
     name: str
     way: Way
 
-    def info(self) -> CampaignInfo:
+    def info(self) -> Description:
         """The campaign and its progress."""
         ...
 

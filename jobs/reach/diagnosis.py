@@ -10,7 +10,7 @@ from contextlib import closing, suppress
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPSConnection
 
-from db.files.messages import iso
+from db.messages import iso
 
 CONNECT_SECONDS = 5.0
 EXPIRED, NOT_YET_VALID = 10, 9

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from db import Delivery
-from db.files.messages import BadMessage, Text, converted, decoded, document
-from jobs.reach.parts import Address, CampaignInfo, DeliveryFields
+from db.messages import BadMessage, Text, converted, decoded, document
+from jobs.reach.wire import Address, Description
 from langford.words import several
 
 
@@ -17,16 +17,16 @@ class Origin(Address, frozen=True, kw_only=True):
     kernels: Text
 
 
-def sealed(info: CampaignInfo, kernels: str, delivery: Delivery) -> bytes:
+def sealed(info: Description, kernels: str, delivery: Delivery) -> bytes:
     """The content of a file with a delivery for a campaign.
 
     ``kernels``: hash of the code that computed it, see :func:`langford.provenance.kernel_hash`.
     """
-    origin, result = Origin(**info.address, kernels=kernels), DeliveryFields.of_delivery(delivery)
-    return json.dumps({**document(origin), **document(result)}).encode()
+    origin = Origin(**info.address, kernels=kernels)
+    return json.dumps({**document(origin), **document(delivery)}).encode()
 
 
-def opened(content: bytes, info: CampaignInfo) -> Delivery:
+def opened(content: bytes, info: Description) -> Delivery:
     """The delivery in the content of a file; raises BadMessage, also when it is not for this campaign."""
     try:
         fields = decoded(content, dict[str, Any])
@@ -43,7 +43,7 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
         # The UUID identifies a campaign; its name may have been changed meanwhile.
         if getattr(origin, name) != expected and name != "name":
             raise BadMessage(f"its {name} is not that of the campaign {info.name} on the server")
-    delivery = converted(fields, DeliveryFields).delivery()
+    delivery = converted(fields, Delivery)
     if delivery.index >= info.tasks:
         raise BadMessage(f"the campaign has only {several(info.tasks, 'task')}")
     return delivery

@@ -8,38 +8,30 @@ import platform
 import re
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 
-from db.files.messages import LONGEST_JOB, LONGEST_MODEL
-from db.records import UNKNOWN, Equipment
+from msgspec import Meta
+
+from db.machines import LONGEST_JOB, LONGEST_MODEL, UNKNOWN, Equipment, MachineFields
+from db.messages import ALPHANUMERIC, PROCESS, Uuid
 from langford.cores import cores
 from langford.devices import Device, kind_of
 from langford.provenance import kernel_hash
 
-PROCESS = re.compile(r"[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?")
-"""What :func:`process_name` returns."""
 
-
-@dataclass(frozen=True)
-class Identity:
-    """A worker's identity as the ledger keeps it.
+class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
+    """A worker that registers: its machine, and who it is there.
 
     Attributes:
         worker_id: a fresh UUID.
-        host: the name of its machine.
         process: its name on that machine, see :func:`process_name`.
-        device_kind: "cuda" when one of its devices is a GPU, else "cpu".
         kernels: hash of the code that computes here, see :func:`langford.provenance.kernel_hash`.
-        equipment: what it computes with.
     """
 
-    worker_id: str
-    host: str
-    process: str
-    device_kind: str
-    kernels: str
-    equipment: Equipment = UNKNOWN
+    worker_id: Uuid
+    process: Annotated[str, Meta(pattern=PROCESS)]
+    kernels: Annotated[str, Meta(max_length=64, pattern=ALPHANUMERIC)]
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:
@@ -49,8 +41,12 @@ class Identity:
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
         """The identity of this process, which computes on these devices."""
-        here = str(uuid.uuid4()), platform.node(), process_name(os.getpid())
-        return cls(*here, kind_of(devices), kernel_hash(), equipment_of(devices))
+        return cls(
+            worker_id=str(uuid.uuid4()),
+            process=process_name(os.getpid()),
+            kernels=kernel_hash(),
+            **cls.fields_of(platform.node(), kind_of(devices), equipment_of(devices)),
+        )
 
 
 def user() -> str:
@@ -99,7 +95,7 @@ def is_dead(host: str, process: str) -> bool:
     """Whether a process is known to be dead; False for processes of other hosts."""
     if host != platform.node():
         return False
-    if not PROCESS.fullmatch(process):
+    if not re.match(PROCESS, process):
         return False
     pid = int(process.partition("@")[0])
     try:

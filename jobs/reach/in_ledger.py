@@ -13,7 +13,7 @@ from jobs.console import Console
 from jobs.reach.calls import Calls
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity, is_dead
-from jobs.reach.parts import CampaignInfo
+from jobs.reach.wire import Description
 from langford.provenance import kernel_hash
 
 if TYPE_CHECKING:
@@ -55,15 +55,15 @@ class InLedger:
         self._calls = None if console is None else Calls(console, clock=clock)
         self._has_looked = False
 
-    def info(self) -> CampaignInfo:
+    def info(self) -> Description:
         """The campaign and its progress; the first time, leases of dead processes of this host expire before."""
         return self._ask(self._looked)
 
-    def described(self, standing: Standing) -> CampaignInfo:
+    def described(self, standing: Standing) -> Description:
         """The campaign with this progress."""
         known = self.campaign
         address = self._ledger.uuid, known.uuid, known.name, known.key
-        return CampaignInfo(*address, known.tasks, known.work, standing, kernel_hash())
+        return Description.of(*address, known.tasks, known.work, standing, kernel_hash())
 
     def overview(self) -> Overview:
         """Its overview, without the timeline."""
@@ -115,7 +115,7 @@ class InLedger:
     def close(self) -> None:
         """Nothing: the ledger stays open."""
 
-    def _looked(self) -> CampaignInfo:
+    def _looked(self) -> Description:
         if not self._has_looked:
             for holder in self.campaign.lease_holders():
                 if is_dead(holder.host, holder.process):

@@ -24,13 +24,13 @@ from pathlib import Path
 from typing import IO
 
 from db import Delivery
-from db.files.messages import UUID
+from db.messages import UUID
 from db.work import nonces
 from jobs.console import SILENT, Console
 from jobs.reach import envelope
 from jobs.reach.identity import Identity
-from jobs.reach.parts import CampaignInfo
 from jobs.reach.quarantine import FOLDER, Quarantine
+from jobs.reach.wire import Description
 from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
 from langford.durable import NotReplaceable, replace_file
 from langford.errors import BadInput, LangfordError
@@ -65,7 +65,7 @@ class Outbox:
         self._objection = ""
         # The files from which each delivery was read: there may be copies.
         self._read: dict[Delivery, set[Path]] = {}
-        self._info: CampaignInfo | None = None
+        self._info: Description | None = None
         self._lock: IO[bytes] | None = None
 
     @property
@@ -83,9 +83,9 @@ class Outbox:
         """Whether :meth:`open` was called, and :meth:`close` was not."""
         return self._lock is not None
 
-    def has(self, info: CampaignInfo) -> bool:
+    def has(self, info: Description) -> bool:
         """Whether any worker has left something for this campaign."""
-        return (self.root / info.uuid).is_dir()
+        return (self.root / info.campaign).is_dir()
 
     @property
     def left_behind(self) -> bool:
@@ -104,7 +104,7 @@ class Outbox:
         except OSError as error:
             raise self._not_usable(error) from error
 
-    def open(self, info: CampaignInfo) -> None:
+    def open(self, info: Description) -> None:
         """Take the worker's own folder for this campaign, and adopt those of dead workers; raises BadInput."""
         self._info = info
         self.prepare()
@@ -195,13 +195,13 @@ class Outbox:
         self._lock = None
 
     @property
-    def _known(self) -> CampaignInfo:
+    def _known(self) -> Description:
         assert self._info is not None, "the outbox is open"
         return self._info
 
     @property
     def _campaign(self) -> Path:
-        return self.root / self._known.uuid
+        return self.root / self._known.campaign
 
     @property
     def _lock_file(self) -> Path:

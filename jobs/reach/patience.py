@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from db.errors import Away
-from db.files.messages import iso
+from db.messages import iso
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
 

@@ -11,8 +11,8 @@ from urllib.parse import quote
 from msgspec import Struct
 
 from db import Credential, Delivery, Lease, Receipt
-from db.files.messages import BadMessage
 from db.look.overview import Overview
+from db.messages import BadMessage
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
@@ -20,13 +20,13 @@ from jobs.console import SILENT, Console
 from jobs.reach import wire
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity
-from jobs.reach.parts import CampaignInfo, CredentialFields, DeliveryFields
 from jobs.reach.requests import CampaignReplaced as CampaignReplaced
 from jobs.reach.requests import NotEnrolled as NotEnrolled
 from jobs.reach.requests import RequestRefused as RequestRefused
 from jobs.reach.requests import Requests, split, understood
 from jobs.reach.requests import ServerAway as ServerAway
 from jobs.reach.requests import ServerRefuses as ServerRefuses
+from jobs.reach.wire import Description
 from langford.errors import BadInput
 
 LONGEST_REASON = 1_000
@@ -80,16 +80,16 @@ class RemoteCampaign:
         """Close the connection."""
         self._requests.close()
 
-    def info(self) -> CampaignInfo:
+    def info(self) -> Description:
         """The campaign and its progress."""
-        description = self._requests.get(wire.Description, self._address)
+        info = self._requests.get(Description, self._address)
         with understood(self._address):
-            info = description.info
-        self.uuid = self.uuid or info.uuid
-        if info.uuid != self.uuid:
+            assert info.key  # it can be read
+        self.uuid = self.uuid or info.campaign
+        if info.campaign != self.uuid:
             raise CampaignReplaced(
-                f"the server has another campaign than before: {self.name} is {info.uuid}, not {self.uuid}: start "
-                "this worker again to work for the new one"
+                f"the server has another campaign than before: {self.name} is {info.campaign}, not {self.uuid}: "
+                "start this worker again to work for the new one"
             )
         return info
 
@@ -99,7 +99,7 @@ class RemoteCampaign:
 
     def enrol(self, identity: Identity) -> float | None:
         """Register this worker; returns the pace of others like it, see Campaign.pace."""
-        return self._post(wire.Pace, "/workers", wire.Enrolment.of_identity(identity)).pace
+        return self._post(wire.Pace, "/workers", identity).pace
 
     def leave(self, worker_id: str, ending: Ending) -> None:
         """Report how the work of this worker ended; raises NotEnrolled."""
@@ -118,14 +118,14 @@ class RemoteCampaign:
             copies: up to how many tasks that others hold are leased when none is ready.
         """
         request = wire.LeaseRequest(
-            campaign=self.uuid or self.info().uuid,
+            campaign=self.uuid or self.info().campaign,
             worker=worker_id,
             count=count,
             seconds=seconds,
             held=list(held),
             copies=copies,
         )
-        return [fields.lease for fields in self._post(wire.Leases, "/leases", request).leases]
+        return self._post(wire.Leases, "/leases", request).leases
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
@@ -136,7 +136,7 @@ class RemoteCampaign:
         """
         running: set[int] = set()
         for attempts in _parts(credentials):
-            made = [(fields.attempt, steps[fields.attempt]) for fields in attempts if fields.attempt in steps]
+            made = [(shown.attempt, steps[shown.attempt]) for shown in attempts if shown.attempt in steps]
             request = wire.Renewal(attempts=attempts, seconds=seconds, steps=made)
             running.update(self._post(wire.Running, "/renewals", request).running)
         return running
@@ -162,8 +162,7 @@ class RemoteCampaign:
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
-        fields = [DeliveryFields.of_delivery(delivery) for delivery in deliveries]
-        request = wire.Results(deliveries=fields, now=self._clock.wall())
+        request = wire.Results(deliveries=list(deliveries), now=self._clock.wall())
         answer = self._post(wire.Receipts, "/results", request)
         with understood(self._address):
             if len(answer.receipts) != len(deliveries):
@@ -179,8 +178,8 @@ def _storable(text: str) -> str:
     return re.sub("[\0\ud800-\udfff]", "?", text[:LONGEST_REASON])
 
 
-def _parts(credentials: Collection[Credential]) -> Iterator[list[CredentialFields]]:
+def _parts(credentials: Collection[Credential]) -> Iterator[list[Credential]]:
     """Credentials in parts that fit into one request; one empty part when there are no credentials."""
-    fields = [CredentialFields.of_credential(credential) for credential in credentials]
-    for start in range(0, max(1, len(fields)), wire.MOST_AT_ONCE):
-        yield fields[start : start + wire.MOST_AT_ONCE]
+    shown = [Credential(credential.attempt, credential.nonce) for credential in credentials]
+    for start in range(0, max(1, len(shown)), wire.MOST_AT_ONCE):
+        yield shown[start : start + wire.MOST_AT_ONCE]

@@ -13,7 +13,7 @@ from urllib.parse import SplitResult, urlsplit
 from msgspec import Struct
 
 from db.errors import Away, UnknownWorker
-from db.files.messages import BadMessage, decoded, encoded
+from db.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console

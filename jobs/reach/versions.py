@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from typing import Self
 
-from db.files.messages import BadMessage
+from db.messages import BadMessage
 from langford.errors import LangfordError
 
 HEADER = "Langford-Wire"

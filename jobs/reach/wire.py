@@ -1,74 +1,43 @@
 """The messages between the task server and its workers, and how they become what the two work with.
 
-Each message is declared once, for its reader and its writer; :mod:`db.files.messages` has the types of the fields.
+Each message is declared once, for its reader and its writer; :mod:`db.messages` has the types of the fields.
 The integers of results are decimal text: they exceed what readers of JSON keep exactly.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Self
+from typing import Annotated, Any, Self
 
 from msgspec import Meta, Struct
 
-from db import Standing
-from db.files.messages import (
-    ALPHANUMERIC,
-    BadMessage,
-    Count,
-    MachineFields,
-    Message,
-    Real,
-    Text,
-    Uuid,
-    problem,
-)
-from db.states import Ending, Outcome
-from jobs.reach.identity import PROCESS, Identity
-from jobs.reach.parts import (
-    Address,
-    CampaignInfo,
-    CredentialFields,
-    DeliveryFields,
-    LeaseFields,
-    ReceiptFields,
-)
-from langford.methods import PlanKey
+from db.attempts import Credential, Delivery, Lease, Receipt
+from db.messages import LONGEST_TEXT, BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
+from db.records import Standing
+from db.states import Ending, EventKind, Outcome
+from langford.methods import LARGEST_SEED, PlanKey
 
 MOST_AT_ONCE = 1_000
 MOST_HELD = 100_000
 MOST_CAMPAIGNS = 10_000
 
-Hash = Annotated[str, Meta(max_length=64, pattern=ALPHANUMERIC)]
+ACCEPTED = "accepted"
+"""What a receipt says when it has no event."""
 Several = Meta(max_length=MOST_AT_ONCE)
 
 
+class Address(Message, frozen=True, kw_only=True):
+    """What distinguishes a campaign from every other one."""
+
+    ledger: Uuid
+    campaign: Uuid
+    name: Text
+    problem: ProblemName
+    method: Text
+    depth: Count
+    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
+
+
 # -- requests of workers ----------------------------------------------------------------------
-
-
-class Enrolment(MachineFields, frozen=True, kw_only=True):
-    """A worker that registers."""
-
-    worker: Uuid
-    process: Text
-    kernels: Hash
-
-    @classmethod
-    def of_identity(cls, identity: Identity) -> Self:
-        """The message about a worker."""
-        return cls(
-            worker=identity.worker_id,
-            process=identity.process,
-            kernels=identity.kernels,
-            **cls.fields_of(identity.host, identity.device_kind, identity.equipment),
-        )
-
-    @property
-    def identity(self) -> Identity:
-        """The inverse of :meth:`of_identity`; raises BadMessage."""
-        if not PROCESS.fullmatch(self.process):
-            raise BadMessage("process: expected a process as number@start@boot")
-        machine = str(self.host), self.process, self.device_kind
-        return Identity(self.worker, *machine, self.kernels, self.equipment)
 
 
 class Departure(Message, frozen=True, kw_only=True):
@@ -109,7 +78,7 @@ class LeaseRequest(Message, frozen=True, kw_only=True):
 class Renewal(Message, frozen=True, kw_only=True):
     """Leases that go on for ``seconds``; ``steps``: pairs of an attempt and the steps that it has done."""
 
-    attempts: Annotated[list[CredentialFields], Several]
+    attempts: Annotated[list[Credential], Several]
     seconds: Real
     steps: Annotated[list[tuple[Count, Count]], Several]
 
@@ -117,7 +86,7 @@ class Renewal(Message, frozen=True, kw_only=True):
 class Release(Message, frozen=True, kw_only=True):
     """Tasks that a worker gives back."""
 
-    attempts: Annotated[list[CredentialFields], Several]
+    attempts: Annotated[list[Credential], Several]
     outcome: Text
     note: Text
 
@@ -129,7 +98,7 @@ class Release(Message, frozen=True, kw_only=True):
         return Outcome(self.outcome)
 
 
-class End(CredentialFields, frozen=True, kw_only=True):
+class End(Credential, frozen=True, kw_only=True):
     """An attempt that failed, or whose process died, and why."""
 
     reason: Text
@@ -138,7 +107,7 @@ class End(CredentialFields, frozen=True, kw_only=True):
 class Results(Message, frozen=True, kw_only=True):
     """Results; ``now``: the time by the clock of their worker, in seconds since 1970."""
 
-    deliveries: Annotated[list[DeliveryFields], Several]
+    deliveries: Annotated[list[Delivery], Several]
     now: Real
 
 
@@ -146,7 +115,14 @@ class Results(Message, frozen=True, kw_only=True):
 
 
 class Description(Address, frozen=True, kw_only=True):
-    """A campaign and its progress, see :class:`CampaignInfo`."""
+    """A campaign and its progress.
+
+    Attributes:
+        tasks: number of tasks.
+        work: estimated work of all tasks, in the method's unit.
+        tasks_by_state, work_by_state, rechecks, rechecking: see :class:`db.records.Standing`.
+        kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
+    """
 
     tasks: Count
     work: Real
@@ -157,28 +133,49 @@ class Description(Address, frozen=True, kw_only=True):
     kernels: Text
 
     @classmethod
-    def of_info(cls, info: CampaignInfo) -> Self:
-        """The message about a campaign."""
-        standing = info.standing
+    def of(
+        cls,
+        ledger: str,
+        uuid: str,
+        name: str,
+        key: PlanKey,
+        tasks: int,
+        work: float,
+        standing: Standing,
+        kernels: str,
+    ) -> Self:
+        """The description of a campaign; ``uuid``: its own."""
         return cls(
-            **info.address,
-            tasks=info.tasks,
-            work=info.work,
+            ledger=ledger,
+            campaign=uuid,
+            name=name,
+            problem=key.problem.name,
+            method=key.method,
+            depth=key.depth,
+            seed=key.seed,
+            tasks=tasks,
+            work=work,
             tasks_by_state=standing.tasks,
             work_by_state=standing.work,
             rechecks=standing.rechecks,
             rechecking=standing.rechecking,
-            kernels=info.kernels,
+            kernels=kernels,
         )
 
     @property
-    def info(self) -> CampaignInfo:
-        """The inverse of :meth:`of_info`; raises BadMessage or BadProblem."""
-        key = PlanKey(problem(self.problem), self.method, self.depth, self.seed)
-        standing = Standing(self.tasks_by_state, self.work_by_state, self.rechecks, self.rechecking)
-        return CampaignInfo(
-            self.ledger, self.campaign, self.name, key, self.tasks, self.work, standing, self.kernels
-        )
+    def key(self) -> PlanKey:
+        """Its plan; raises BadMessage or BadProblem."""
+        return PlanKey(problem(self.problem), self.method, self.depth, self.seed)
+
+    @property
+    def standing(self) -> Standing:
+        """What is left to do."""
+        return Standing(self.tasks_by_state, self.work_by_state, self.rechecks, self.rechecking)
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """What distinguishes it from every other campaign, as the fields of :class:`Address`."""
+        return {name: getattr(self, name) for name in Address.__struct_fields__}
 
 
 class Pace(Message, frozen=True, kw_only=True):
@@ -190,7 +187,7 @@ class Pace(Message, frozen=True, kw_only=True):
 class Leases(Message, frozen=True, kw_only=True):
     """The leases that a worker gets."""
 
-    leases: Annotated[list[LeaseFields], Several]
+    leases: Annotated[list[Lease], Several]
 
 
 class Running(Message, frozen=True, kw_only=True):
@@ -203,6 +200,26 @@ class SetAside(Message, frozen=True, kw_only=True):
     """Whether a task failed too often, and no worker gets it any more."""
 
     set_aside: bool
+
+
+class ReceiptFields(Message, frozen=True, kw_only=True):
+    """What became of a delivery; ``event``: a kind of event, or ACCEPTED."""
+
+    event: Text
+    detail: Text
+
+    @classmethod
+    def of_receipt(cls, receipt: Receipt) -> Self:
+        """The message about a receipt."""
+        return cls(event=receipt.event or ACCEPTED, detail=receipt.detail[:LONGEST_TEXT])
+
+    @property
+    def receipt(self) -> Receipt:
+        """The inverse of :meth:`of_receipt`; raises BadMessage."""
+        events = {ACCEPTED: None, **{event.value: event for event in EventKind}}
+        if self.event not in events:
+            raise BadMessage(f"event: no result can be {self.event!r:.60}")
+        return Receipt(events[self.event], self.detail)
 
 
 class Receipts(Message, frozen=True, kw_only=True):

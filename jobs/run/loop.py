@@ -265,8 +265,7 @@ class Run:
     def _deliver(self, finished: list[Finished]) -> None:
         leases = [self._leases.pop(message.token) for message in finished]
         delivered = [
-            (lease, Delivery(lease.attempt, lease.nonce, message.evaluation))
-            for lease, message in zip(leases, finished, strict=True)
+            (lease, Delivery.of(lease, message.evaluation)) for lease, message in zip(leases, finished, strict=True)
         ]
         self._source.deliver(delivered)
         for lease, delivery in delivered:

@@ -22,9 +22,8 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import Outgoing
-from jobs.reach.parts import CampaignInfo
 from jobs.reach.patience import Backoff, Patience
-from jobs.reach.wire import MOST_AT_ONCE
+from jobs.reach.wire import MOST_AT_ONCE, Description
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally
@@ -74,7 +73,7 @@ class TaskSource:
         self._last_overview = LastOverview(campaign.overview, self.tally, self._way.overview_seconds, clock)
         self._work: dict[int, float] = {}
         self._renewed = clock.monotonic()
-        self._info: CampaignInfo | None = None
+        self._info: Description | None = None
         self._enrolled, self._served, self._holding = False, True, False
         self.pace: float | None = None
 
@@ -89,7 +88,7 @@ class TaskSource:
         return self._info is not None
 
     @property
-    def known(self) -> CampaignInfo:
+    def known(self) -> Description:
         """The campaign, as it was described last."""
         assert self._info is not None, "the source is not ready"
         return self._info
@@ -229,7 +228,7 @@ class TaskSource:
         self._outgoing.open(info)
         self._take(info)
 
-    def _take(self, info: CampaignInfo) -> None:
+    def _take(self, info: Description) -> None:
         self._info = info
         self.tally.update(info.standing.tasks_done, info.standing.work_done)
 

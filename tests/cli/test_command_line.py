@@ -347,7 +347,7 @@ def test_another_depth_that_is_half_done_is_named(langford: Run, tmp_path: Path)
         ledger.enrol("a", "host", "1")
         [lease] = campaign.lease("a", 1, 60.0)
         evaluation = Evaluation(campaign.plan.evaluate(lease.index), 0.1, "{}")
-        campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+        campaign.deliver([Delivery.of(lease, evaluation)])
         share = lease.work / campaign.work
     told = langford("run", *plan, "--depth", "4")
     assert told.returncode == 0

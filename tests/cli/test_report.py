@@ -27,7 +27,8 @@ from sqlalchemy import update
 
 from db import Campaign, Equipment, Export, Ledger, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
-from db.records import Computation, Machine
+from db.machines import Machine
+from db.records import Computation
 from db.schema.models import Attempt, Worker
 from db.states import Outcome
 from docs.scripts import fetched, sample_report

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from db.files.messages import converted
 from db.look.overview import Overview
+from db.messages import converted
 from db.states import Role
 from langford.methods import PlanKey
 from langford.problem import Problem

@@ -6,8 +6,8 @@ import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from db.files.messages import Time
 from db.look.overview import Happened, Overview, Presence, Total, Warned, WarningKind
+from db.messages import Time
 from jobs.show.wording import state_in_words
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.rows.columns import Column, table

@@ -49,7 +49,7 @@ def lie(farm: Farm, shown: Credential, index: int) -> Delivery:
     true = plan.evaluate(index)
     value = true.value + (1 << plan.expectation(index).zero_bits)
     forged = replace(true, value=value, residue=residue(value))
-    return Delivery(shown.attempt, shown.nonce, Evaluation(forged, 0.5, "{}"))
+    return Delivery.of(shown, Evaluation(forged, 0.5, "{}"))
 
 
 def restart(farm: Farm) -> None:

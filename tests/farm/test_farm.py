@@ -146,7 +146,7 @@ def test_a_worker_that_lies_is_found_out(farm: Farm) -> None:
         true = plan.evaluate(lease.index)
         value = true.value + (1 << plan.expectation(lease.index).zero_bits)
         forged = replace(true, value=value, residue=residue(value))
-        delivery = Delivery(lease.attempt, lease.nonce, Evaluation(forged, 0.5, "{}"))
+        delivery = Delivery.of(lease, Evaluation(forged, 0.5, "{}"))
         assert [receipt.event for receipt in liar.deliver([delivery])] == [None]
     workers = [farm.work_on(host) for host in ("first", "second")]
     farm.wait_until(lambda: farm.campaign.progress().attempts.get("done", 0) > 20)

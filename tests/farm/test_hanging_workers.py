@@ -388,7 +388,7 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
 
 
 def delivered(result: PartialResult, shown: Credential) -> Delivery:
-    return Delivery(shown.attempt, shown.nonce, Evaluation(result, 0.01, "{}"))
+    return Delivery.of(shown, Evaluation(result, 0.01, "{}"))
 
 
 def test_a_worker_closes_its_connection(farm: Farm) -> None:

@@ -13,13 +13,13 @@ import pytest
 from starlette.routing import Route
 
 from db import Lease
+from db.messages import converted
 from db.states import Role
 from jobs.farm.api import server, streams
 from jobs.farm.api.streams import Streams
 from jobs.farm.guard.connections import LimitedLog
-from tests.support import wire
 from tests.support.asgi import Client
-from tests.support.campaigns import NAME, new_campaign, true_deliveries
+from tests.support.campaigns import NAME, new_campaign, shown_by, true_deliveries
 from tests.support.databases import new_ledger
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
@@ -110,7 +110,7 @@ def test_the_examples_are_answered_as_the_page_shows(farm: Farm) -> None:
         assert got.status_code == 200, (section, got.text)
         assert shape(got.json()) == shape(answer), section
         for number, lease in enumerate(got.json()["leases"] if section == "lease-tasks" else [], 1):
-            leases[number] = wire.lease_of(lease)
+            leases[number] = converted(lease, Lease)
     assert len(leases) == 3
     assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1}
 
@@ -159,8 +159,8 @@ def _here(document: Any, campaign: str, leases: dict[int, Lease]) -> Any:
         changed["campaign"] = campaign
     if "attempt" in changed:
         lease = leases[document["attempt"]]
-        changed |= wire.credential_document(lease)
+        changed |= shown_by(lease)
         if "value" in changed:
             [delivery] = true_deliveries([lease])
-            changed = {key: wire.delivery_document(delivery)[key] for key in changed}
+            changed = {key: getattr(delivery, key) for key in changed}
     return changed

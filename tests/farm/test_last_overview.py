@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from db.files.messages import Time
 from db.look.overview import Eta, Overview
+from db.messages import Time
 from jobs.reach.requests import ServerAway
 from jobs.run.last_overview import LastOverview
 from jobs.run.tally import Tally

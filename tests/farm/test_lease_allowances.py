@@ -10,13 +10,13 @@ from typing import Any
 import pytest
 
 from db import Lease
+from db.messages import converted, document
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.guard import lease_allowances
 from jobs.farm.guard.lease_allowances import LeaseAllowances, TooManyLeases
-from tests.support import wire
 from tests.support.asgi import Client
-from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
+from tests.support.campaigns import NAME, TASKS, new_campaign, shown_by, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.databases import new_ledger
 
@@ -49,14 +49,14 @@ class Farm:
 
     def leases(self, **options: Any) -> list[Lease]:
         answer = self.lease(**options)
-        return [wire.lease_of(fields) for fields in answer.json().get("leases", [])]
+        return [converted(fields, Lease) for fields in answer.json().get("leases", [])]
 
     def release(self, leases: list[Lease], token: int = 0) -> None:
-        shown = [wire.credential_document(lease) for lease in leases]
+        shown = [shown_by(lease) for lease in leases]
         self.post("/releases", token, attempts=shown, outcome="released", note="")
 
     def deliver(self, leases: list[Lease], token: int = 0) -> None:
-        deliveries = [wire.delivery_document(each) for each in true_deliveries(leases)]
+        deliveries = [document(each) for each in true_deliveries(leases)]
         assert self.post("/results", token, deliveries=deliveries, now=0).status_code == 200
 
     @property

@@ -46,7 +46,7 @@ def lie(farm: Farm, host: str, token: str) -> int:
             true = plan.evaluate(lease.index)
             value = true.value + STEP
             forged = replace(true, value=value, residue=residue(value))
-            deliveries.append(Delivery(lease.attempt, lease.nonce, Evaluation(forged, 0.5, "{}")))
+            deliveries.append(Delivery.of(lease, Evaluation(forged, 0.5, "{}")))
         liar.deliver(deliveries)
         told += len(deliveries)
     return told

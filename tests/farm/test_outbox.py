@@ -6,21 +6,20 @@ import errno
 import json
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from db import Credential, Delivery, Standing
-from db.files.messages import BadMessage
+from db.messages import BadMessage, converted, document
 from jobs.reach import envelope
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.parts import CampaignInfo
 from jobs.reach.quarantine import Quarantine
+from jobs.reach.wire import Description
 from langford.result import PartialResult
-from tests.support import wire
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.consoles import KeptConsole
 
@@ -28,9 +27,9 @@ LEDGER, CAMPAIGN, OTHER = (f"{digit * 8}-0000-4000-8000-000000000000" for digit 
 NONE_DONE = Standing({}, {})
 
 
-def info(ledger: str = LEDGER, campaign: str = CAMPAIGN, depth: int = KEY.depth) -> CampaignInfo:
+def info(ledger: str = LEDGER, campaign: str = CAMPAIGN, depth: int = KEY.depth) -> Description:
     key = type(KEY)(KEY.problem, KEY.method, depth)
-    return CampaignInfo(ledger, campaign, NAME, key, TASKS, 1.0, NONE_DONE, "kernels")
+    return Description.of(ledger, campaign, NAME, key, TASKS, 1.0, NONE_DONE, "kernels")
 
 
 class Machine:
@@ -41,7 +40,7 @@ class Machine:
         self.console = KeptConsole()
         self.said = self.console.said
 
-    def outbox(self, campaign: CampaignInfo | None = None) -> Outbox:
+    def outbox(self, campaign: Description | None = None) -> Outbox:
         made = Outbox(self.root, Identity.fresh(), self.console)
         made.open(campaign or info())
         return made
@@ -111,7 +110,9 @@ def test_a_campaign_may_be_renamed_while_results_wait(machine: Machine) -> None:
     outbox = machine.outbox()
     outbox.put(delivery(Credential(7, "n"), TRUE[0]))
     die(outbox)
-    assert machine.outbox(replace(info(), name="renamed")).waiting() == [delivery(Credential(7, "n"), TRUE[0])]
+    assert machine.outbox(structs.replace(info(), name="renamed")).waiting() == [
+        delivery(Credential(7, "n"), TRUE[0])
+    ]
     assert not machine.quarantined()
 
 
@@ -148,7 +149,7 @@ def test_the_living_are_left_alone_and_the_dead_are_adopted(machine: Machine) ->
         lambda content: content.replace(b'"polyphase"', b'"godfrey"'),
         lambda content: content.replace(b'"index": 0', b'"index": 100000'),
         lambda content: content.replace(b'"index": 0', b'"index": "0"'),
-        lambda content: json.dumps(wire.delivery_document(delivery(Credential(7, "n"), TRUE[0]))).encode(),
+        lambda content: json.dumps(document(delivery(Credential(7, "n"), TRUE[0]))).encode(),
     ],
 )
 def test_a_file_that_is_something_else_goes_to_the_quarantine(
@@ -255,13 +256,13 @@ def test_a_disk_that_takes_nothing_is_named_once(machine: Machine) -> None:
 )
 def test_deliveries_that_are_none(name: str, wrong: object) -> None:
     sent: Delivery = delivery(Credential(7, "n"), PartialResult(3, -12, 5, 9))
-    document = wire.delivery_document(sent)
-    assert wire.delivery_of(document) == sent
+    sent_document = document(sent)
+    assert converted(sent_document, Delivery) == sent
     with pytest.raises(BadMessage):
-        wire.delivery_of({**document, name: wrong})
+        converted({**sent_document, name: wrong}, Delivery)
 
 
 def test_a_time_too_short_to_be_measured_is_none() -> None:
     """Speeds are quotients by it."""
-    document = wire.delivery_document(delivery(Credential(7, "n"), TRUE[0]))
-    assert wire.delivery_of({**document, "seconds": 1e-320}).evaluation.seconds == 0.0
+    sent_document = document(delivery(Credential(7, "n"), TRUE[0]))
+    assert converted({**sent_document, "seconds": 1e-320}, Delivery).evaluation.seconds == 0.0

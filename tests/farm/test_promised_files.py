@@ -52,7 +52,7 @@ def work_and_lie(farm: Farm, lie: int | None = 3) -> None:
             if lease.index == lie:
                 value = result.value + plan.multiplier
                 result = replace(result, value=value, residue=residue(value))
-            deliveries.append(Delivery(lease.attempt, lease.nonce, Evaluation(result, 0.5, "{}")))
+            deliveries.append(Delivery.of(lease, Evaluation(result, 0.5, "{}")))
         client.deliver(deliveries)
     farm.server.terminate()
     farm.server.wait(timeout=60)

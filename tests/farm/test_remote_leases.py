@@ -11,10 +11,12 @@ from hypothesis import settings
 
 from db import Campaign, Credential, Delivery, Lease, Ledger, Receipt
 from db.errors import WorkerDistrusted
+from db.messages import converted, document
 from db.states import Outcome, Role
 from jobs.farm.api import server
-from tests.support import wire
+from jobs.reach.wire import ReceiptFields
 from tests.support.asgi import Client
+from tests.support.campaigns import shown_by
 from tests.support.histories import Histories
 
 
@@ -55,22 +57,22 @@ class ServedCampaign:
         leases = answer["leases"]
         if seconds < 0:
             time.sleep(0.003)  # over by now
-        return [wire.lease_of(each) for each in leases]
+        return [converted(each, Lease) for each in leases]
 
     def renew(self, shown: Iterable[Credential], seconds: float) -> set[int]:
-        attempts = [wire.credential_document(each) for each in shown]
+        attempts = [shown_by(each) for each in shown]
         return set(self._post("renewals", attempts=attempts, seconds=seconds, steps=[])["running"])
 
     def release(self, shown: Iterable[Credential], outcome: Outcome = Outcome.RELEASED) -> None:
-        attempts = [wire.credential_document(each) for each in shown]
+        attempts = [shown_by(each) for each in shown]
         self._post("releases", attempts=attempts, outcome=outcome, note="")
 
     def fail(self, shown: Credential, reason: str) -> bool:
-        return bool(self._post("failures", **wire.credential_document(shown), reason=reason)["set_aside"])
+        return bool(self._post("failures", **shown_by(shown), reason=reason)["set_aside"])
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        answer = self._post("results", deliveries=[wire.delivery_document(each) for each in deliveries], now=0)
-        return [wire.receipt_of(each) for each in answer["receipts"]]
+        answer = self._post("results", deliveries=[document(each) for each in deliveries], now=0)
+        return [converted(each, ReceiptFields).receipt for each in answer["receipts"]]
 
 
 class RemoteHistories(Histories):

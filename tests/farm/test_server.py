@@ -12,19 +12,30 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from db import Campaign, Credential, Delivery, Lease
 from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
+from db.messages import converted, document
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.traffic import Traffic
-from jobs.reach.parts import ACCEPTED
+from jobs.reach.wire import ACCEPTED, Description
 from langford.errors import BadProblem
 from langford.result import PartialResult
-from tests.support import wire
 from tests.support.asgi import Client
-from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery, forged, new_campaign, true_deliveries
+from tests.support.campaigns import (
+    KEY,
+    NAME,
+    TASKS,
+    TRUE,
+    delivery,
+    forged,
+    new_campaign,
+    shown_by,
+    true_deliveries,
+)
 from tests.support.clock import MovableClock
 from tests.support.databases import new_ledger
 
@@ -71,10 +82,10 @@ class Farm:
             "held": [],
             "copies": 0,
         }
-        return [wire.lease_of(document) for document in self.post("/leases", **fields).json()["leases"]]
+        return [converted(document, Lease) for document in self.post("/leases", **fields).json()["leases"]]
 
     def deliver(self, *deliveries: Delivery) -> Any:
-        answer = self.post("/results", deliveries=[wire.delivery_document(each) for each in deliveries], now=0)
+        answer = self.post("/results", deliveries=[document(each) for each in deliveries], now=0)
         if answer.status_code != 200:
             return answer.status_code
         events = [receipt["event"] for receipt in answer.json()["receipts"]]
@@ -96,7 +107,7 @@ def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     assert len(leases) == TASKS
     works = [lease.work for lease in leases]
     assert works == sorted(works, reverse=True)
-    back, failed = map(wire.credential_document, leases[:2])
+    back, failed = map(shown_by, leases[:2])
     assert farm.post("/renewals", attempts=[back], seconds=60, steps=[]).json()["running"]
     assert farm.post("/releases", attempts=[back], outcome="preempted", note="SIGTERM").status_code == 200
     assert farm.post("/failures", **failed, reason="x").json() == {"set_aside": False}
@@ -104,18 +115,18 @@ def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     assert farm.deliver(*done) == [None] * TASKS
     assert farm.deliver(*done) == [None] * TASKS
     headers = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
-    info = wire.info_of(farm.client.get("/campaigns/seven", headers=headers).json())
+    info = converted(farm.client.get("/campaigns/seven", headers=headers).json(), Description)
     assert info.standing.tasks == {"done": TASKS}
     assert info.standing.unfinished == 0
     assert info.key == KEY
-    assert (info.ledger, info.uuid) == (farm.ledger.uuid, farm.campaign.uuid)
+    assert (info.ledger, info.campaign) == (farm.ledger.uuid, farm.campaign.uuid)
 
 
 def test_forged_and_corrupted_results(farm: Farm) -> None:
     first, second, *_ = farm.lease("a", 3)
     true = delivery(first, TRUE[first.index])
-    assert farm.deliver(replace(true, attempt=second.attempt)) == ["refused"]
-    assert farm.deliver(replace(true, attempt=999)) == ["refused"]
+    assert farm.deliver(structs.replace(true, attempt=second.attempt)) == ["refused"]
+    assert farm.deliver(structs.replace(true, attempt=999)) == ["refused"]
     assert farm.campaign.progress().attempts == {"running": 3}
     corrupted = replace(TRUE[second.index], value=TRUE[second.index].value + 1)
     assert farm.deliver(delivery(second, corrupted)) == ["refused"]
@@ -144,7 +155,7 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
     farm.ledger.enrol("c", "host-c", "1")
     [lease] = other.lease("c", 1, 60)
-    shown = wire.credential_document(lease)
+    shown = shown_by(lease)
     farm.post("/releases", attempts=[shown], outcome="released", note="")
     farm.post("/failures", **shown, reason="x")
     assert farm.post("/renewals", attempts=[shown], seconds=60, steps=[]).json() == {"running": []}
@@ -294,4 +305,4 @@ def test_an_error_of_a_page_is_counted_and_logged_once(
 
 @given(DELIVERIES)
 def test_deliveries_travel_unchanged(sent: Delivery) -> None:
-    assert wire.delivery_of(json.loads(json.dumps(wire.delivery_document(sent)))) == sent
+    assert converted(json.loads(json.dumps(document(sent))), Delivery) == sent

@@ -11,8 +11,8 @@ from db import Standing
 from db.errors import CampaignMismatch
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.parts import CampaignInfo
 from jobs.reach.remote import RemoteCampaign
+from jobs.reach.wire import Description
 from jobs.run.source import TaskSource
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -25,7 +25,7 @@ MILLIONS = PlanKey(Problem.langford(28), "shifted", 24)
 def test_a_campaign_that_is_split_otherwise_is_left_alone(
     key: PlanKey, tasks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = CampaignInfo("1" * 36, "2" * 36, "farmed", key, tasks, 1.0, Standing({}, {}), "kernels")
+    told = Description.of("1" * 36, "2" * 36, "farmed", key, tasks, 1.0, Standing({}, {}), "kernels")
     monkeypatch.setattr(RemoteCampaign, "info", lambda self: told)
     me = Identity.fresh()
     source = TaskSource(RemoteCampaign("http://127.0.0.1:1/farmed", "token"), me, Outbox(tmp_path, me))

@@ -7,10 +7,10 @@ import os
 import uuid
 from pathlib import Path
 
-from db import Delivery, Ledger
+from db import Credential, Delivery, Ledger
 from db.states import Role
 from jobs.reach import envelope
-from jobs.reach.parts import CampaignInfo
+from jobs.reach.wire import Description
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import Farm
 from tests.support.command_line import Run
@@ -24,8 +24,8 @@ def genuine(farm: Farm) -> bytes:
     campaign = farm.campaign
     address = farm.ledger.uuid, campaign.uuid, campaign.name, campaign.key, campaign.tasks, campaign.work
     made = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
-    info = CampaignInfo(*address, campaign.standing(), "kernels")
-    return envelope.sealed(info, "kernels", Delivery(1_000_000, "guessed", made))
+    info = Description.of(*address, campaign.standing(), "kernels")
+    return envelope.sealed(info, "kernels", Delivery.of(Credential(1_000_000, "guessed"), made))
 
 
 def living(root: Path, campaign: str) -> list[Path]:
@@ -90,12 +90,12 @@ def test_a_server_on_postgres_refuses_what_is_forged(langford: Run, tmp_path: Pa
     with Ledger(address) as ledger:
         campaign = ledger.campaign("eight")
         token, identity = campaign.new_token(Role.WORKER), (ledger.uuid, campaign.uuid)
-        info = CampaignInfo(*identity, "eight", campaign.key, campaign.tasks, 1.0, campaign.standing(), "kernels")
-    dead = tmp_path / "outbox" / info.uuid / str(uuid.uuid4())
+        info = Description.of(*identity, "eight", campaign.key, campaign.tasks, 1.0, campaign.standing(), "kernels")
+    dead = tmp_path / "outbox" / info.campaign / str(uuid.uuid4())
     dead.mkdir(parents=True)
     result = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
     for number, attempt in enumerate((1, 2**31 - 1, 2**31, 2**53, 2**62)):
-        content = envelope.sealed(info, "kernels", Delivery(attempt, "guessed", result))
+        content = envelope.sealed(info, "kernels", Delivery.of(Credential(attempt, "guessed"), result))
         (dead / f"{number}{SUFFIX}").write_bytes(content)
     with Server(tmp_path, "eight", "--ledger", address) as server:
         options = ["--outbox", "outbox", "--workers", "1"]

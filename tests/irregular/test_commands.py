@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from db.records import Delivery
+from db.attempts import Delivery
 from langford.cli.main import main
 from langford.kernels.gpu.runtime import NoGpu, device_count
 from langford.methods import PlanKey, plan_of
@@ -107,7 +107,7 @@ def test_a_campaign_fills_in_what_its_ledger_knows(call: Call, tmp_path: Path) -
 
 
 def _delivery(lease: Any, plan: Any) -> Any:
-    return Delivery(lease.attempt, lease.nonce, Evaluation(plan.evaluate(lease.index), 2.5, "{}"))
+    return Delivery.of(lease, Evaluation(plan.evaluate(lease.index), 2.5, "{}"))
 
 
 def test_counting_does_not_notice() -> None:

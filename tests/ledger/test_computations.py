@@ -13,11 +13,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from sqlalchemy import select, text, update
 
 from db import Equipment, Export, Ledger, joined, read_export
 from db.errors import BadExport
-from db.records import Computation, Machine
+from db.machines import Machine
+from db.records import Computation
 from db.schema.models import Attempt, Event, Worker
 from db.states import EventKind
 from jobs.verify import exchange
@@ -114,10 +116,7 @@ def test_what_workers_did_is_exported(ledger: Ledger, tmp_path: Path) -> None:
     ledger.enrol("b", "host-b", "1")
     for worker in "ab":
         leases = campaign.lease(worker, TASKS // 2, HOUR)
-        evaluated = [
-            replace(delivery, evaluation=replace(delivery.evaluation, began=time.time()))
-            for delivery in true_deliveries(leases)
-        ]
+        evaluated = [structs.replace(delivery, began=time.time()) for delivery in true_deliveries(leases)]
         campaign.deliver(evaluated)
     file = written(tmp_path, campaign.export())
     read = read_export(file)

@@ -83,7 +83,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
         ledger.enrol("a", "host", "1")
         for lease in campaign.lease("a", len(plan.work), 60.0):
             evaluation = Evaluation(plan.evaluate(lease.index), 0.5, "{}")
-            campaign.deliver([Delivery(lease.attempt, lease.nonce, evaluation)])
+            campaign.deliver([Delivery.of(lease, evaluation)])
         assert result(campaign).published == 26
 
 

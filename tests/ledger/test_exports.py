@@ -16,7 +16,8 @@ from sqlalchemy import select
 
 from db import Equipment, Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
-from db.records import Computation, Machine
+from db.machines import Machine
+from db.records import Computation
 from db.schema.models import Event
 from db.states import EventKind
 from jobs.run.loop import result as result_of

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from msgspec import structs
 from sqlalchemy import text
 
 from db import Campaign, Credential, Lease, Ledger, Replication
@@ -298,7 +299,11 @@ def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Ca
 def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
     first, second = campaign.lease("a", 2, HOUR)
     [other] = campaign.lease("b", 1, HOUR)
-    guesses = [replace(first, nonce=""), replace(first, nonce="guessed"), replace(second, nonce=other.nonce)]
+    guesses = [
+        structs.replace(first, nonce=""),
+        structs.replace(first, nonce="guessed"),
+        structs.replace(second, nonce=other.nonce),
+    ]
     for guess in guesses:
         assert campaign.renew([guess], -1) == set()
         campaign.release([guess], Outcome.PREEMPTED)
@@ -318,7 +323,7 @@ def test_whoever_shows_no_nonce_changes_nothing(campaign: Campaign) -> None:
 def test_a_finished_campaign_takes_late_results_of_its_own_attempts_alone(campaign: Campaign) -> None:
     late, lying = campaign.lease("a", 2, -1)
     finish(campaign, "b")
-    assert deliver(campaign, replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
+    assert deliver(campaign, structs.replace(late, nonce="guessed"), forged(late.index)) is EventKind.REFUSED
     assert campaign.progress().conflicts == 0
     assert deliver(campaign, late, TRUE[late.index]) is EventKind.CONFIRMED
     assert deliver(campaign, lying, forged(lying.index)) is EventKind.CONFLICT

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 import pytest
 from msgspec import Meta
 
-from db.files.messages import (
+from db.machines import MachineFields
+from db.messages import (
     BadMessage,
     Count,
     DeviceKind,
     Digits,
-    MachineFields,
     Message,
     Real,
     Text,

@@ -12,7 +12,6 @@ from sqlalchemy import Update, select, update
 
 from db import Campaign, Equipment, Export, Lease, Ledger
 from db.errors import NoSuchCampaign
-from db.files.messages import converted
 from db.look.overview import (
     Overview,
     Presence,
@@ -23,6 +22,7 @@ from db.look.overview import (
     to_document,
     worker_views,
 )
+from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, Role

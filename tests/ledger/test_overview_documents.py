@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from msgspec.structs import fields, replace
 
-from db.files.messages import BadMessage, Time, converted
 from db.look.overview import (
     Checked,
     Eta,
@@ -25,6 +24,7 @@ from db.look.overview import (
     iso,
     to_document,
 )
+from db.messages import BadMessage, Time, converted
 
 WORKER = WorkerView(
     "0f3a29c4",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import pytest
+from msgspec import structs
 from sqlalchemy import select, update
 
 from db import Campaign, Equipment, Ledger
@@ -273,7 +274,7 @@ def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Camp
     for lease, (told, _) in zip(leases, BEGAN, strict=True):
         made = delivery(lease, TRUE[lease.index])
         began = told(running[lease.attempt])
-        handed_in.append(replace(made, evaluation=replace(made.evaluation, began=began)))
+        handed_in.append(structs.replace(made, began=began))
     receipts = campaign.deliver(handed_in)
     assert {receipt.event for receipt in receipts} == {None if is_first else EventKind.CONFIRMED}
     by_number = {attempt.id: attempt for attempt in attempts(ledger)}

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 import langford as library
 from db import Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
-from db.files.messages import BadMessage
+from db.messages import BadMessage, converted, document
 from db.states import Role
 from jobs.farm.api import server
 from jobs.reach import envelope
-from jobs.reach.parts import CampaignInfo
+from jobs.reach.wire import Description
 from jobs.run.loop import result
 from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation
@@ -28,7 +28,6 @@ from langford.errors import BadDepth, BadSeed
 from langford.methods import LARGEST_SEED, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.support import wire
 from tests.support.asgi import Client
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
@@ -51,8 +50,8 @@ def export_of(key: PlanKey, name: str = "seven") -> Export:
     return Export(name, key, len(plan_of(key).tasks), evaluations(key))
 
 
-def info(key: PlanKey) -> CampaignInfo:
-    return CampaignInfo(*UUIDS, "seven", key, 9, 1.0, Standing({}, {}), "kernels")
+def info(key: PlanKey) -> Description:
+    return Description.of(*UUIDS, "seven", key, 9, 1.0, Standing({}, {}), "kernels")
 
 
 # -- ledgers and files ------------------------------------------------------------------------
@@ -92,7 +91,7 @@ def test_every_seed_travels(tmp_path_factory: pytest.TempPathFactory, seed: int)
     file = tmp_path_factory.mktemp("export") / "seven.gz"
     file.write_bytes(Export("seven", key, len(plan_of(KEY).tasks), ()).to_bytes())
     assert read_export(file).key == key
-    assert wire.info_of(json.loads(json.dumps(wire.info_document(info(key))))).key == key
+    assert converted(json.loads(json.dumps(document(info(key)))), Description).key == key
 
 
 def test_files_without_a_seed_are_as_before() -> None:
@@ -133,7 +132,7 @@ def test_a_server_says_which_seed(ledger: Ledger) -> None:
     campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
     client = Client(server.application(ledger, ["mine"]))
     headers = {"Authorization": f"Bearer {campaign.new_token(Role.READER)}"}
-    told = wire.info_of(client.get("/campaigns/mine", headers=headers).json())
+    told = converted(client.get("/campaigns/mine", headers=headers).json(), Description)
     client.close()
     assert told.key == KEY
 

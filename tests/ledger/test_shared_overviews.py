@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from msgspec.structs import replace
 
-from db.files.messages import Time
 from db.look.overview import Overview, Watch, shared
 from db.look.overview.shared import FRESH_SECONDS
+from db.messages import Time
 from tests.ledger.test_overview_documents import OVERVIEW
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from msgspec import structs
 from sqlalchemy import select, update
 
 from db import Campaign, Ledger
@@ -99,7 +100,7 @@ def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campa
 def test_a_death_counts_once_and_only_with_the_nonce(campaign: Campaign) -> None:
     lease = campaign.lease("one", 1, HOUR)[0]
     [other] = campaign.lease("two", 1, HOUR)
-    assert not campaign.die(type(lease)(lease.attempt, other.nonce, lease.index, lease.work), "killed")
+    assert not campaign.die(structs.replace(lease, nonce=other.nonce), "killed")
     for _ in range(3):
         assert not campaign.die(lease, "killed")
     assert campaign.progress().attempts == {Outcome.DIED: 1, "running": 1}

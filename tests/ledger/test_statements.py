@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 from sqlalchemy import update
 
 from db import Campaign, Database, Delivery, Export, Ledger, Promise
@@ -164,7 +165,7 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     leases = call(campaign.lease, "a", TASKS, HOUR)
     bad = replace(TRUE[leases[0].index], residue=1)
     assert hand_in([delivery(leases[0], bad)]) == [EventKind.REFUSED]
-    assert hand_in([replace(delivery(leases[0], bad), nonce="guessed")]) == [EventKind.REFUSED]
+    assert hand_in([structs.replace(delivery(leases[0], bad), nonce="guessed")]) == [EventKind.REFUSED]
     lies = {lease.index: delivery(lease, forged(lease.index)) for lease in leases[1:3]}
     assert hand_in(list(lies.values())) == [None, None]
     assert set(hand_in(true_deliveries(leases[3:]))) == {None}

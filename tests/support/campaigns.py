@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from sqlalchemy import update
 
@@ -36,7 +37,12 @@ def forged(index: int, times: int = 1) -> PartialResult:
 
 def delivery(shown: Credential, result: PartialResult, seconds: float = 0.5, provenance: str = "{}") -> Delivery:
     """A result handed in for an attempt."""
-    return Delivery(shown.attempt, shown.nonce, Evaluation(result, seconds, provenance))
+    return Delivery.of(shown, Evaluation(result, seconds, provenance))
+
+
+def shown_by(lease: Credential) -> dict[str, Any]:
+    """What a worker shows for an attempt, as JSON."""
+    return {"attempt": lease.attempt, "nonce": lease.nonce}
 
 
 def true_deliveries(leases: Iterable[Lease], seconds: float = 0.5) -> list[Delivery]:

@@ -6,7 +6,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ from hypothesis.stateful import (
     precondition,
     rule,
 )
+from msgspec import structs
 from sqlalchemy import select, update
 
 from db import Campaign, Credential, Export, Lease
@@ -280,7 +281,7 @@ class Histories(RuleBasedStateMachine):
         lease, mine = held.lease, other.lease
         if lease.nonce != mine.nonce:
             before = self.contents()
-            shown = replace(lease, nonce=mine.nonce)
+            shown = structs.replace(lease, nonce=mine.nonce)
             assert deliver(self.campaign, shown, TRUE[lease.index]) is EventKind.REFUSED
             assert not self.campaign.fail(shown, "boom")
             assert self.campaign.renew([shown], HOUR) == set()

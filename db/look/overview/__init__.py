@@ -3,7 +3,6 @@
 Speeds, remaining times and warnings are computed nowhere else.
 """
 
-from db.files.messages import iso
 from db.look.overview.records import (
     ENDINGS,
     ID_LENGTH,
@@ -22,6 +21,7 @@ from db.look.overview.records import (
     to_document,
 )
 from db.look.overview.shared import Shared, Watch
+from db.messages import iso
 
 __all__ = [
     "ENDINGS",

@@ -24,8 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.files.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.look.overview.figures import FEWEST_RESULTS, Arrival, Running
+from db.messages import LONGEST_SECONDS, SHORTEST_SECONDS
 from db.schema.dialects import among_texts
 from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import Outcome, TaskState

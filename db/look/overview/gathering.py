@@ -11,7 +11,6 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from db.files.messages import Time
 from db.look import progress
 from db.look.overview import attendance, cautions, checks, figures, happenings, timeline, worker_views
 from db.look.overview.attendance import FirstResults
@@ -29,6 +28,7 @@ from db.look.overview.records import (
 from db.look.overview.time_left import forecast
 from db.look.overview.time_left.forecast import Forecast
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
+from db.messages import Time
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
 from db.schema.models import Campaign, Event

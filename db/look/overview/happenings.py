@@ -12,9 +12,9 @@ from typing import Any
 
 from sqlalchemy import Row, select
 
-from db.files.messages import Time
 from db.look.overview.records import ENDINGS, ID_LENGTH, Happened
-from db.records import Equipment
+from db.machines import Equipment
+from db.messages import Time
 from db.schema.dialects import among_texts
 from db.schema.models import Attempt
 from db.states import Ending, Outcome

@@ -1,6 +1,6 @@
 """An overview of a campaign: immutable records, with no connection to a database.
 
-Each record is also the form of its JSON (:mod:`db.files.messages`), in which times and the count are text.  Work is
+Each record is also the form of its JSON (:mod:`db.messages`), in which times and the count are text.  Work is
 in the unit of the campaign's method.
 """
 
@@ -12,8 +12,8 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 
 from msgspec import Meta
 
-from db.files import messages
-from db.files.messages import STORABLE, Count, Message, Real, Text, Time
+from db import messages
+from db.messages import STORABLE, Count, Message, Real, Text, Time
 from db.states import Ending
 
 MOST_WORKERS, MOST_ENTRIES = 100_000, 10_000

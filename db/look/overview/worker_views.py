@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Row
 
-from db.files.messages import Time
 from db.look.overview import figures
 from db.look.overview.attendance import FirstResults
 from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
-from db.records import Equipment
+from db.machines import Equipment
+from db.messages import Time
 from db.states import Outcome
 from langford.speed import speed
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from sqlalchemy import Float, case, cast, column, func, select, table
 
-from db.files.messages import SHORTEST_SECONDS
 from db.look.sql.named import Query, Question
+from db.messages import SHORTEST_SECONDS
 from db.schema import views
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
 from db.schema.view_queries import Iso, is_lost

@@ -6,15 +6,16 @@ Each operation takes a ledger, its campaign, the token of the request, and the r
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from db import Campaign, Credential, Lease, Ledger, Standing
-from db.files.messages import BadMessage
+from db import Campaign, Lease, Ledger, Standing
+from db.messages import BadMessage
 from db.states import EventKind
 from jobs.farm.guard.lease_allowances import LeaseAllowances
 from jobs.reach import wire
-from jobs.reach.parts import CampaignInfo, CredentialFields, LeaseFields, ReceiptFields
+from jobs.reach.identity import Identity
+from jobs.reach.wire import Description, ReceiptFields
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
 from langford.words import several
@@ -29,12 +30,11 @@ class AnotherCampaign(LangfordError):
 def info(ledger: Ledger, campaign: Campaign, standing: Standing) -> wire.Description:
     """Describe the campaign and its progress."""
     address = ledger.uuid, campaign.uuid, campaign.name, campaign.key
-    return wire.Description.of_info(CampaignInfo(*address, campaign.tasks, campaign.work, standing, kernel_hash()))
+    return Description.of(*address, campaign.tasks, campaign.work, standing, kernel_hash())
 
 
-def enrol(ledger: Ledger, campaign: Campaign, token: str, request: wire.Enrolment) -> wire.Pace:
+def enrol(ledger: Ledger, campaign: Campaign, token: str, identity: Identity) -> wire.Pace:
     """Register a worker."""
-    identity = request.identity
     ledger.enrol(*identity.enrolment, token, identity.equipment)
     return wire.Pace(pace=campaign.pace(identity.device_kind))
 
@@ -66,29 +66,29 @@ def lease(
         leases = campaign.lease(request.worker, allowed, seconds, request.held, token, request.copies)
     finally:
         allowance.give_back(token, allowed - len(leases))
-    return wire.Leases(leases=[LeaseFields.of_lease(lease) for lease in leases])
+    return wire.Leases(leases=leases)
 
 
 def renew(ledger: Ledger, campaign: Campaign, token: str, request: wire.Renewal) -> wire.Running:
     """Extend leases."""
-    credentials, seconds = _credentials(request.attempts), min(request.seconds, LONGEST_LEASE_SECONDS)
+    credentials, seconds = request.attempts, min(request.seconds, LONGEST_LEASE_SECONDS)
     return wire.Running(running=sorted(campaign.renew(credentials, seconds, dict(request.steps))))
 
 
 def release(ledger: Ledger, campaign: Campaign, token: str, request: wire.Release) -> wire.Done:
     """Take tasks back unfinished."""
-    campaign.release(_credentials(request.attempts), request.known_outcome, request.note)
+    campaign.release(request.attempts, request.known_outcome, request.note)
     return wire.Done()
 
 
 def fail(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
     """Record that a task failed."""
-    return wire.SetAside(set_aside=campaign.fail(request.credential, request.reason))
+    return wire.SetAside(set_aside=campaign.fail(request, request.reason))
 
 
 def die(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
     """Record that a process died."""
-    return wire.SetAside(set_aside=campaign.die(request.credential, request.reason))
+    return wire.SetAside(set_aside=campaign.die(request, request.reason))
 
 
 def deliver(
@@ -100,7 +100,7 @@ def deliver(
 ) -> wire.Receipts:
     """Accept results; ``allowances``: of the tokens, by the UUID of the campaign."""
     ahead = request.now - time.time()
-    deliveries = [fields.delivery(ahead) for fields in request.deliveries]
+    deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
     if any(delivery.index >= campaign.tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
     receipts = campaign.deliver(deliveries)
@@ -116,7 +116,3 @@ def deliver(
 def retry(ledger: Ledger, campaign: Campaign, token: str, request: dict[str, Any]) -> wire.Reopened:
     """Make tasks that were set aside ready again; the request says nothing that matters."""
     return wire.Reopened(reopened=campaign.reopen())
-
-
-def _credentials(attempts: Sequence[CredentialFields]) -> list[Credential]:
-    return [fields.credential for fields in attempts]

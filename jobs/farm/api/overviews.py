@@ -7,8 +7,8 @@ from pathlib import Path
 from threading import Lock
 
 from db import Campaign, Standing
-from db.files.messages import encoded
 from db.look.overview import Overview, Shared, Watch, iso
+from db.messages import encoded
 from jobs.reach.wire import Listed, TaskNumbers
 
 

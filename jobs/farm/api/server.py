@@ -47,7 +47,7 @@ from db.errors import (
     WorkerDistrusted,
     WrongToken,
 )
-from db.files.messages import BadMessage, encoded
+from db.messages import BadMessage, encoded
 from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
@@ -67,7 +67,9 @@ from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.lease_allowances import LeaseAllowances, TooManyLeases
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach import wire
+from jobs.reach.identity import Identity
 from jobs.reach.versions import HEADER, SPOKEN, OtherVersion, require_understood
+from jobs.reach.wire import Description
 from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size
@@ -185,7 +187,7 @@ class Endpoints:
             Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
-            self._operation("/workers", Role.WORKER, operations.enrol, wire.Enrolment),
+            self._operation("/workers", Role.WORKER, operations.enrol, Identity),
             self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
             self._operation("/leases", Role.WORKER, lease, wire.LeaseRequest, bodies.HELD),
             self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
@@ -231,7 +233,7 @@ class Endpoints:
         compute = partial(self._overviews.status, campaign.name)
         return await self._streams.answer(campaign.name, compute, listener, self._version)
 
-    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> wire.Description:
+    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> Description:
         return operations.info(self._ledger, campaign, standing())
 
     def _operation(

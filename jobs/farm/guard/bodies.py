@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from starlette.requests import Request
 
-from db.files.messages import BadMessage, decoded
+from db.messages import BadMessage, decoded
 from langford.errors import LangfordError
 
 M = TypeVar("M")

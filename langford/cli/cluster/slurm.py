@@ -262,7 +262,7 @@ def _through_server(name: str, queue: QueueOptions) -> Way:
     return Way(
         command,
         standing=lambda: server.info().standing,
-        uuid=lambda: server.uuid or server.info().uuid,
+        uuid=lambda: server.uuid or server.info().campaign,
         key=lambda: server.info().key,
     )
 

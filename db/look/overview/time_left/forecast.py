@@ -10,12 +10,12 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from db.files.messages import Time
 from db.look.overview.figures import Arrival
 from db.look.overview.records import Eta
 from db.look.overview.time_left import schedule
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from db.look.overview.time_left.task_times import TaskTimes
+from db.messages import Time
 from langford.speed import LEAST_SHARE
 
 FEWEST_RESULTS = 3

@@ -10,7 +10,7 @@ import numpy as np
 
 from db import Export, joined, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
-from db.records import Machine
+from db.machines import Machine
 from db.states import Outcome
 
 

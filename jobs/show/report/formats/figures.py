@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from db.files.messages import SHORTEST_SECONDS
+from db.messages import SHORTEST_SECONDS
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.formats.palette import Palette
 from langford.devices import KINDS

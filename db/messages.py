@@ -12,14 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar
 
 import msgspec
 from msgspec import Meta, Struct
 
-from db.records import Equipment
 from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.problem import Problem
@@ -31,30 +29,31 @@ LONGEST_REASON, LONGEST_FIELD = 200, 100
 """How many characters of an error and of the place of a field a message quotes."""
 SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
 """A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
-LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB = 255, 200, 40
 LARGEST_ROW = 256
 """Places of a problem; twice as many as any method takes."""
 LONGEST_PROBLEM = 1_000
 LARGE_NUMBER = re.compile(r"[0-9]{5}|[^ -~]")
 """What the name of a problem does not contain: numbers over 9999, and characters other than ASCII."""
 M = TypeVar("M")
-S = TypeVar("S", bound=str)
 
 # -- types of fields --------------------------------------------------------------------------
 
 STORABLE = "\\A[^\0\ud800-\udfff]*\\Z"
 """Text that every database accepts: JSON can also spell NUL and halves of surrogate pairs."""
-DECIMAL = r"\A-?[0-9]+\Z"
+DECIMAL, NATURAL = r"\A-?[0-9]+\Z", r"\A[0-9]+\Z"
 UUID = r"\A[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\Z"
 ASCII = r"\A[\x00-\x7f]*\Z"
 ALPHANUMERIC = r"\A[0-9A-Za-z]+\Z"
+PROCESS = r"\A[0-9]{1,9}(@[0-9]{1,20}@[0-9a-f-]{1,36})?\Z"
 DEVICE_KIND = rf"\A({'|'.join(KINDS)})\Z"
 FORMS = {
     STORABLE: "text without NUL and unpaired surrogates",
     DECIMAL: "an integer as decimal text",
+    NATURAL: "a natural number as decimal text",
     UUID: "a UUID",
     ASCII: "text in ASCII",
     ALPHANUMERIC: "letters and digits",
+    PROCESS: "a process as number@start@boot",
     DEVICE_KIND: f"a device of kind {' or '.join(KINDS)}",
 }
 """What an error message calls the pattern of a text."""
@@ -76,6 +75,7 @@ Seconds = Annotated[float, Meta(ge=0, le=LONGEST_SECONDS)]
 Share = Annotated[float, Meta(ge=0, le=1)]
 Text = Annotated[str, Meta(max_length=LONGEST_TEXT, pattern=STORABLE)]
 Digits = Annotated[str, Meta(max_length=LONGEST_NUMBER, pattern=DECIMAL)]
+Natural = Annotated[str, Meta(max_length=LONGEST_NUMBER, pattern=NATURAL)]
 Uuid = Annotated[str, Meta(pattern=UUID)]
 """A UUID, which may become the name of a folder."""
 DeviceKind = Annotated[str, Meta(pattern=DEVICE_KIND)]
@@ -117,24 +117,6 @@ class Printable(str):
         return str(self)
 
 
-class HostName(Printable):
-    """The name of a machine."""
-
-    LONGEST = LONGEST_HOST
-
-
-class DeviceModel(Printable):
-    """The manufacturer's name of a device."""
-
-    LONGEST = LONGEST_MODEL
-
-
-class SlurmJob(Printable):
-    """The number of a job in SLURM."""
-
-    LONGEST = LONGEST_JOB
-
-
 class Time(float):
     """A time in seconds since 1970; in JSON a text in UTC, to the second."""
 
@@ -169,45 +151,6 @@ class BadMessage(LangfordError):
 
 class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A form of JSON objects."""
-
-
-class MachineFields(Message, frozen=True, kw_only=True):
-    """The machine of a worker, as files and messages describe it.
-
-    Attributes:
-        host: its name.
-        device_kind: "cpu" or "cuda".
-        cores, processes, device_model, slurm_job, slurm_index: see :class:`db.records.Equipment`.
-    """
-
-    host: HostName
-    device_kind: DeviceKind
-    cores: Number | None
-    processes: Number | None
-    device_model: DeviceModel | None
-    slurm_job: SlurmJob | None
-    slurm_index: Number | None
-
-    @classmethod
-    def fields_of(cls, host: str, device_kind: str, equipment: Equipment) -> dict[str, Any]:
-        """The fields of a machine by name, for a message that is to be written."""
-        return {
-            "host": HostName(host),
-            "device_kind": device_kind,
-            **asdict(equipment),
-            "device_model": _perhaps(DeviceModel, equipment.device_model),
-            "slurm_job": _perhaps(SlurmJob, equipment.slurm_job),
-        }
-
-    @property
-    def equipment(self) -> Equipment:
-        """What the worker computes with."""
-        model, job = _perhaps(str, self.device_model), _perhaps(str, self.slurm_job)
-        return Equipment(self.cores, self.processes, model, job, self.slurm_index)
-
-
-def _perhaps(kind: type[S], text: str | None) -> S | None:
-    return None if text is None else kind(text)
 
 
 # -- reading and writing ----------------------------------------------------------------------

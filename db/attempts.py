@@ -1,0 +1,83 @@
+"""An attempt as its worker knows it: records that are also the messages between a worker and a task server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Self
+
+from msgspec import Meta
+from msgspec.structs import replace
+
+from db.messages import ASCII, Count, Digits, Message, Natural, Real, Seconds, Text, measurable
+from db.states import EventKind
+from langford.result import Evaluation, PartialResult
+
+Nonce = Annotated[str, Meta(max_length=64, pattern=ASCII)]
+
+
+class Credential(Message, frozen=True):
+    """What a worker must show to change an attempt: only the nonce proves that the attempt is its own.
+
+    Attributes:
+        attempt: its number, the fencing token.
+        nonce: a random text, known only to the worker that was granted the lease.
+    """
+
+    attempt: Count
+    nonce: Nonce
+
+
+class Lease(Credential, frozen=True, rename={"is_copy": "copy"}):
+    """The right to work on a task until the deadline, unless renewed.
+
+    Attributes:
+        index: of the task.
+        work: the task's estimated work.
+        is_copy: whether another worker was granted the same task earlier and still holds it.
+    """
+
+    index: Count
+    work: Real
+    is_copy: bool
+
+
+class Delivery(Credential, frozen=True):
+    """An evaluation that a worker delivers for an attempt, see :class:`langford.result.Evaluation`."""
+
+    index: Count
+    value: Digits
+    residue: Digits
+    evaluated: Natural
+    seconds: Seconds
+    provenance: Text
+    began: Real | None
+
+    @classmethod
+    def of(cls, shown: Credential, evaluation: Evaluation) -> Self:
+        """The delivery of an evaluation for the attempt that a credential shows."""
+        return cls(shown.attempt, shown.nonce, **evaluation.to_document())
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The result with its computing time and provenance."""
+        result = PartialResult.from_text(self.index, self.value, self.residue, self.evaluated)
+        return Evaluation(result, measurable(self.seconds), self.provenance, self.began)
+
+    def dated(self, ahead: float) -> Self:
+        """The same by the clock of this machine, when the clock of the worker is ``ahead`` seconds ahead of it."""
+        return self if self.began is None else replace(self, began=self.began - ahead)
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What became of a delivery.
+
+    Attributes:
+        event: confirmed, conflict or refused; None: the result is the accepted one, from now on or already.
+        detail: the values that were compared, or the reason for the refusal.
+        is_new: whether the ledger took a result from it, and not from an earlier one of the same attempt.
+    """
+
+    event: EventKind | None
+    detail: str = ""
+    is_new: bool = field(default=False, compare=False)
