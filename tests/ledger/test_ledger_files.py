@@ -25,7 +25,7 @@ from langford.problem import Problem
 from tests.support.cases import few
 from tests.support.command_line import Run
 from tests.support.earlier_schemas import UNDONE
-from tests.system.resting import ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
+from tests.system.resting import ALONE, ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
 
 
 def digest(file: Path) -> str:
@@ -112,7 +112,7 @@ def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
 
 def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Path) -> None:
     file, elsewhere = tmp_path / "langford.db", tmp_path / "elsewhere.db"
-    with started([*CAMPAIGN, "--workers", "1"], tmp_path) as process:
+    with started(CAMPAIGN, tmp_path, prepare=ALONE) as process:
         kept = wait_for_results(tmp_path, process, 10)
         file.rename(elsewhere)
         # Not even while the run notices it does a new ledger take its place, and the commits that wait for it.
@@ -134,7 +134,7 @@ def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Pa
 def test_a_run_ends_whose_ledger_is_deleted(langford: Run, tmp_path: Path, successor: bool) -> None:
     other = tmp_path / "other.db"
     assert langford("run", "langford", "7", "--ledger", other.name).returncode == 0
-    with started([*CAMPAIGN, "--workers", "1"], tmp_path) as process:
+    with started(CAMPAIGN, tmp_path, prepare=ALONE) as process:
         wait_for_results(tmp_path, process, 10)
         if successor:
             other.rename(tmp_path / "langford.db")

@@ -124,7 +124,7 @@ def wait_for(database: str, process: subprocess.Popen[str], more: int) -> None:
 
 
 def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
-    with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
+    with resting.started([*RUN, "--ledger", wire.address], tmp_path, prepare=resting.ALONE) as process:
         wait_for(wire.database, process, 3)
         wire.cut()
         wait_for(wire.database, process, 5)

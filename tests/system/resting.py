@@ -32,6 +32,8 @@ PREPARED: Preparation = (
     {"values": {"jobs.run.effort:SHORT_TASK_SECONDS": 1000.0}},
 )
 """Such a run leases a stock of tasks as soon as one is done, however busy the machine is."""
+ALONE: Preparation = ("tests.farm.farm:prepare", {"seconds": RESTS})
+"""Such a run evaluates its tasks itself: it starts no processes, which take most of a start."""
 
 
 @contextmanager
