@@ -4,6 +4,7 @@
     python benchmarks/large_ledger.py overview            the overview of a campaign and `langford status`
     python benchmarks/large_ledger.py views               the SQL views, on SQLite and on Postgres
     python benchmarks/large_ledger.py reading             export, tasks and the slowest tasks: their memory
+    python benchmarks/large_ledger.py campaigns           1,000 campaigns: an idle server, and `langford status`
     python benchmarks/large_ledger.py report              a report of 131,328 tasks as HTML and as PDF
     python benchmarks/large_ledger.py dashboards          20 open dashboards beside 200 workers
 
@@ -18,13 +19,14 @@ import tempfile
 from pathlib import Path
 
 from harness import Report, add_choice, parser_of, run
-from ledger_parts import dashboards, overview, reading, report, views
+from ledger_parts import campaigns, dashboards, overview, reading, report, views
 
 PARTS = {
     "overview": overview.measure,
     "views": views.measure,
     "report": report.measure,
     "reading": reading.measure,
+    "campaigns": campaigns.measure,
     "dashboards": dashboards.measure,
 }
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Collection
 
-from sqlalchemy import Connection, bindparam, func, select
+from sqlalchemy import Connection, bindparam, func, select, union
 
 from db.records import EventRecord
-from db.schema.models import Event
+from db.schema.models import Attempt, Event
 from db.states import EventKind
 from db.store.database import Database
 
@@ -76,6 +76,38 @@ class EventReader:
         return new
 
 
+_STIRRED = union(
+    select(Event.campaign_id).where(Event.id > bindparam("event")),
+    select(Attempt.campaign_id).where(Attempt.id > bindparam("attempt")),
+    # By the index of deadlines.
+    select(Attempt.campaign_id).where(Attempt.ended.is_(None), Attempt.deadline > 0),
+)
+_LAST_ATTEMPT = select(func.max(Attempt.id))
+
+
+class Stirring:
+    """In which campaigns of a ledger something happens: one question for all of them."""
+
+    def __init__(self, database: Database) -> None:
+        """``database``: that of the ledger."""
+        self._database = database
+        with database.reading() as connection:
+            self._events = Horizon(database.now, last_event(connection))
+            self._attempts = Horizon(database.now, last_attempt(connection))
+        self._before: set[int] = set()
+
+    def campaigns(self) -> set[int]:
+        """The numbers of those with running attempts, now or at the last call, or with new attempts or events."""
+        after = {"event": self._events.number, "attempt": self._attempts.number}
+        with self._database.reading() as connection:
+            last = last_event(connection), last_attempt(connection)
+            now = set(connection.scalars(_STIRRED, after))
+        self._events.move(last[0])
+        self._attempts.move(last[1])
+        stirred, self._before = now | self._before, now
+        return stirred
+
+
 class LatestEvents:
     """The number of the last event of each kind in a campaign, including earlier events."""
 
@@ -114,3 +146,8 @@ def between(connection: Connection, campaign_id: int, kind: EventKind, after: in
 def last_event(connection: Connection) -> int:
     """The number of the last event in the ledger; 0: there is none."""
     return connection.scalar(_LAST) or 0
+
+
+def last_attempt(connection: Connection) -> int:
+    """The number of the last attempt in the ledger; 0: there is none."""
+    return connection.scalar(_LAST_ATTEMPT) or 0

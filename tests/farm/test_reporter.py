@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-from db import Ledger
-from db.look.overview import Watch
+from db import Campaign, Ledger
+from db.look.overview import Overview, Watch
 from db.states import Ending, Outcome
 from jobs.show.log import line
 from jobs.show.log.reporter import (
@@ -20,8 +21,9 @@ from jobs.show.log.reporter import (
     PAUSE_SECONDS,
     PROGRESS_SECONDS,
     CampaignReporter,
+    Reporter,
 )
-from tests.support.campaigns import HOUR, TASKS, delivery, finish, forged, new_campaign, true_deliveries
+from tests.support.campaigns import HOUR, KEY, PLAN, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.databases import new_ledger
 
@@ -103,3 +105,39 @@ def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.Lo
     reported.campaign.die(lease, "signal 9")
     assert reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)["processes_died"] == 1
     assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages
+
+
+def test_campaigns_in_which_nothing_happens_are_not_asked(
+    reported: Reported, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of hundreds on one server few are worked at: one question finds them."""
+    clock, ledger = MovableClock(), reported.ledger
+    caplog.set_level(logging.INFO, line.NAME)
+    campaigns = [
+        reported.campaign,
+        *(ledger.create_campaign(f"c{number}", KEY, PLAN.work.tolist()) for number in range(9)),
+    ]
+    asked: Counter[str] = Counter()
+
+    def asking(campaign: Campaign) -> Overview:
+        asked[campaign.name] += 1
+        return campaign.overview()
+
+    watches = {each: Watch(partial(asking, each), now=clock.monotonic) for each in campaigns}
+    reporter = Reporter(watches, clock)
+
+    def asked_in(seconds: float) -> Counter[str]:
+        asked.clear()
+        for _ in range(round(seconds)):
+            reporter.look()
+            clock.move(1.0)
+        return Counter(asked)
+
+    assert len(asked_in(1)) == len(campaigns)
+    assert asked_in(IDLE_SECONDS / 2) == {}
+    [lease] = campaigns[3].lease("a", 1, HOUR)
+    assert set(asked_in(LOOK_SECONDS + 1)) == {"c2"}
+    campaigns[3].deliver(true_deliveries([lease]))
+    campaigns[5].cancel()
+    assert "c2" in asked_in(2 * LOOK_SECONDS)
+    assert len(asked_in(IDLE_SECONDS + LOOK_SECONDS + 1)) == len(campaigns)

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Generic, TypeVar
 
 from db import Campaign
 from db.errors import LedgerError
-from db.look.events import EventReader
+from db.look.events import EventReader, Stirring
 from db.look.overview import Overview, Presence, Watch, WorkerView
 from db.records import EventRecord
 from db.states import EventKind, Outcome
@@ -26,6 +27,7 @@ IDLE_SECONDS = 600.0
 """Time between two lines on the progress while nothing changes."""
 GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
 """How long the first events of a kind are collected for one line, and how long the following ones."""
+GONE = Presence.SILENT, Presence.ENDED
 T = TypeVar("T")
 
 
@@ -43,6 +45,11 @@ class Gathered(Generic[T]):
         if things and not self._waiting:
             self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
         self._waiting += things
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether there are any."""
+        return bool(self._waiting)
 
     def due(self, at_once: bool = False) -> list[T]:
         """All of them, if it is time for a line or ``at_once`` is set; else none."""
@@ -79,6 +86,15 @@ class CampaignReporter:
         self._next_look = self._next_progress = 0.0
         self._done_said = False
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing is to be logged, and no look is due, unless something happens in the campaign."""
+        present = (state for state in self._states.values() if state not in GONE)
+        kinds = self._happened.values(), self._changes.values(), self._lost.values()
+        waiting = (gathered.is_waiting for of_a_kind in kinds for gathered in of_a_kind)
+        is_due = self._before is None or self._clock.monotonic() >= self._next_look + IDLE_SECONDS
+        return not (is_due or any(present) or any(waiting))
+
     def look(self, at_once: bool = False) -> None:
         """Log what is new; ``at_once``: do not collect events of a kind first."""
         for event in self._events.new():
@@ -109,10 +125,9 @@ class CampaignReporter:
             campaign_lines.done(now)
 
     def _compare(self, before: Overview, now: Overview) -> None:
-        gone = Presence.SILENT, Presence.ENDED
         for worker in now.workers:
             was, state = self._states.get(worker.worker_id), worker.state
-            if was is None and (state not in gone or worker.started > before.now - LOOK_SECONDS):
+            if was is None and (state not in GONE or worker.started > before.now - LOOK_SECONDS):
                 self._changes["joined"].add([worker])
                 was = Presence.IDLE
             if was is None or was is state:
@@ -121,7 +136,7 @@ class CampaignReporter:
                 self._changes["left"].add([worker])
             elif state is Presence.SILENT:
                 self._changes["silent"].add([worker])
-            elif was in gone and state is not Presence.DISTRUSTED:
+            elif was in GONE and state is not Presence.DISTRUSTED:
                 self._changes["back"].add([worker])
         for outcome, numbers in self._lost.items():
             new = now.attempts.get(outcome, 0) - before.attempts.get(outcome, 0)
@@ -149,8 +164,9 @@ class Reporter:
     def __init__(self, campaigns: Mapping[Campaign, Watch], clock: Clock = SYSTEM) -> None:
         """``campaigns``: with their overviews."""
         self._reporters = {
-            campaign.name: CampaignReporter(campaign, watch, clock) for campaign, watch in campaigns.items()
+            campaign: CampaignReporter(campaign, watch, clock) for campaign, watch in campaigns.items()
         }
+        self._stirring = [Stirring(database) for database in {campaign.database for campaign in campaigns}]
         self._clock, self._stopping = clock, threading.Event()
         # Campaigns of which nothing can be seen now.
         self._blind: set[str] = set()
@@ -167,12 +183,19 @@ class Reporter:
 
     def _run(self) -> None:
         while not self._stopping.is_set():
-            self._look()
+            self.look()
             self._clock.wait(EVENT_SECONDS, self._stopping)
-        self._look(at_once=True)
+        self.look(at_once=True)
 
-    def _look(self, at_once: bool = False) -> None:
-        for name, reporter in self._reporters.items():
+    def look(self, at_once: bool = False) -> None:
+        """Log what is new in the campaigns in which something happens; ``at_once``: in all of them, at once."""
+        stirred: set[int] | None = None
+        with suppress(LedgerError):  # each reporter says what is wrong
+            stirred = {number for stirring in self._stirring for number in stirring.campaigns()}
+        for campaign, reporter in self._reporters.items():
+            name = campaign.name
+            if stirred is not None and campaign.campaign_id not in stirred and reporter.rests and not at_once:
+                continue
             try:
                 reporter.look(at_once)
                 self._blind.discard(name)
