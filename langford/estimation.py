@@ -23,6 +23,8 @@ from langford.problem import Problem
 
 EXACT_COLOURS = 9
 """Colours left to the exact count at the end of a walk, at most."""
+FEWEST_FRUITFUL = 30
+"""Walks that found an arrangement; the spread of fewer ones says nothing of the error."""
 MOST_WALKS = 10**9
 """The limit of memory: two numbers are kept for each walk."""
 
@@ -33,10 +35,10 @@ class Estimate:
 
     Attributes:
         value: the mean over all walks; 0 where the problem has an obstruction.
-        standard_error: of the mean; a 95% interval is value ± 1.96 · standard_error.
+        standard_error: of the mean; a 95% interval is value ± 1.96 · standard_error.  Infinite with fewer fruitful
+            walks than FEWEST_FRUITFUL.
         walks: number of walks; 0 where the problem has an obstruction: the value is exact.
-        fruitful: walks that found at least one arrangement; the standard error is reliable only when
-            there are many.
+        fruitful: walks that found at least one arrangement.
     """
 
     value: float
@@ -76,5 +78,6 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     published = leaves * order.weight
     if problem.mirrored:
         published = (published + problem.self_mirrored) / 2
-    error = float(published.std(ddof=1)) / sqrt(walks) if walks > 1 else float("inf")
-    return Estimate(float(published.mean()), error, walks, int(np.count_nonzero(leaves)))
+    fruitful = int(np.count_nonzero(leaves))
+    error = float(published.std(ddof=1)) / sqrt(walks) if fruitful >= FEWEST_FRUITFUL else float("inf")
+    return Estimate(float(published.mean()), error, walks, fruitful)

@@ -286,6 +286,15 @@ def test_walks_that_find_nothing_are_no_estimate(langford: Run, arguments: str, 
     assert (document["estimate"], document["standard_error"], document["fruitful"]) == (0, None, 0)
 
 
+def test_few_fruitful_walks_give_no_error(langford: Run) -> None:
+    done = langford("estimate", "32", "--walks", "100")
+    assert "L(2,32) ≈ 1e+26, roughly: too few fruitful walks for an error" in done.stdout
+    assert "±" not in done.stdout
+    document = json.loads(langford("estimate", "32", "--walks", "100", "--json").stdout, parse_constant=pytest.fail)
+    assert document["standard_error"] is None
+    assert 0 < document["fruitful"] < 30
+
+
 def test_a_second_run_evaluates_a_share_of_the_first_again(langford: Run) -> None:
     created = langford("create", "langford", "12", "--depth", "8", "--replicate", "0.3")
     assert created.returncode == 0, created.stderr

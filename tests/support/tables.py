@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jobs.tables.entries import Entry, Family, entries
 from langford.cli.campaigns.table import table as command
+from langford.cli.options.groups import named
 from langford.problem import Problem
 from langford.variants import PARAMETERS
 
@@ -16,9 +17,11 @@ TABLES = Path(__file__).parents[2] / "docs" / "tables"
 def family_of(header: list[str]) -> Family:
     """What a b-file shows, by the command in its header that makes it again."""
     words = header[-1].removeprefix("# Again: langford table ").split()
-    read = command.make_context("table", words).params
+    with command.make_context("table", words) as context:
+        read = context.params
+        variant, last = named((*read["words"], *filter(None, [read["to"]])))
     spans = {each.keyword: read[each.keyword] for each in PARAMETERS.values() if read[each.keyword] is not None}
-    return Family(read["family"], read["copies"], read["first"], read["last"], spans, read["summed"])
+    return Family(variant, read["copies"], read["first"], last, spans, read["summed"])
 
 
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, int]]]:

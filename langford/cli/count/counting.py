@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isfinite
+
 import click
 
 from langford.cli.options.common import (
@@ -116,7 +118,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
             {
                 "problem": problem.name,
                 "estimate": estimated.value,
-                "standard_error": estimated.standard_error if estimated.fruitful or not estimated.walks else None,
+                "standard_error": estimated.standard_error if isfinite(estimated.standard_error) else None,
                 "walks": estimated.walks,
                 "fruitful": estimated.fruitful,
                 "seed": seed,
@@ -126,9 +128,11 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     if problem.obstruction:
         print(f"{problem} = 0, exactly and without a walk\n  none can exist: {problem.obstruction}")
         return
-    if estimated.fruitful:
+    if isfinite(estimated.standard_error):
         relative = f"one standard error, {estimated.standard_error / estimated.value:.2%}"
         print(f"{problem} ≈ {estimated.value:.5g} ± {estimated.standard_error:.2g} ({relative})")
+    elif estimated.fruitful:
+        print(f"{problem} ≈ {estimated.value:.1g}, roughly: too few fruitful walks for an error; give more --walks")
     else:
         print(f"{problem}: no estimate, since no walk found an arrangement")
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
