@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -93,8 +92,8 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         what = f"{name} with results of {kept.results:,} of its {several(campaign.tasks, 'task')}"
         if doubtful:
             what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
-        if not yes and not (sys.stdin.isatty() and click.confirm(f"Delete {what}, keeping {file}?", err=True)):
-            raise BadInput(f"{what} is not deleted: give --yes, or answer the question with y on a terminal")
+        sure = f"{what} is kept in {file}"
+        display.require_yes(sure, "Delete the campaign", yes, lambda: "answer the question on a terminal")
         signing.write(file, kept.content, key=None)
         try:
             # What cannot be read back is not kept.

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from langford.cli.campaigns.resuming import existing, name_others, planned
@@ -26,7 +28,7 @@ from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
 from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.how_long import say_how_long, seconds_on
+from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 from langford.errors import LangfordError
@@ -107,19 +109,21 @@ def run(
     # Before the ledger is opened: bad input creates no ledger.
     new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
     here = devices(device, chosen_cores(workers))
-    if dry_run:
-        with existing(address) as found:
-            begun = None if found is None else chosen.begun(found, device)
+    with existing(address) as found:
+        begun = None if found is None else chosen.begun(found, device)
+        if dry_run:
             planned(found, address, chosen.name, new.key if begun is None else begun.key, here).print(as_json)
-        return
-    with Ledger(address) as ledger:
-        begun = chosen.begun(ledger, device)
+            return
         if begun is not None:
             context.exit(worked_off(begun))
-        name_others(ledger, new.key)
+        if found is not None:
+            name_others(found, new.key)
+    what, expected = f"{new.problem} by {new.method.name}", seconds_on(new.problem, new.method, here)
+    instead = partial(advice, new.problem, expected, here)
+    require_consent(what, expected, here, chosen.yes, chosen.anyway, instead, time_limit)
+    with Ledger(address) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason:
-            display.say(f"{new.problem} by {new.method.name}, {new.reason}")
-        expected = seconds_on(new.problem, new.method, here)
-        say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here)
+            display.say(f"{what}, {new.reason}")
+        say_how_long(what, expected, new.problem, here)
         context.exit(worked_off(campaign, expected * len(here) / campaign.work if campaign.work else None))

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import click
 
 from db.errors import LedgerError
 from db.files.promise import document as promise_document
@@ -30,7 +27,7 @@ from langford.cli.output.dry_run import TASK_DISK_BYTES
 from langford.cli.output.progress import ProgressLine
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
-from langford.errors import BadInput, LangfordError
+from langford.errors import LangfordError
 from langford.methods import Count, PlanKey, plan_of
 from langford.words import quantity, several
 
@@ -57,8 +54,7 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
         size = f"{quantity(TASK_DISK_BYTES * len(work))}B"
         many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
-        if not sys.stdin.isatty() or not click.confirm(f"{many}. Create it?", err=True):
-            raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
+        display.require_yes(many, "Create it", False, lambda: "choose a smaller --depth")
     return ledger.campaign(key, name=name)
 
 

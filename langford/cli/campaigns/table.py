@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import partial
 from pathlib import Path
 
 import click
@@ -15,6 +15,7 @@ from jobs.tables.rows import Table
 from langford.cli.campaigns.resuming import existing, place_of
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
+    anyway_option,
     chosen_cores,
     copies_option,
     device_option,
@@ -22,27 +23,25 @@ from langford.cli.options.common import (
     ledger_option,
     time_limit_option,
     workers_option,
+    yes_option,
 )
 from langford.cli.options.groups import gathered, given_parameters, named, problem_argument
 from langford.cli.options.types import span
 from langford.cli.output import display
 from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import DryRun, dry_run_option
-from langford.cli.output.how_long import length
+from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, length, require_consent
 from langford.cli.output.progress import ProgressLine
 from langford.cli.output.rows import formats
 from langford.cli.stop_signals import StopSignals
-from langford.devices import Device, devices
+from langford.devices import devices
 from langford.durable import require_replaceable
-from langford.errors import BadInput
 from langford.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
 
 BFILE = "bfile"
 FORMATS = ("table", "expanded", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
-LONG_SECONDS = 3600.0
-"""A table that takes longer is begun after a question."""
 
 
 @click.command(
@@ -90,7 +89,8 @@ count is wrong, 128 + N stopped by signal N."""
     metavar="FILE",
     help="Write into this file: .csv, .json, or .txt for a b-file.",
 )
-@click.option("--yes", is_flag=True, help="Begin without a question, however long it takes.")
+@yes_option
+@anyway_option
 @ledger_option
 @workers_option
 @device_option
@@ -110,6 +110,7 @@ def table(
     form: str | None,
     out: Path | None,
     yes: bool,
+    anyway: bool,
     address: str,
     workers: int | None,
     device: str,
@@ -141,7 +142,11 @@ def table(
             place = place_of(found, address)
             DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, place).print(as_json)
             return
-    _announce(counting, len(wanted), chosen_devices, yes)
+    what = _words(counting, len(wanted))
+    instead = partial(_instead, counting)
+    require_consent(what, counting.seconds, chosen_devices, yes, anyway, instead, time_limit)
+    new = counting.found < len(counting.expected)
+    display.say(f"{what}, {length(counting.seconds, chosen_devices)}" if new else what)
     line.of(len(counting.expected), counting.seconds)
     terminal.stop = stop = StopSignals()
     with Ledger(address, create=True) as ledger:
@@ -172,26 +177,15 @@ def _words(counting: TableCounting, wanted: int) -> str:
     return f"{several(wanted, 'entry', 'entries')} by {several(len(counting.expected), 'count')}{found}"
 
 
-def _announce(counting: TableCounting, wanted: int, chosen_devices: Sequence[Device], yes: bool) -> None:
-    """Say how long it will take; ask first when that is long.  Raises BadInput."""
-    words, seconds = _words(counting, wanted), counting.seconds
-    if counting.found < len(counting.expected):
-        words += f", {length(seconds, chosen_devices)}"
-    if seconds <= LONG_SECONDS or yes:
-        display.say(words)
-    elif not sys.stdin.isatty() or not click.confirm(f"{words}. Begin?", err=True):
-        raise BadInput(f"{words}: choose a smaller N{_possible(counting)}, or give --yes")
-
-
-def _possible(counting: TableCounting) -> str:
-    """The largest N of a table that takes LONG_SECONDS at most, in words; empty: there is none."""
+def _instead(counting: TableCounting) -> str:
+    """What to do instead of a long table, in words: the largest N of one that takes an hour at most."""
     before, seconds = 0, 0.0
     for n in sorted({problem.order for problem in counting.expected}):
         seconds += sum(time for problem, time in counting.expected.items() if problem.order == n)
-        if seconds > LONG_SECONDS:
+        if seconds > SECONDS_WORTH_A_QUESTION:
             break
         before, needed = n, seconds
-    return f" ({before} takes about {duration(needed)})" if before else ""
+    return f"choose a smaller N ({before} takes about {duration(needed)})" if before else "choose a smaller N"
 
 
 def _parts(made: Table, form: str) -> Iterable[bytes]:

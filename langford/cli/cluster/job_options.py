@@ -90,7 +90,7 @@ job_options = gathered(
         type=job_duration,
         required=True,
         metavar="TIME",
-        help=f"Time limit of a job: minutes, as for sbatch, {FORMS}.",
+        help=f"Time limit of a job: {FORMS}.",
     ),
     click.option("--gres", help="Generic resources, like gpu:1."),
     click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),

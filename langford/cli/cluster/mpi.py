@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +17,7 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.how_long import say_how_long, seconds_on
+from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
@@ -84,7 +85,10 @@ def mpi(
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
             expected = seconds_on(new.problem, new.method, cores)
-            say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, cores)
+            what = f"{new.problem} by {new.method.name}"
+            instead = partial(advice, new.problem, expected, cores)
+            require_consent(what, expected, cores, chosen.yes, chosen.anyway, instead, time_limit)
+            say_how_long(what, expected, new.problem, cores)
         if static:
             code = _count_static(communicator, key, rank_device, as_json)
         elif communicator.rank:

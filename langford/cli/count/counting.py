@@ -7,28 +7,26 @@ from math import isfinite
 import click
 
 from langford.cli.options.common import (
+    anyway_option,
     chosen_cores,
     device_option,
     json_option,
     method_option,
     plan_seed_option,
     sample_seed_option,
+    yes_option,
 )
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.how_long import advice, length, say_how_long, seconds_on
+from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
-from langford.errors import TooExpensive
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import chosen_plan
 from langford.speed import seconds_left
-from langford.words import YEAR_SECONDS, several
-
-LONGEST_COUNT = float(YEAR_SECONDS)
-"""Seconds after which a count is refused without --anyway."""
+from langford.words import several
 
 
 @click.command(
@@ -47,7 +45,8 @@ Examples:
 @plan_seed_option
 @click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
 @device_option
-@click.option("--anyway", is_flag=True, help="Start even if it would take years, or if no arrangement can exist.")
+@yes_option
+@anyway_option
 @json_option
 @click.pass_context
 def count(
@@ -57,6 +56,7 @@ def count(
     plan_seed: int | None,
     threads: int | None,
     device: str,
+    yes: bool,
     anyway: bool,
     as_json: bool,
 ) -> None:
@@ -70,13 +70,10 @@ def count(
     chosen_devices = devices(device, threads)
     place = chosen_devices[0]
     expected = seconds_on(problem, method, chosen_devices)
-    if expected > LONGEST_COUNT and not anyway:
-        raise TooExpensive(
-            f"{problem} by {method.name} would take {length(expected, chosen_devices)}: "
-            f"{advice(problem, expected, chosen_devices)} (--anyway starts it nevertheless)"
-        )
+    what = f"{problem} by {method.name}"
+    require_consent(what, expected, chosen_devices, yes, anyway, lambda: advice(problem, expected, chosen_devices))
     say_how_long(
-        f"{problem} by {method.name}",
+        what,
         expected,
         problem,
         chosen_devices,

@@ -150,6 +150,13 @@ def chosen_cores(wanted: int | None) -> int:
     return present if wanted is None else wanted
 
 
+yes_option = click.option(
+    "--yes", is_flag=True, help="Ask no question: start what takes over an hour, or has millions of tasks."
+)
+anyway_option = click.option(
+    "--anyway", is_flag=True, help="Start even if it would take over a year, or if no arrangement can exist."
+)
+
 # -- campaigns, ledgers and servers -----------------------------------------------------------
 
 

@@ -14,11 +14,13 @@ import click
 from langford.cli.options.common import (
     VARIANT_NAMES,
     Command,
+    anyway_option,
     copies_option,
     depth_option,
     method_option,
     name_option,
     plan_seed_option,
+    yes_option,
 )
 from langford.cli.options.types import integers
 from langford.devices import Device
@@ -140,8 +142,8 @@ class CampaignOptions(ProblemOptions):
         depth: task depth p; None: the command chooses.
         plan_seed: which of the method's sums; None: the default.
         name: of the campaign; None: the name of its plan.
-        yes: whether to create a campaign of millions of tasks without a question.
-        anyway: whether to compute even if no arrangement can exist.
+        yes: whether to ask no question.
+        anyway: whether to compute even if it takes over a year, or if no arrangement can exist.
     """
 
     method_name: str | None
@@ -212,8 +214,8 @@ _campaign = (
     depth_option,
     plan_seed_option,
     name_option,
-    click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question."),
-    click.option("--anyway", is_flag=True, help="Start even if no arrangement can exist."),
+    yes_option,
+    anyway_option,
 )
 problem_options = gathered("chosen", ProblemOptions, problem_argument(), *_problem)
 campaign_options = gathered("chosen", CampaignOptions, problem_argument(), *_campaign)

@@ -16,7 +16,7 @@ MINUTE_SECONDS, HOUR_SECONDS = 60.0, 3600.0
 UNIT_SECONDS = {"s": 1.0, "m": MINUTE_SECONDS, "h": HOUR_SECONDS, "d": DAY_SECONDS}
 NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 FORMS = "MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, or 90m, 2h, 1d"
-"""The forms of a time, besides a bare number, of which each option has its unit."""
+"""The forms of a time, besides a bare number of seconds."""
 LONGEST_SECONDS = 315_576_000.0
 """Ten years."""
 SHORTEST_INTERVAL_SECONDS = 0.1
@@ -26,20 +26,10 @@ LARGEST_INTEGER = 10**9
 
 def duration(text: str) -> float:
     """Seconds from one of the FORMS, or from a bare number of seconds; raises BadParameter."""
-    return _seconds(text, "seconds", 1.0)
-
-
-def job_duration(text: str) -> float:
-    """Seconds from one of the FORMS, or from a bare number of minutes, as for sbatch; raises BadParameter."""
-    return _seconds(text, "minutes", MINUTE_SECONDS)
-
-
-def _seconds(text: str, unit: str, unit_seconds: float) -> float:
-    """Seconds from a time whose bare number has this unit, at most LONGEST_SECONDS; raises BadParameter."""
     bare, named = re.fullmatch(NUMBER, text, re.ASCII), re.fullmatch(f"({NUMBER})([smhd])", text, re.ASCII)
     of_days = re.fullmatch(r"(\d{1,6})-(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?", text, re.ASCII)
     if bare:
-        seconds = float(text) * unit_seconds
+        seconds = float(text)
     elif named:
         seconds = float(named[1]) * UNIT_SECONDS[named[2]]
     elif of_days:
@@ -50,10 +40,17 @@ def _seconds(text: str, unit: str, unit_seconds: float) -> float:
         for part in text.split(":"):
             seconds = 60 * seconds + float(part)
     else:
-        raise click.BadParameter(f"write a time that is not negative: {unit}, {FORMS}")
+        raise click.BadParameter(f"write a time that is not negative: seconds, {FORMS}")
     if seconds > LONGEST_SECONDS:
         raise click.BadParameter("a time is at most ten years")
     return seconds
+
+
+def job_duration(text: str) -> float:
+    """The same without bare numbers: minutes for sbatch, seconds for other options.  Raises BadParameter."""
+    if re.fullmatch(NUMBER, text, re.ASCII):
+        raise click.BadParameter(f"write {text}m for minutes, or {text}s for seconds")
+    return duration(text)
 
 
 def interval(text: str) -> float:

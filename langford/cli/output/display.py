@@ -1,13 +1,17 @@
-"""Remarks and JSON documents, as commands print them."""
+"""Remarks, questions and JSON documents, as commands print them."""
 
 from __future__ import annotations
 
 import json
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import click
+
 from langford.cli.output.terminal import say as say
+from langford.errors import BadInput
 
 SLOW_SECONDS = 1.5
 
@@ -15,6 +19,12 @@ SLOW_SECONDS = 1.5
 def print_json(document: object) -> None:
     """Print one JSON document on standard output."""
     print(json.dumps(document, indent=2))
+
+
+def require_yes(words: str, verb: str, yes: bool, instead: Callable[[], str]) -> None:
+    """Ask whether to do what is described in ``words``; raises BadInput without --yes, or a terminal to ask on."""
+    if not yes and not (sys.stdin.isatty() and click.confirm(f"{words}. {verb}?", err=True)):
+        raise BadInput(f"{words}: {instead()}, or give --yes")
 
 
 @contextmanager

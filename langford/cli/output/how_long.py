@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from jobs.tuning import forecast
-from langford.cli.output.display import say
+from langford.cli.output.display import require_yes, say
 from langford.devices import Device
-from langford.errors import BadInput
+from langford.errors import BadInput, TooExpensive
 from langford.methods import Method, fastest_method
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
@@ -15,6 +15,9 @@ from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
+SECONDS_WORTH_A_QUESTION = 3600.0
+LONGEST_SECONDS = float(YEAR_SECONDS)
+"""Seconds after which nothing starts without --anyway."""
 WORK_OF_A_GPU = 4.0**8
 """How many times the work that a core does in moments a GPU does in seconds."""
 GROWTH_OF_A_SUM = 4.0
@@ -61,6 +64,35 @@ def say_how_long(
         say(f"{what}: {length(seconds, devices)}{f' ({why})' if why else ''}")
     if seconds > SECONDS_WORTH_ADVICE:
         say(shorter() if shorter is not None else advice(problem, seconds, devices))
+
+
+def require_consent(
+    what: str,
+    seconds: float,
+    devices: Sequence[Device],
+    yes: bool,
+    anyway: bool,
+    instead: Callable[[], str],
+    limit: float | None = None,
+) -> None:
+    """Ask before a computation of over an hour; one of over a year needs --anyway.
+
+    Args:
+        what: is computed, in words.
+        seconds: expected on all devices.
+        devices: compute at the same time.
+        yes: whether --yes was given.
+        anyway: whether --anyway was given.
+        instead: returns what else is possible, in words.
+        limit: seconds after which it stops; None: it does not.
+
+    Raises TooExpensive or BadInput.
+    """
+    words = f"{what}: {length(seconds, devices)}"
+    if seconds > LONGEST_SECONDS and not anyway:
+        raise TooExpensive(f"{words}: {instead()} (--anyway starts it nevertheless)")
+    if min(seconds, limit or seconds) > SECONDS_WORTH_A_QUESTION:
+        require_yes(words, "Start", yes or anyway, instead)
 
 
 def long_duration(seconds: float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import click
 
 from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
@@ -9,6 +11,7 @@ from langford.cli.campaigns.running import create_campaign, unfinished, work_off
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import (
     METHOD_NAMES,
+    anyway_option,
     chosen_cores,
     depth_option,
     device_option,
@@ -16,11 +19,14 @@ from langford.cli.options.common import (
     ledger_option,
     time_limit_option,
     workers_option,
+    yes_option,
 )
 from langford.cli.output import display
+from langford.cli.output.how_long import advice, require_consent, seconds_on
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 from langford.ledger import Ledger
+from langford.methods import METHODS
 from langford.words import several
 
 
@@ -51,7 +57,8 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "[default: 0, or the one after that of a campaign by the same method]",
 )
 @depth_option
-@click.option("--yes", is_flag=True, help="Create a campaign of millions of tasks without a question.")
+@yes_option
+@anyway_option
 @workers_option
 @device_option
 @time_limit_option
@@ -65,6 +72,7 @@ def confirm(
     plan_seed: int | None,
     depth: int | None,
     yes: bool,
+    anyway: bool,
     workers: int | None,
     device: str,
     time_limit: float | None,
@@ -84,6 +92,10 @@ def confirm(
             ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(device)
         )
         chosen_devices = devices(device, chosen_cores(workers))
+        if second not in [each.name for each in ledger.campaigns()]:
+            expected = seconds_on(key.problem, METHODS[key.method], chosen_devices)
+            instead = partial(advice, key.problem, expected, chosen_devices)
+            require_consent(str(key), expected, chosen_devices, yes, anyway, instead, time_limit)
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")
         report = work_off(confirming, chosen_devices, stop, time_limit)
