@@ -129,6 +129,15 @@ def test_arrangements_that_do_not_pair_up_fail_the_merge(problem: Problem) -> No
         merge(plan, [wrong])
 
 
+def test_a_negative_total_fails_the_merge() -> None:
+    plan = METHODS["shifted"].plan(PROBLEM, 0)
+    right = plan.evaluate(0)
+    wrong = replace(right, value=-right.value, residue=residue(-right.value))
+    plan.expectation(0).check(wrong)
+    with pytest.raises(CheckFailed, match="not 1 times a count"):
+        merge(plan, [wrong])
+
+
 def test_a_value_beyond_the_bounds_is_refused() -> None:
     expectation = PLANS["miller"].expectation(0)
     with pytest.raises(CheckFailed, match="outside"):
