@@ -13,10 +13,11 @@ from db import Standing
 from db.errors import Away
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
-from jobs.reach.calls import Calls
+from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Patience
 from langford.words import several
 from slurm.errors import QueueNotKept
+from slurm.names import job_name
 from slurm.scheduler import Scheduler
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
@@ -30,9 +31,8 @@ class QueueKeeper:
     def __init__(
         self,
         scheduler: Scheduler,
-        name: str | Callable[[], str],
-        script: Callable[[int], str],
-        standing: Callable[[], Standing],
+        campaign: Campaign,
+        script: Callable[[str, int], str],
         most: int,
         seconds: float = SECONDS_BETWEEN_QUESTIONS,
         console: Console = SILENT,
@@ -41,18 +41,15 @@ class QueueKeeper:
         """
         Args:
             scheduler: takes the workers.
-            name: of the jobs, or a function that gives it, which is called after ``standing``.
-            script: gives the text of a job script for a number of array elements.
-            standing: asks the ledger, or its server, for what is left to do.
+            campaign: is asked for what is left to do.
+            script: gives the text of a job script for a name of the jobs and a number of array elements.
             most: number of elements that wait or run at any time.
             seconds: time between two questions to the scheduler.
             console: gets remarks; when it asks to stop, the keeper ends, and the workers go on.
             clock: measures the time between two questions.
         """
-        self._scheduler, self._script, self._standing = scheduler, script, standing
-        self._name = name if callable(name) else lambda: name
-        self._most, self._seconds, self._console = most, seconds, console
-        self._calls, self._clock = Calls(console, clock=clock), clock
+        self._scheduler, self._campaign, self._script = scheduler, campaign, script
+        self._most, self._seconds, self._console, self._clock = most, seconds, console, clock
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
@@ -78,11 +75,10 @@ class QueueKeeper:
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.
 
-        Raises Away or QueueNotKept; elements that were submitted before the error stay.  Raises GivenUp when there
-        is a reason to stop and the ledger does not answer.
+        Raises Away or QueueNotKept; elements that were submitted before the error stay.
         """
-        standing = self._calls.make(self._standing)
-        name = self._calls.make(self._name)
+        info = self._campaign.info()
+        name, standing = job_name(info.name, info.campaign), info.standing
         if not standing.to_do:
             self._scheduler.cancel_pending(name)
             return None
@@ -96,7 +92,7 @@ class QueueKeeper:
         remaining = missing
         while remaining:
             size = min(remaining, self._largest_array)
-            job = self._scheduler.submit(self._script(size))
+            job = self._scheduler.submit(self._script(name, size))
             rechecks = f", {standing.rechecks} to evaluate again" if standing.rechecks else ""
             self._console.say(
                 f"{several(present, 'element')} present, {size} more submitted as job {job}; "

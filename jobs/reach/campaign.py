@@ -49,6 +49,10 @@ class Campaign(Protocol):
         """The campaign and its progress."""
         ...
 
+    def expire_the_dead(self) -> None:
+        """End the leases of workers that are known to be dead, which nobody knows of a remote campaign."""
+        ...
+
     def overview(self) -> Overview:
         """Its speed, time left, workers and warnings; its timeline may be left out."""
         ...

@@ -53,17 +53,26 @@ class InLedger:
         self.campaign, self.name = campaign, campaign.name
         self._ledger, self._token = ledger, token
         self._calls = None if console is None else Calls(console, clock=clock)
-        self._has_looked = False
 
     def info(self) -> Description:
-        """The campaign and its progress; the first time, leases of dead processes of this host expire before."""
-        return self._ask(self._looked)
+        """The campaign and its progress."""
+        return self._ask(lambda: self.described(self.campaign.standing()))
 
     def described(self, standing: Standing) -> Description:
         """The campaign with this progress."""
         known = self.campaign
         address = self._ledger.uuid, known.uuid, known.name, known.key
         return Description.of(*address, known.tasks, known.work, standing, kernel_hash())
+
+    def expire_the_dead(self) -> None:
+        """End the leases of processes of this host that no longer exist."""
+
+        def expire() -> None:
+            for holder in self.campaign.lease_holders():
+                if is_dead(holder.host, holder.process):
+                    self.campaign.release_worker(holder.worker_id, "its process is gone")
+
+        self._ask(expire)
 
     def overview(self) -> Overview:
         """Its overview, without the timeline."""
@@ -114,14 +123,6 @@ class InLedger:
 
     def close(self) -> None:
         """Nothing: the ledger stays open."""
-
-    def _looked(self) -> Description:
-        if not self._has_looked:
-            for holder in self.campaign.lease_holders():
-                if is_dead(holder.host, holder.process):
-                    self.campaign.release_worker(holder.worker_id, "its process is gone")
-        self._has_looked = True
-        return self.described(self.campaign.standing())
 
     def _ask(self, question: Callable[[], T]) -> T:
         return question() if self._calls is None else self._calls.make(question)

@@ -93,6 +93,9 @@ class RemoteCampaign:
             )
         return info
 
+    def expire_the_dead(self) -> None:
+        """Nothing: whether a worker of another machine lives is not known here."""
+
     def overview(self) -> Overview:
         """The overview of the campaign."""
         return self._requests.get(Overview, self._address, "/status")

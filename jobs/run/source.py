@@ -219,6 +219,7 @@ class TaskSource:
 
     def _begin(self) -> None:
         """Get the description of the campaign, and what workers have left for it."""
+        self._campaign.expire_the_dead()
         info = self._campaign.info()
         agreed_plan(info.name, info.key, info.tasks)
         if info.kernels != self._identity.kernels:

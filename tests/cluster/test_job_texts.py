@@ -11,11 +11,14 @@ from pathlib import Path
 import pytest
 
 from db import Standing
+from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import ServerAway
+from jobs.reach.wire import Description
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.lock import held
+from tests.support.campaigns import KEY
 from tests.support.consoles import KeptConsole
 
 NAME = "langford-27-polyphase-16"
@@ -145,8 +148,25 @@ class Cluster:
         self.cancelled = True
 
 
+UUID = "11111111-0000-4000-8000-000000000000"
+
+
+class Asked(InLedger):
+    """A campaign whose standing the test sets."""
+
+    def __init__(self, standing: Callable[[], Standing]) -> None:
+        self.standing = standing
+
+    def info(self) -> Description:
+        return Description.of(UUID, UUID, "name", KEY, 9, 1.0, self.standing(), "kernels")
+
+
+def script(name: str, elements: int) -> str:
+    return str(elements)
+
+
 def keeper_of(cluster: Cluster, tasks: dict[str, int], most: int = 256) -> QueueKeeper:
-    return QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), most, seconds=0)
+    return QueueKeeper(cluster, Asked(lambda: Standing(tasks, {})), script, most, seconds=0)
 
 
 def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
@@ -161,8 +181,8 @@ def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
         asked.append("standing")
         return Standing({"ready": 1}, {})
 
-    QueueKeeper(Named(), lambda: "name", str, standing, 5).top_up()
-    assert asked == ["standing", "name"]
+    QueueKeeper(Named(), Asked(standing), script, 5).top_up()
+    assert asked == ["standing", "name-11111111"]
 
 
 def test_missing_elements_are_submitted() -> None:
@@ -196,7 +216,7 @@ def test_a_campaign_that_is_done_empties_the_queue() -> None:
 
 def test_results_to_evaluate_again_are_work_to_do() -> None:
     cluster, standing, console = Cluster(), [Standing({"done": 90}, {}, 7, 2)], KeptConsole()
-    keeper = QueueKeeper(cluster, "name", str, lambda: standing[0], 5, seconds=0, console=console)
+    keeper = QueueKeeper(cluster, Asked(lambda: standing[0]), script, 5, seconds=0, console=console)
     assert keeper.top_up() == 5
     assert "7 to evaluate again" in console.said[0]
     for rechecks in range(6, 0, -1):  # each is progress
@@ -242,7 +262,7 @@ def test_the_same_trouble_after_a_success_is_said_again() -> None:
 
     cluster, console = Cluster(), KeptConsole(stop)
     cluster.present = 2
-    assert QueueKeeper(cluster, "name", str, standing, 5, 0.01, console).run() == "SIGTERM"
+    assert QueueKeeper(cluster, Asked(standing), script, 5, 0.01, console).run() == "SIGTERM"
     again, back = "no answer; asking again", "what the queue depends on is back"
     assert [line.partition(" (")[0] for line in console.said] == [again, back, again]
 
@@ -262,7 +282,7 @@ def test_trouble_passes(trouble: Exception) -> None:
         return None
 
     console = KeptConsole(stop)
-    keeper = QueueKeeper(cluster, "name", str, lambda: Standing(tasks, {}), 5, seconds=0.01, console=console)
+    keeper = QueueKeeper(cluster, Asked(lambda: Standing(tasks, {})), script, 5, seconds=0.01, console=console)
     assert keeper.run() is None
     assert cluster.sizes == [2]
     assert sum(str(trouble) in line for line in console.said) == 1  # not once per round
@@ -276,7 +296,7 @@ def test_a_server_that_is_away_submits_nothing() -> None:
 
     rounds = iter([None, None, None, "SIGTERM"])
     console = KeptConsole(lambda: next(rounds))
-    keeper = QueueKeeper(cluster, "name", str, away, 5, seconds=0.01, console=console)
+    keeper = QueueKeeper(cluster, Asked(away), script, 5, seconds=0.01, console=console)
     assert keeper.run() == "SIGTERM"
     assert not cluster.sizes
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from db import Ledger
+from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
@@ -44,13 +45,14 @@ def test_a_campaign_preempted_at_random(
     assert langford("create", *LONG).returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
     campaign = book.campaign(NAME)
+    jobs = job_name(NAME, campaign.uuid)
     resting: Preparation = ("tests.farm.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
     program = preloaded().program_for(tmp_path / "programs", resting)
     command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
     resources = Resources(3600, partition="best-effort")
 
-    def script(elements: int) -> str:
-        return array_script(NAME, elements, resources, tmp_path, command)
+    def script(name: str, elements: int) -> str:
+        return array_script(name, elements, resources, tmp_path, command)
 
     present: list[int] = []
 
@@ -61,7 +63,7 @@ def test_a_campaign_preempted_at_random(
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), NAME, script, campaign.standing, most=5, seconds=2)
+    keeper = QueueKeeper(Watched(), InLedger(book, campaign), script, most=5, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None
@@ -70,12 +72,12 @@ def test_a_campaign_preempted_at_random(
         while (
             lost is None
             or campaign.progress().attempts.get("preempted", 0) < enough
-            or cluster.restarts(NAME) < again
+            or cluster.restarts(jobs) < again
         ):
             assert time.monotonic() < deadline, campaign.progress()
             time.sleep(chance.uniform(0.5, 2.5))
             # Where a node is free, the urgent job preempts nobody; before a first lease, that shows nothing.
-            working, nodes = cluster.nodes_of(NAME), cluster.nodes - (lost is not None)
+            working, nodes = cluster.nodes_of(jobs), cluster.nodes - (lost is not None)
             if len(working) >= nodes and campaign.standing().tasks.get("leased", 0) >= nodes:
                 cluster.urgent(chance.uniform(2, 5))
                 if lost is None and campaign.progress().attempts.get("preempted"):

@@ -163,9 +163,8 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(
     queue, console = LocalQueue(tmp_path, slots=2), KeptConsole()
     keeper = QueueKeeper(
         queue,
-        key.name,
-        lambda elements: local_script(elements, command),
-        campaign.standing,
+        InLedger(ledger, campaign),
+        lambda name, elements: local_script(elements, command),
         most=5,
         seconds=0.5,
         console=console,

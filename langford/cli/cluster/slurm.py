@@ -6,16 +6,18 @@ import os
 import shlex
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
 
 import click
 
 from db import Ledger, Standing
 from db.errors import Away
 from db.store.database import without_password
+from jobs.console import Console
+from jobs.reach.campaign import Campaign
+from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteCampaign
 from jobs.show.hooks import Hook
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
@@ -36,22 +38,6 @@ from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
-
-
-class Way(NamedTuple):
-    """How workers reach a campaign.
-
-    Attributes:
-        command: of a worker.
-        standing: asks for the standing of the campaign.
-        uuid: asks for its UUID.
-        key: asks for its plan.
-    """
-
-    command: list[str]
-    standing: Callable[[], Standing]
-    uuid: Callable[[], str]
-    key: Callable[[], PlanKey]
 
 
 @click.group(cls=ListingGroup)
@@ -205,40 +191,39 @@ def _keeper(
     """
     resources = job.resources()
     logs = (job.logs / name).absolute()
-    command, standing, uuid, key = (_through_server if queue.server else _through_ledger)(name, queue)
+    console = Terminal(stop=stop)
+    campaign, command = (_through_server if queue.server else _through_ledger)(name, queue, console)
     command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
-    if Device.parse(queue.device).on_cores:
+    on_cores = Device.parse(queue.device).on_cores
+    if on_cores:
         command += ["--workers", str(resources.cpus or 1)]
 
     array_script(name, 1, resources, logs, command, job.setup)  # what is refused in it is refused now
+    locked = cache(lock)
 
-    @cache
-    def jobs() -> str:
-        found = job_name(name, uuid())
-        if not job.dry_run:
-            lock(found)
-        return found
+    def script(jobs: str, elements: int) -> str:
+        locked(jobs)
+        return array_script(jobs, elements, resources, logs, command, job.setup)
 
-    def script(elements: int) -> str:
-        return array_script(jobs(), elements, resources, logs, command, job.setup)
-
-    if Device.parse(queue.device).on_cores:
-        with suppress(Away):  # the keeper waits for them
-            _say_how_long(key(), standing(), queue.max_queued, resources.cpus or 1)
-    if job.dry_run:
-        try:
-            _print_script(script(queue.max_queued), as_json)
-        except Away as error:
+    try:
+        info = campaign.info()
+    except Away as error:
+        if job.dry_run:
             raise BadInput(
                 f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
                 "serve`, or wait until it answers"
             ) from error
-        return None
-    make_log_folder(logs)
-    if not queue.server:
-        jobs()
-    console = Terminal(stop=stop)
-    return QueueKeeper(SlurmScheduler(), jobs, script, standing, queue.max_queued, console=console)
+        make_log_folder(logs)  # the keeper waits for it
+    else:
+        if on_cores:
+            _say_how_long(info.key, info.standing, queue.max_queued, resources.cpus or 1)
+        jobs = job_name(name, info.campaign)
+        if job.dry_run:
+            _print_script(array_script(jobs, queue.max_queued, resources, logs, command, job.setup), as_json)
+            return None
+        make_log_folder(logs)
+        locked(jobs)
+    return QueueKeeper(SlurmScheduler(), campaign, script, queue.max_queued, console=console)
 
 
 def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
@@ -249,25 +234,20 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
     say_how_long(f"{several(standing.unfinished, 'task')} left of {key}", seconds, key.problem, at_once)
 
 
-def _through_server(name: str, queue: QueueOptions) -> Way:
+def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     """Workers that use a task server."""
     url = f"{(queue.server or '').rstrip('/')}/{name}"
-    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure)
+    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure, console)
     command = [*LANGFORD, "work", url]
     if queue.insecure:
         command.append("--insecure")
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
-    return Way(
-        command,
-        standing=lambda: server.info().standing,
-        uuid=lambda: server.uuid or server.info().campaign,
-        key=lambda: server.info().key,
-    )
+    return server, command
 
 
-def _through_ledger(name: str, queue: QueueOptions) -> Way:
+def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     """Workers that open the ledger themselves."""
     if not queue.address.startswith("postgresql"):
         raise BadInput(
@@ -275,7 +255,8 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
             "URL (see `langford serve`), or a Postgres --ledger"
         )
     address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
-    campaign = Ledger(address).campaign(name)
+    ledger = Ledger(address)
+    campaign = ledger.campaign(name)
     command = [
         *LANGFORD,
         "run",
@@ -287,4 +268,4 @@ def _through_ledger(name: str, queue: QueueOptions) -> Way:
     # Jobs inherit the environment: an address that comes from it need not stand in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return Way(command, campaign.standing, uuid=lambda: campaign.uuid, key=lambda: campaign.key)
+    return InLedger(ledger, campaign, console), command
