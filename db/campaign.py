@@ -17,6 +17,7 @@ from db.attempts import Delivery, Receipt
 from db.errors import TransactionUndone
 from db.files.exports import Export
 from db.files.promise import Promise
+from db.files.reading import agreed_plan
 from db.files.writing import Evaluated, TrustedFile, written
 from db.leased_tasks import LeasedTasks
 from db.look import progress
@@ -31,7 +32,7 @@ from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, merging, questioned, waiting
 from db.work import computations, lifecycle, tokens, turns
-from langford.methods import Plan, PlanKey, plan_of
+from langford.methods import Plan, PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
@@ -112,8 +113,11 @@ class Campaign(LeasedTasks):
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan, whose expectations every result must meet; a simulation may assign another plan."""
-        return plan_of(self.key)
+        """The plan, whose expectations every result must meet; a simulation may assign another plan.
+
+        Raises as :func:`db.files.reading.agreed_plan`, where another version has split the problem in another way.
+        """
+        return agreed_plan(self.name, self.key, self.tasks)
 
     # -- its end --------------------------------------------------------------------------
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform
 import shutil
-import sqlite3
 import subprocess
 from collections.abc import Iterator
 from contextlib import suppress
@@ -13,10 +12,10 @@ from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
 from langford.cores import cores
-from langford.counting import count_tasks, plan
 from langford.devices import CPU, Cuda, Device, processor_model
 from langford.errors import CheckFailed
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
+from langford.loading import load
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.reference import published
@@ -57,7 +56,8 @@ def examine() -> Iterator[Finding]:
     yield Finding("kernels", State.WORKS, f"{kernel_hash()}: the hash of the code that computes")
     yield examine_device("processor", CPU, f"{processor_model()}, {several(cores(), 'core')}; ")
     yield from _gpus()
-    yield Finding("sqlite", State.WORKS, f"{sqlite3.sqlite_version}, for ledgers on a local disk")
+    yield _of_python("sqlite", "sqlite3", "sqlite_version", "for ledgers on a local disk")
+    yield _of_python("tls", "ssl", "OPENSSL_VERSION", "for task servers and their workers")
     yield _postgres()
     yield _mpi()
     yield _slurm()
@@ -80,12 +80,22 @@ def examine_device(part: str, device: Device, description: str = "") -> Finding:
 
 def _trial(device: Device, method: str) -> str:
     """The method and its seconds without compilation, in words; raises CheckFailed when the count is wrong."""
+    from langford.counting import count_tasks, plan  # numba may not start
+
     count, seconds = count_tasks(plan(TRIAL_PROBLEM, method, TRIAL_DEPTH), [device])
     if count.published != published(TRIAL_PROBLEM):
         raise CheckFailed(
             f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not use this device"
         )
     return f"{method} counts {TRIAL_PROBLEM} right in {seconds:.2g} s"
+
+
+def _of_python(part: str, module: str, version_of: str, use: str) -> Finding:
+    """A part of the standard library, which a Python may have been built without."""
+    try:
+        return Finding(part, State.WORKS, f"{load(f'{module}:{version_of}')}, {use}")
+    except ImportError as error:
+        return Finding(part, State.ABSENT, f"this Python is built without ({error}); {use}: use another Python")
 
 
 def _version(package: str) -> str | None:

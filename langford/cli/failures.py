@@ -7,11 +7,13 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from traceback import walk_tb
 from typing import TextIO
 
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output.terminal import say
 
+COMPILERS = {"numba", "llvmlite"}
 SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 """Error numbers that mean: the process has reached its limit of files, memory or processes."""
 
@@ -29,6 +31,23 @@ def code_of_refusal(error: OSError) -> int:
         say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")
         return ExitCode.BAD_INPUT
     return cannot_print(error)
+
+
+def unusable(error: Exception) -> str | None:
+    """What of this installation of Python keeps the program from starting, and what to do; None: nothing of it."""
+    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] in sys.stdlib_module_names:
+        return (
+            f"this Python has no {error.name} ({sys.executable}): use another one, or install the library that it "
+            "needs and build it again; `langford doctor` lists what is absent"
+        )
+    modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
+    in_numba = any(module.partition(".")[0] in COMPILERS for module in modules)
+    if in_numba and type(error).__module__.partition(".")[0] not in COMPILERS:
+        return (
+            f"numba cannot start ({type(error).__name__}: {error}): unset the variables NUMBA_..., or install it "
+            "again; `langford doctor` shows whether it works"
+        )
+    return None
 
 
 def cannot_print(error: OSError) -> int:

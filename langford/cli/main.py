@@ -15,7 +15,7 @@ import click
 
 from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
-from langford.cli.failures import cannot_print, code_of_refusal, forget
+from langford.cli.failures import cannot_print, code_of_refusal, forget, unusable
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.output.characters import READABLE
 from langford.cli.output.terminal import say
@@ -256,6 +256,12 @@ def _code_of_command() -> int:
         if isinstance(error.__context__, KeyboardInterrupt):  # click could not end the line that has ^C
             return code_of_signal(signal.SIGINT)
         return code_of_refusal(error)
+    except Exception as error:
+        reason = unusable(error)
+        if reason is None:
+            raise
+        say(f"langford: {' '.join(reason.split())}")
+        return ExitCode.BAD_INPUT
 
 
 @cache

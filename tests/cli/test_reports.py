@@ -12,11 +12,22 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
+from sqlalchemy import text
 
 from db.look.sql import QUESTIONS
 from langford.cli.main import cli
 from tests.support.browsers import browser, tab
-from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, TRUE, delivery, finish, forged, new_campaign
+from tests.support.campaigns import (
+    COUNT,
+    HOUR,
+    NAME,
+    TASKS,
+    TRUE,
+    delivery,
+    finish,
+    forged,
+    new_campaign,
+)
 from tests.support.cases import exhaustive
 from tests.support.command_line import Run
 from tests.support.databases import new_ledger
@@ -45,6 +56,29 @@ def folder(finished: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 def call(*arguments: str) -> Any:
     return CliRunner().invoke(cli, list(arguments), standalone_mode=False)
+
+
+@pytest.mark.parametrize("command", [["report"], ["result"], ["verify", "--sample", "1"]])
+def test_a_campaign_that_was_split_in_another_way_is_refused(
+    command: list[str], tmp_path: Path, langford: Run
+) -> None:
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
+        campaign = new_campaign(ledger)
+        finish(campaign, "a")
+        same = "attempt_id, value, residue, evaluated, seconds, provenance, accepted, lot, listed"
+        more = (
+            "INSERT INTO task (campaign_id, task_index, work, state, failures, deaths) "
+            f"SELECT campaign_id, task_index + {TASKS}, work, state, 0, 0 FROM task WHERE task_index < 2",
+            f"INSERT INTO result (campaign_id, task_index, {same}) "
+            f"SELECT campaign_id, task_index + {TASKS}, {same} FROM result WHERE task_index < 2",
+            "UPDATE campaign SET tasks = tasks + 2",
+        )
+        with campaign.database.writing() as connection:
+            for statement in more:
+                connection.execute(text(statement))
+    done = langford(command[0], NAME, *command[1:])
+    assert done.returncode == 2
+    assert f"was split into {TASKS + 2} tasks, this version splits it into {TASKS} tasks" in done.stderr
 
 
 # -- report -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pty
 import subprocess
@@ -283,3 +284,46 @@ def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp
         assert done.returncode == 0, done.stderr
         assert f"{sys.executable} -P -m langford " in done.stdout
         assert f"#SBATCH --chdir={tmp_path}" in done.stdout
+
+
+def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program on a Python that was built without a module."""
+    program = f"import sys; sys.modules[{module!r}] = None; from langford.cli.start import main; main()"
+    return subprocess.run(
+        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+@pytest.mark.parametrize(
+    ("module", "part", "command"), [("_sqlite3", "sqlite", "status"), ("_ssl", "tls", "serve")]
+)
+def test_a_python_without_a_part_is_named(module: str, part: str, command: str) -> None:
+    refused = without(module, command, "x")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    [said] = refused.stderr.splitlines()
+    assert said.startswith(f"langford: this Python has no {module} ({sys.executable}): use another one")
+    found = {each["part"]: each for each in json.loads(without(module, "doctor", "--json").stdout)}
+    assert found[part]["state"] == "absent"
+    assert found["processor"]["state"] == "works"
+
+
+def test_a_numba_that_does_not_start_is_named(tmp_path: Path) -> None:
+    environment = {**ENVIRONMENT, "NUMBA_CACHE_LOCATOR_CLASSES": "Bogus"}
+    done = [
+        subprocess.run(
+            [*COMMAND, *command],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+        for command in (["count", "8"], ["run", "langford", "8"], ["doctor", "--json"])
+    ]
+    for refused in done[:2]:
+        [said] = refused.stderr.splitlines()
+        assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
+        assert (refused.returncode, refused.stdout) == (2, "")
+    [processor] = [each for each in json.loads(done[2].stdout) if each["part"] == "processor"]
+    assert processor["state"] == "broken"

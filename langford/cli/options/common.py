@@ -38,6 +38,8 @@ METHOD_NAMES = click.Choice(list(METHODS))
 
 def token_of(file: Path | None) -> str:
     """The token for a task server: the file's content, or LANGFORD_TOKEN; raises BadInput."""
+    if file and (file.is_dir() or file.is_char_device() or file.is_block_device()):
+        raise BadInput(f"{file} is no file: give --token-file the file that `langford token NAME --out` wrote")
     if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise BadInput(
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
