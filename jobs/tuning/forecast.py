@@ -26,6 +26,8 @@ ENOUGH_SECONDS = 0.1
 """A task that takes this time on a GPU shows the speed of larger ones."""
 TIMES = 3
 """How often such a task is timed; the shortest time is what it takes while nothing else uses the GPU."""
+GROWTH_ERROR = 1.1
+"""The time of a search grows by another factor from n to n + 1 than in the benchmarks: by up to a tenth."""
 MOST_SECONDS = 10.0
 """Seconds after which a task is not timed again: those of a record take that long, and a forecast is awaited."""
 
@@ -46,6 +48,13 @@ def pace_on(key: PlanKey, devices: Sequence[Device]) -> float | None:
     if not devices[0].on_cores:
         return None
     return core_seconds(key.problem, METHODS[key.method]) / float(plan_of(key).work.sum())
+
+
+def spread(problem: Problem, method: Method) -> float:
+    """The factor by which a forecast may be wrong either way: that of a search grows with each further colour."""
+    start = method.speeds.forecast(problem.copies)
+    further = max(0, problem.n - start.probe)
+    return GROWTH_ERROR**further if start.growth is not None else 1.0
 
 
 def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:

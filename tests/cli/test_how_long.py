@@ -239,3 +239,10 @@ def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.Mon
 )
 def test_many_years_are_words(years: float, words: str) -> None:
     assert long_duration(years * YEAR_SECONDS) == words
+
+
+def test_a_search_far_beyond_the_benchmarks_has_a_range() -> None:
+    shown = call("run", "26", "--copies", "3", "--dry-run").output
+    [time] = [line for line in shown.splitlines() if line.startswith("  time ")]
+    assert re.search(r"\d+ (d|days|years) to \d+ years on ", time)
+    assert "about" not in time

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from db.errors import NoLedger
 from db.store.database import without_password
+from jobs.tuning.forecast import spread
 from langford.cli.output import display
 from langford.cli.output.dry_run import DryRun
 from langford.cli.output.how_long import seconds_on
@@ -57,6 +58,7 @@ def planned(
         seconds_on(key.problem, METHODS[key.method], chosen_devices) * share,
         chosen_devices,
         place_of(ledger, address),
+        spread(key.problem, METHODS[key.method]),
     )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 
 import click
 
+from jobs.tuning.forecast import spread
 from langford.cli.campaigns.resuming import existing, name_others, planned
 from langford.cli.campaigns.running import (
     conclude,
@@ -125,5 +126,5 @@ def run(
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason:
             display.say(f"{what}, {new.reason}")
-        say_how_long(what, expected, new.problem, here)
+        say_how_long(what, expected, new.problem, here, spread=spread(new.problem, new.method))
         context.exit(worked_off(campaign, expected * len(here) / campaign.work if campaign.work else None))

@@ -6,6 +6,7 @@ from math import isfinite
 
 import click
 
+from jobs.tuning.forecast import spread
 from langford.cli.options.common import (
     anyway_option,
     chosen_cores,
@@ -78,6 +79,7 @@ def count(
         problem,
         chosen_devices,
         why=choice.reason,
+        spread=spread(problem, method),
         shorter=lambda: (
             f"`langford run` does the same and survives interruption; {advice(problem, expected, chosen_devices)}"
         ),

@@ -33,6 +33,7 @@ class DryRun:
         seconds: expected on all devices; 0: moments.
         devices: that would compute at the same time.
         ledger: where the results would be kept, in words; empty: nowhere.
+        spread: the factor by which the seconds may be wrong.
     """
 
     what: str
@@ -40,6 +41,7 @@ class DryRun:
     seconds: float
     devices: Sequence[Device]
     ledger: str = ""
+    spread: float = 1.0
 
     @property
     def memory_bytes(self) -> float:
@@ -67,7 +69,7 @@ class DryRun:
         return [
             self.what,
             *([] if self.tasks is None else [f"  tasks    {self.tasks:,}{each}"]),
-            f"  time     {length(self.seconds, self.devices) if self.seconds else 'moments'}",
+            f"  time     {length(self.seconds, self.devices, self.spread) if self.seconds else 'moments'}",
             f"  memory   {_bytes(self.memory_bytes)}{gpu}",
             f"  where    {self.where}",
             "  nothing was changed: this was a dry run",

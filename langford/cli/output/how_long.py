@@ -15,6 +15,7 @@ from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
+SPREAD_WORTH_SAYING = 1.5
 SECONDS_WORTH_A_QUESTION = 3600.0
 LONGEST_SECONDS = float(YEAR_SECONDS)
 """Seconds after which nothing starts without --anyway."""
@@ -49,6 +50,7 @@ def say_how_long(
     devices: Sequence[Device],
     why: str = "",
     shorter: Callable[[], str] | None = None,
+    spread: float = 1.0,
 ) -> None:
     """Say how long a computation takes that is about to begin, where that is long, and what would make it shorter.
 
@@ -59,9 +61,10 @@ def say_how_long(
         devices: compute at the same time.
         why: the method was chosen; empty: not said.
         shorter: returns what would make it shorter, in words; None: the advice for the whole count.
+        spread: the factor by which the seconds may be wrong.
     """
     if seconds > SECONDS_WORTH_SAYING:
-        say(f"{what}: {length(seconds, devices)}{f' ({why})' if why else ''}")
+        say(f"{what}: {length(seconds, devices, spread)}{f' ({why})' if why else ''}")
     if seconds > SECONDS_WORTH_ADVICE:
         say(shorter() if shorter is not None else advice(problem, seconds, devices))
 
@@ -110,8 +113,14 @@ def long_duration(seconds: float) -> str:
     return duration(seconds)
 
 
-def length(seconds: float, devices: Sequence[Device]) -> str:
-    """How long a count takes, with the devices: "about 46 min on 2 cores"."""
+def length(seconds: float, devices: Sequence[Device], spread: float = 1.0) -> str:
+    """How long a count takes, with the devices: "about 46 min on 2 cores".
+
+    ``spread``: the factor by which that may be wrong; from SPREAD_WORTH_SAYING on both ends are said.
+    """
+    if spread >= SPREAD_WORTH_SAYING:
+        ends = " to ".join(long_duration(seconds * factor) for factor in (1 / spread, spread))
+        return f"{ends} on {several(len(devices), devices[0].unit)}"
     number, unit = len(devices), devices[0].unit
     total, time = long_duration(seconds * number), long_duration(seconds)
     all_of_it = f" ({total.removesuffix(' years')} {unit} years)" if total.endswith(" years") and number > 1 else ""
