@@ -47,29 +47,23 @@ class Campaign(Protocol):
 
     def info(self) -> Description:
         """The campaign and its progress."""
-        ...
 
     def expire_the_dead(self) -> None:
         """End the leases of workers that are known to be dead, which nobody knows of a remote campaign."""
-        ...
 
     def overview(self) -> Overview:
         """Its speed, time left, workers and warnings; its timeline may be left out."""
-        ...
 
     def enrol(self, identity: Identity) -> float | None:
         """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown."""
-        ...
 
     def leave(self, worker_id: str, ending: Ending) -> None:
         """Record how the work of a worker ended."""
-        ...
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
         """Lease tasks, see :meth:`db.Campaign.lease`; raises UnknownWorker."""
-        ...
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
@@ -78,24 +72,18 @@ class Campaign(Protocol):
 
         ``steps``: the number of steps that some attempts have done, by attempt.
         """
-        ...
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished."""
-        ...
 
     def fail(self, credential: Credential, reason: str) -> bool:
         """Record that the task itself failed; returns whether it was set aside."""
-        ...
 
     def die(self, credential: Credential, reason: str) -> bool:
         """Record that the process that evaluated a task died; returns whether the task was set aside."""
-        ...
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Deliver results; returns what became of each.  Raises RequestRefused."""
-        ...
 
     def close(self) -> None:
         """Close the connection."""
-        ...

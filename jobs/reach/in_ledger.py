@@ -55,7 +55,6 @@ class InLedger:
         self._calls = None if console is None else Calls(console, clock=clock)
 
     def info(self) -> Description:
-        """The campaign and its progress."""
         return self._ask(lambda: self.described(self.campaign.standing()))
 
     def described(self, standing: Standing) -> Description:
@@ -65,8 +64,6 @@ class InLedger:
         return Description.of(*address, known.tasks, known.work, standing, kernel_hash())
 
     def expire_the_dead(self) -> None:
-        """End the leases of processes of this host that no longer exist."""
-
         def expire() -> None:
             for holder in self.campaign.lease_holders():
                 if is_dead(holder.host, holder.process):
@@ -79,8 +76,6 @@ class InLedger:
         return self._ask(lambda: self.campaign.overview(timeline=False))
 
     def enrol(self, identity: Identity) -> float | None:
-        """Register a worker; returns the pace of others like it."""
-
         def enrol() -> float | None:
             self._ledger.enrol(*identity.enrolment, self._token, identity.equipment)
             return self.campaign.pace(identity.device_kind)
@@ -88,37 +83,30 @@ class InLedger:
         return self._ask(enrol)
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        """Record how the work of a worker ended."""
         self._ask(lambda: self._ledger.leave(worker_id, ending, self._token))
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
-        """Lease tasks."""
         return self._ask(lambda: self.campaign.lease(worker_id, count, seconds, held, self._token, copies))
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
-        """Move deadlines."""
         renewed = list(credentials)
         return self._ask(lambda: self.campaign.renew(renewed, seconds, steps))
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
-        """Give tasks back unfinished."""
         given_back = list(credentials)
         self._ask(lambda: self.campaign.release(given_back, outcome, note))
 
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Record a failure."""
         return self._ask(lambda: self.campaign.fail(credential, reason))
 
     def die(self, credential: Credential, reason: str) -> bool:
-        """Record a death."""
         return self._ask(lambda: self.campaign.die(credential, reason))
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Commit results, all in one transaction."""
         return self._ask(lambda: self.campaign.deliver(deliveries))
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
 
 from msgspec import Struct
@@ -28,6 +28,9 @@ from jobs.reach.requests import ServerAway as ServerAway
 from jobs.reach.requests import ServerRefuses as ServerRefuses
 from jobs.reach.wire import Description
 from langford.errors import BadInput
+
+if TYPE_CHECKING:
+    from httpx import BaseTransport
 
 LONGEST_REASON = 1_000
 """Characters of a reason or a note that are sent."""
@@ -56,6 +59,7 @@ class RemoteCampaign:
         insecure: bool = False,
         console: Console = SILENT,
         clock: Clock = SYSTEM,
+        transport: BaseTransport | None = None,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises BadInput.
 
@@ -66,6 +70,7 @@ class RemoteCampaign:
             insecure: whether the token may be sent to another machine without encryption.
             console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes, and dates what is delivered.
+            transport: carries the requests; None: the network does.
         """
         parts = split(url)
         self.name = parts.path.strip("/")
@@ -73,15 +78,13 @@ class RemoteCampaign:
         if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
             raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
-        self._requests = Requests(parts, token, certificate, insecure, console, clock)
+        self._requests = Requests(parts, token, certificate, insecure, console, clock, transport)
         self._clock = clock
 
     def close(self) -> None:
-        """Close the connection."""
         self._requests.close()
 
     def info(self) -> Description:
-        """The campaign and its progress."""
         info = self._requests.get(Description, self._address)
         with understood(self._address):
             assert info.key  # it can be read
@@ -97,29 +100,18 @@ class RemoteCampaign:
         """Nothing: whether a worker of another machine lives is not known here."""
 
     def overview(self) -> Overview:
-        """The overview of the campaign."""
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
-        """Register this worker; returns the pace of others like it, see Campaign.pace."""
         return self._post(wire.Pace, "/workers", identity).pace
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        """Report how the work of this worker ended; raises NotEnrolled."""
         self._post(wire.Done, "/departures", wire.Departure(worker=worker_id, ending=ending))
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
-        """Lease up to ``count`` tasks of the campaign that was seen first; raises NotEnrolled.
-
-        Args:
-            worker_id: the worker.
-            count: how many tasks at most.
-            seconds: until the deadline.
-            held: all attempts that the worker has; the server takes back all others of this worker.
-            copies: up to how many tasks that others hold are leased when none is ready.
-        """
+        """Lease tasks of the campaign that was seen first; raises NotEnrolled."""
         request = wire.LeaseRequest(
             campaign=self.uuid or self.info().campaign,
             worker=worker_id,
@@ -133,10 +125,6 @@ class RemoteCampaign:
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
-        """Move deadlines to ``seconds`` from now; returns the attempts that still run.
-
-        ``steps``: the number of steps that some attempts have done, by attempt.
-        """
         running: set[int] = set()
         for attempts in _parts(credentials):
             made = [(shown.attempt, steps[shown.attempt]) for shown in attempts if shown.attempt in steps]
@@ -145,17 +133,14 @@ class RemoteCampaign:
         return running
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
-        """Give tasks back unfinished."""
         for attempts in _parts(credentials):
             request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note or "end"))
             self._post(wire.Done, "/releases", request)
 
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Report that a task failed; returns whether it was set aside."""
         return self._end(credential, "/failures", reason)
 
     def die(self, credential: Credential, reason: str) -> bool:
-        """Report that the process that evaluated a task died; returns whether the task was set aside."""
         return self._end(credential, "/deaths", reason)
 
     def _end(self, credential: Credential, path: str, reason: str) -> bool:
@@ -164,7 +149,6 @@ class RemoteCampaign:
         return self._post(wire.SetAside, path, request).set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Deliver results; returns what became of each, see Campaign.deliver.  Raises RequestRefused."""
         request = wire.Results(deliveries=list(deliveries), now=self._clock.wall())
         answer = self._post(wire.Receipts, "/results", request)
         with understood(self._address):

@@ -25,7 +25,7 @@ from jobs.reach.wire import Failure
 from langford.errors import BadInput, LangfordError
 
 if TYPE_CHECKING:
-    from httpx import Client, Response
+    from httpx import BaseTransport, Client, Response
 
 TIMEOUT_SECONDS = 10.0
 """How long a server may send nothing."""
@@ -72,6 +72,7 @@ class Requests:
         insecure: bool,
         console: Console = SILENT,
         clock: Clock = SYSTEM,
+        transport: BaseTransport | None = None,
     ) -> None:
         """Prepare the requests; nothing is sent yet.  Raises BadInput or NotInstalled.
 
@@ -82,6 +83,7 @@ class Requests:
             insecure: whether the token may be sent to another machine without encryption.
             console: when it asks to stop, the wait for an answer ends.
             clock: measures how long an answer takes.
+            transport: carries the requests; None: the network does.
         """
         try:
             import httpx
@@ -99,6 +101,7 @@ class Requests:
         self._certificate = certificate
         self._client = partial(
             httpx.Client,
+            transport=transport,
             headers=httpx.Headers(
                 {"Authorization": f"Bearer {token}", "Accept-Encoding": "identity", HEADER: str(SPOKEN)}
             ),

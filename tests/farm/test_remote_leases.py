@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
 from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from db import Campaign, Credential, Delivery, Lease, Ledger, Receipt
+from db import Campaign, Lease, Ledger
 from db.errors import WorkerDistrusted
-from db.messages import converted, document
 from db.states import Outcome, Role
 from jobs.farm.api import server
-from jobs.reach.wire import ReceiptFields
-from tests.support.asgi import Client
-from tests.support.campaigns import shown_by
+from jobs.reach.remote import RemoteCampaign, ServerRefuses
+from tests.support.asgi import Bridge
 from tests.support.histories import Histories
 
 
@@ -25,54 +22,42 @@ class ServedCampaign:
 
     def __init__(self, ledger: Ledger, campaign: Campaign) -> None:
         self._ledger, self._campaign = ledger, campaign
-        self._client: Client | None = None
+        self._clients: dict[str, RemoteCampaign] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._campaign, name)
 
     def set_recheck_share(self, share: float) -> None:
         self._campaign.set_recheck_share(share)
-        token = self._campaign.new_token(Role.WORKER)
         self.disconnect()
         application = server.application(self._ledger, [self._campaign.name], server.RateLimit(1e9, 1e9))
-        self._client = Client(application, headers={"Authorization": f"Bearer {token}"})
+        self._bridge, self._token = Bridge(application), self._campaign.new_token(Role.WORKER)
+        worker = self._client(self._token)
+        self.renew, self.fail, self.deliver = worker.renew, worker.fail, worker.deliver
 
     def disconnect(self) -> None:
-        if self._client is not None:
-            self._client.close()
-
-    def _post(self, path: str, token: str | None = None, **fields: Any) -> Any:
-        assert self._client is not None
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
-        answer = self._client.post(f"/campaigns/{self._campaign.name}/{path}", json=fields, headers=headers)
-        if answer.status_code == 403:
-            raise WorkerDistrusted(answer.text)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        if self._clients:
+            self._bridge.close()
+        self._clients = {}
 
     def lease(self, worker: str, count: int, seconds: float, held: None, token: str) -> list[Lease]:
-        known = list(range(10_000))  # what it got before is not forgotten
-        fields = {"campaign": self._campaign.uuid, "worker": worker, "count": count, "held": known, "copies": 0}
-        answer = self._post("leases", token, **fields, seconds=max(0.0, seconds))
-        leases = answer["leases"]
+        known = range(10_000)  # what it got before is not forgotten
+        try:
+            leases = self._client(token).lease(worker, count, max(0.0, seconds), known)
+        except ServerRefuses as error:
+            raise WorkerDistrusted(str(error)) from error
         if seconds < 0:
             time.sleep(0.003)  # over by now
-        return [converted(each, Lease) for each in leases]
+        return leases
 
-    def renew(self, shown: Iterable[Credential], seconds: float) -> set[int]:
-        attempts = [shown_by(each) for each in shown]
-        return set(self._post("renewals", attempts=attempts, seconds=seconds, steps=[])["running"])
+    def release(self, shown: Any, outcome: Outcome = Outcome.RELEASED) -> None:
+        self._client(self._token).release(shown, outcome, "")
 
-    def release(self, shown: Iterable[Credential], outcome: Outcome = Outcome.RELEASED) -> None:
-        attempts = [shown_by(each) for each in shown]
-        self._post("releases", attempts=attempts, outcome=outcome, note="")
-
-    def fail(self, shown: Credential, reason: str) -> bool:
-        return bool(self._post("failures", **shown_by(shown), reason=reason)["set_aside"])
-
-    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        answer = self._post("results", deliveries=[document(each) for each in deliveries], now=0)
-        return [converted(each, ReceiptFields).receipt for each in answer["receipts"]]
+    def _client(self, token: str) -> RemoteCampaign:
+        url = f"http://localhost:1/{self._campaign.name}"
+        if token not in self._clients:
+            self._clients[token] = RemoteCampaign(url, token, transport=self._bridge)
+        return self._clients[token]
 
 
 class RemoteHistories(Histories):

@@ -6,10 +6,8 @@ import logging
 import os
 import re
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 
-import httpx
 import msgspec
 import pytest
 from msgspec.structs import fields
@@ -48,9 +46,7 @@ class Farm:
     def worker(self, version: WireVersion = SPOKEN, *hidden: str) -> RemoteCampaign:
         """The campaign as a worker sees it; ``hidden``: headers that are lost on the way."""
         self._monkeypatch.setattr(requests, "SPOKEN", version)
-        bridge = Bridge(self.application, *hidden)
-        self._monkeypatch.setattr(httpx, "Client", partial(httpx.Client, transport=bridge))
-        return RemoteCampaign(f"http://localhost:1/{NAME}", self.token)
+        return RemoteCampaign(f"http://localhost:1/{NAME}", self.token, transport=Bridge(self.application, *hidden))
 
     def work(self, worker: RemoteCampaign) -> None:
         """Work the campaign off."""
