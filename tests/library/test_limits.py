@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from math import prod
 from operator import attrgetter
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,11 +14,13 @@ from numba import njit
 from langford.arithmetic import limbs, widths
 from langford.arithmetic.limbs import SPREAD_BOUND
 from langford.arithmetic.residue import MODULUS, residue, zero_sum
+from langford.errors import MethodDoesNotApply
 from langford.kernels.cpu import rows
 from langford.kernels.cpu.backtrack import plus
 from langford.kernels.cpu.shifted import BATCH, add_batch
 from langford.methods import METHODS
 from langford.methods.backtracking.order import refusal
+from langford.methods.polyphase import cuda
 from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.plan import PolyphasePlan
@@ -24,13 +28,18 @@ from langford.methods.polyphase.shape import Shape
 from langford.methods.polyphase.tables import UBlock
 from langford.problem import Problem
 
-PROBLEMS = [problem for n in range(8, 36) for problem in (Problem.langford(n), Problem.skolem(n))]
+PROBLEMS = [
+    *(problem for n in range(8, 36) for problem in (Problem.langford(n), Problem.skolem(n))),
+    Problem.langford(25, defect=5),
+]
+"""Products of the last one's odd sums, and of the even sums of L(29), have 63 to 66 bits."""
 
 
 @pytest.mark.parametrize("problem", PROBLEMS, ids=str)
 def test_the_widths_of_the_polyphase_sum_hold_its_largest_point(problem: Problem) -> None:
     """Where all signs are equal each sum is its number of terms."""
     if METHODS["polyphase"].refusal(problem) is not None:
+        assert problem.n > 34
         return
     shape = Shape.of(problem, 16)
     odd = [problem.terms[2 * half + 1] for half in shape.odd]
@@ -50,6 +59,33 @@ def test_the_widths_of_the_polyphase_sum_hold_its_largest_point(problem: Problem
         problem.terms[d] for d in problem.differences if d % 2 == 0
     )
     assert largest << 16 < 2 ** (64 * shape.words - 1)
+
+
+@pytest.mark.parametrize("problem", PROBLEMS, ids=str)
+def test_the_widths_of_the_polyphase_sum_on_a_gpu_hold_its_largest_point(problem: Problem) -> None:
+    plan = PolyphasePlan(METHODS["polyphase"], problem, 0)
+    try:
+        defined: dict[str, Any] = dict(cuda.definitions(plan, cuda.THREADS))
+    except MethodDoesNotApply:
+        assert problem.n > 32
+        return
+    odd = [problem.terms[2 * half + 1] for half in defined["ODD"]]
+    numbers = defined["FACTORS"]
+    factors = [
+        prod(sum_ for sum_, own in zip(odd, numbers, strict=True) if own == factor)
+        for factor in range(numbers[-1] + 1)
+    ]
+    groups = [factors[start:end] for start, end in pairwise(defined["GROUPS"])]
+    assert max(factors) < 2**22
+    assert max(map(len, groups)) <= 2
+    assert max(map(prod, groups)) < 2**31
+    evens = [problem.terms[d] // 2 for d in problem.differences if d % 2 == 0]
+    cells = [prod(evens[k : k + 2]) for k in range(0, len(evens), 2)]
+    left = 1 if defined["SPLIT_PAIR"] < 0 else cells.pop(defined["SPLIT_PAIR"])
+    even, high = prod(cells), ((IMAGES * prod(odd) >> 32) + 2) * left
+    assert even < 2**63 - 2**32
+    assert defined["HIGH_WORDS"] == 3 or (even < 2**62 and high < 2**63)
+    assert defined["HIGH_WORDS"] > 1 or even * high * 2**cuda.TILE_BITS // cuda.THREADS < 2**127
 
 
 def test_room_is_made_for_both_the_pairs_below_and_the_own_one() -> None:
