@@ -23,17 +23,18 @@ class SlurmScheduler:
         answer = self._call("sbatch", "--parsable", content=script)
         if answer.returncode and _is_silence(answer.stderr):
             raise SchedulerSilent(f"sbatch: {answer.stderr.strip()}")
-        job = answer.stdout.partition(";")[0].strip()
-        if answer.returncode or not job.isdecimal():
+        # A site's plugins may write further lines.
+        job = re.search(r"^\s*(\d+)(;\S+)?\s*$", answer.stdout, re.MULTILINE)
+        if answer.returncode or job is None:
             raise SubmissionRefused(f"sbatch refuses the job: {(answer.stderr or answer.stdout).strip()}")
-        return job
+        return job.group(1)
 
     def elements(self, name: str) -> list[Element]:
         """The array elements of this user's jobs of that name, from one call of squeue."""
-        answer = self._call("squeue", "-r", "-h", "-u", _user(), "-n", name, "-o", "%i|%T")
+        answer = self._call("squeue", "-r", "-h", "-u", _user(), "-n", name, "-o", "%i|%T|%r")
         if answer.returncode:
             raise SchedulerSilent(f"squeue: {answer.stderr.strip()}")
-        rows = (line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 1)
+        rows = (line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 2)
         return [Element(*(field.strip() for field in row)) for row in rows]
 
     def largest_array(self) -> int:

@@ -21,6 +21,8 @@ VARIABLES = {
 """What replaces an option of a script, where it is not called like the option."""
 UNWANTED = {"SBATCH_WAIT", "SBATCH_ERROR"}
 """sbatch would return when the job ends; errors would not stand among the logs."""
+OF_JOB, OF_CLUSTER = ("SLURM_", "SLURMD_"), {"SLURM_CLUSTERS", "SLURM_CONF", "SLURM_JWT"}
+"""What describes the job in which this program runs, such as SLURM_CPU_BIND, and is no business of its jobs."""
 WHERE_TO_LOOK = {"SQUEUE_ALL", "SQUEUE_FEDERATION", "SQUEUE_LOCAL"}
 """They add jobs of partitions and clusters that are hidden otherwise."""
 
@@ -35,7 +37,11 @@ def for_sbatch(environment: Mapping[str, str], script: str) -> dict[str, str]:
     options = [word[2:].partition("=")[0] for word in words if word.startswith("--")]
     replacing = {VARIABLES.get(option, f"SBATCH_{option.replace('-', '_').upper()}") for option in options}
     # Jobs inherit all others: also those that are for squeue and scancel do no harm there.
-    return {name: value for name, value in environment.items() if name not in replacing | UNWANTED}
+    return {
+        name: value
+        for name, value in environment.items()
+        if name not in replacing | UNWANTED and (name in OF_CLUSTER or not name.startswith(OF_JOB))
+    }
 
 
 def for_other_commands(environment: Mapping[str, str]) -> dict[str, str]:

@@ -6,7 +6,7 @@ it finds its array elements by the name of their jobs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from db import Standing
@@ -18,7 +18,8 @@ from jobs.reach.patience import Patience
 from langford.words import several
 from slurm.errors import QueueNotKept
 from slurm.names import job_name
-from slurm.scheduler import Scheduler
+from slurm.scheduler import Element, Scheduler
+from slurm.stuck import Stuck, remedy
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
 FRUITLESS_ROUNDS = 5
@@ -53,6 +54,7 @@ class QueueKeeper:
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
+        self._stuck, self._reasons_said = Stuck(), set[str]()
 
     def run(self) -> str | None:
         """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
@@ -82,7 +84,11 @@ class QueueKeeper:
         if not standing.to_do:
             self._scheduler.cancel_pending(name)
             return None
-        present = len(self._scheduler.elements(name))
+        elements = self._scheduler.elements(name)
+        stuck = self._stuck_among(elements)
+        if stuck and stuck == len(elements):
+            return 0  # others would wait for the same
+        present = len(elements) - stuck
         missing = min(self._most, standing.to_do) - present
         if missing <= 0:
             return 0
@@ -101,6 +107,16 @@ class QueueKeeper:
             remaining -= size
             present += size
         return missing
+
+    def _stuck_among(self, elements: Sequence[Element]) -> int:
+        """How many elements can never start; says why, once."""
+        stuck = self._stuck.among(elements)
+        for reason, number in stuck.items():
+            if reason not in self._reasons_said:
+                wait = several(number, "element waits", "elements wait")
+                self._console.say(f"{wait} for {reason}, which may not end by itself: {remedy(reason)}")
+        self._reasons_said = set(stuck)
+        return sum(stuck.values())
 
     def _watch(self, name: str, standing: Standing) -> None:
         """Count the rounds in which elements were missing, and no task changed its state or was evaluated again."""

@@ -20,10 +20,12 @@ class Element:
     Attributes:
         id: its name in the queue system.
         state: its state in the words of the queue system; for SLURM PENDING, RUNNING, COMPLETING, …
+        reason: why it waits, in the words of the queue system; empty: unknown, or it does not wait.
     """
 
     id: str
     state: str
+    reason: str = ""
 
 
 class Scheduler(Protocol):

@@ -18,6 +18,7 @@ from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
 from slurm.lock import held
+from slurm.stuck import PATIENT_ROUNDS
 from tests.support.campaigns import KEY
 from tests.support.consoles import KeptConsole
 
@@ -195,6 +196,27 @@ def test_missing_elements_are_submitted() -> None:
     assert cluster.sizes == [256, 6]
 
 
+@pytest.mark.parametrize("running", [0, 3])
+def test_elements_that_can_never_start_are_named_and_replaced(running: int) -> None:
+    """They are not, where no other one runs: replacements would not start either."""
+    console = KeptConsole()
+
+    class Held(Cluster):
+        def elements(self, name: str) -> list[Element]:
+            held = [Element(f"9_{number}", "PENDING", "JobHeldUser") for number in range(5)]
+            busy = [Element(f"8_{number}", "PENDING", "Resources") for number in range(running)]
+            return [*super().elements(name), *held, *busy]
+
+    cluster = Held()
+    asked = Asked(lambda: Standing({"ready": 9}, {}))
+    keeper = QueueKeeper(cluster, asked, script, 5 + running, seconds=0, console=console)
+    assert [keeper.top_up() for _ in range(PATIENT_ROUNDS - 1)] == [0] * (PATIENT_ROUNDS - 1)
+    assert keeper.top_up() == (5 if running else 0)
+    assert keeper.top_up() == 0
+    [said] = [words for words in console.said if "JobHeldUser" in words]
+    assert said.startswith("5 elements wait for JobHeldUser, which may not end by itself: release them")
+
+
 def test_a_keeper_adopts_what_it_finds() -> None:
     cluster = Cluster()
     cluster.present = 200
@@ -333,13 +355,16 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 def test_commands_answer_with_their_exit_codes(command: Command) -> None:
     with pytest.raises(NotInstalled, match="no squeue here"):
         SlurmScheduler().elements("name")
-    command("squeue", "echo '7_[0-3]|PENDING'; echo '8_1|COMPLETING'; echo noise")
-    assert SlurmScheduler().elements("name") == [Element("7_[0-3]", "PENDING"), Element("8_1", "COMPLETING")]
+    command("squeue", "echo '7_[0-3]|PENDING|PartitionDown'; echo '8_1|COMPLETING|None'; echo noise")
+    waits = Element("7_[0-3]", "PENDING", "PartitionDown")
+    assert SlurmScheduler().elements("name") == [waits, Element("8_1", "COMPLETING", "None")]
     command("squeue", "echo 'Unable to contact slurm controller' >&2; exit 1")
     with pytest.raises(SchedulerSilent):
         SlurmScheduler().elements("name")
     command("sbatch", "echo '12;far'")
     assert SlurmScheduler().submit("#!/bin/bash\n") == "12"
+    command("sbatch", "echo 'sbatch: 3 hours are charged'; echo 13; echo 'have a nice day'")
+    assert SlurmScheduler().submit("#!/bin/bash\n") == "13"
     command("sbatch", "echo 'Invalid partition name' >&2; exit 1")
     with pytest.raises(SubmissionRefused, match="Invalid partition"):
         SlurmScheduler().submit("#!/bin/bash\n")
@@ -355,6 +380,7 @@ HARMLESS = {
     "SBATCH_MEM_PER_NODE": "2G",
     "SBATCH_EXPORT": "ALL",
     "SLURM_CLUSTERS": "far",
+    "SLURM_CONF": "/etc/slurm.conf",
     "SQUEUE_ALL": "1",
     "LANGFORD_TOKEN": "t",
 }
@@ -369,6 +395,9 @@ HARMFUL = {
     "SBATCH_NO_REQUEUE": "1",
     "SBATCH_WAIT": "1",
     "SBATCH_PARTITION": "another",  # than the script's
+    "SLURM_CPU_BIND": "quiet,mask_cpu:0x1",  # of the job in which the keeper runs
+    "SLURM_NTASKS": "64",
+    "SLURM_MEM_PER_NODE": "100",
 }
 FILTERS = {
     "SQUEUE_FORMAT": "%j",
