@@ -67,6 +67,10 @@ class Delivery(Credential, frozen=True):
         """The same by the clock of this machine, when the clock of the worker is ``ahead`` seconds ahead of it."""
         return self if self.began is None else replace(self, began=self.began - ahead)
 
+    def lasting(self, longest: float) -> Self:
+        """The same with at most this computing time."""
+        return self if self.seconds <= longest else replace(self, seconds=longest)
+
 
 @dataclass(frozen=True)
 class Receipt:

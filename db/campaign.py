@@ -31,7 +31,7 @@ from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, merging, questioned, waiting
-from db.work import computations, lifecycle, tokens, turns
+from db.work import accounts, computations, lifecycle, tokens, turns
 from langford.methods import Plan, PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -157,18 +157,27 @@ class Campaign(LeasedTasks):
     # -- results --------------------------------------------------------------------------
 
     @retried
-    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
+    def deliver(self, deliveries: Sequence[Delivery], token: str = "") -> list[Receipt]:
         """Take results, all in one transaction; at most one result per task is accepted.
 
         - The first result of a task is accepted, even after its lease has expired.
         - A further result confirms the accepted one or conflicts with it (:mod:`db.trust.witnesses`).
         - A result that fails the checks of the plan is refused, and counts as a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
+
+        ``token``: the token that the worker shows to a task server, whose account they are entered in.
         """
-        with suppress(acceptance.Overtaken), self.writing() as transaction:
-            return acceptance.accept(transaction, self.plan, deliveries)
+        with suppress(acceptance.Overtaken):
+            return self._accept(deliveries, token, one_at_a_time=False)
+        return self._accept(deliveries, token, one_at_a_time=True)
+
+    def _accept(self, deliveries: Sequence[Delivery], token: str, one_at_a_time: bool) -> list[Receipt]:
+        shown = tokens.digest(token)
         with self.writing() as transaction:
-            return acceptance.accept(transaction, self.plan, deliveries, one_at_a_time=True)
+            account = accounts.of_token(transaction, self.record, shown)
+            receipts = acceptance.accept(transaction, self.plan, deliveries, one_at_a_time, account)
+            accounts.delivered(transaction, shown, receipts)
+        return receipts
 
     def export(self) -> Export:
         """All accepted results, including those in doubt."""
@@ -339,12 +348,12 @@ class Campaign(LeasedTasks):
             return tokens.listed(transaction)
 
     def revoke_token(self, token_id: int) -> bool:
-        """Delete the token with this number; returns whether it existed."""
+        """Delete the token with this number and end its leases; returns whether it existed."""
         with self.writing() as transaction:
             return tokens.revoke_token(transaction, token_id)
 
     def revoke_tokens(self) -> int:
-        """Delete all tokens of the campaign; returns how many there were."""
+        """Delete all tokens of the campaign and end their leases; returns how many there were."""
         with self.writing() as transaction:
             return tokens.revoke_tokens(transaction)
 

@@ -86,6 +86,10 @@ class TooManyWorkers(LedgerError):
     """A token has as many workers as one may have."""
 
 
+class TooManyLeases(LedgerError):
+    """The workers of a token hold as many tasks as they may, or had too many leases without a result."""
+
+
 class UnknownWorker(LedgerError):
     """A worker that is not enrolled asks for tasks: the ledger is another one, or was restored from a backup."""
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from math import inf
 
 from db.attempts import Credential, Lease
 from db.records import NO_STEPS, CampaignRecord, LeaseHolder
 from db.states import Outcome
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
-from db.trust import rechecks
-from db.work import deaths, leases, nonces, presence, queries, tokens, transitions
+from db.trust import complaints, rechecks
+from db.work import accounts, leases, nonces, presence, queries, tokens, transitions
 
 CLOCK_SECONDS = 60.0
-"""Time between two checks whether the database's clock was ahead and was set back."""
+"""Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
 
 
 class LeasedTasks:
@@ -29,6 +30,8 @@ class LeasedTasks:
         self.database, self.record = database, record
         self._next_look_at_clock = 0.0
         self._presence = presence.Presence(database.now)
+        # By the digest of a token: until when it is valid, and the seconds.
+        self._longest: dict[str, tuple[float, float]] = {}
 
     @property
     def campaign_id(self) -> int:
@@ -63,18 +66,19 @@ class LeasedTasks:
 
         Rechecks of other voters' results come first, then ready tasks by decreasing work, then copies of tasks that
         other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases return to
-        the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
+        the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted, and TooManyLeases when the account of the
+        token (:mod:`db.work.accounts`) allows none.
 
         Args:
             worker_id: the worker, which is enrolled.
             count: maximum number of leases.
-            seconds: time until the deadline.
+            seconds: time until the deadline; with a token at most what the tasks warrant.
             held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
                 was lost, and are released at once.  None: they stay.
             token: the token that the worker shows to a task server; "" when it opens the ledger itself.
             copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
-        nonce = nonces.fresh()
+        nonce, shown = nonces.fresh(), tokens.digest(token)
         with self.writing() as transaction:
             if self.database.now() >= self._next_look_at_clock:
                 leases.cut(transaction.connection)
@@ -86,29 +90,65 @@ class LeasedTasks:
                 if lost:
                     note = "its worker does not know of it"
                     transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            again = rechecks.claim(transaction, worker_id, nonce, count, seconds, tokens.digest(token))
-            left = count - len(again)
-            granted = [*again, *leases.claim(transaction, worker_id, nonce, left, seconds)]
+            account = accounts.of_token(transaction, self.record, shown)
+            allowed = count if account is None else account.allowed(count)
+            seconds = self._warranted(transaction, shown, seconds)
+            granted = rechecks.claim(transaction, worker_id, nonce, allowed, seconds, shown)
+            granted += leases.claim(transaction, worker_id, nonce, allowed - len(granted), seconds)
             if not granted:
-                deaths.set_aside(transaction)
-            left = min(count, copies) - len(granted)
-            granted += leases.copy(transaction, worker_id, nonce, left, seconds)
+                complaints.judge_again(transaction)
+            left = min(allowed, copies) - len(granted)
+            granted += leases.copy(transaction, worker_id, nonce, left, seconds, shown)
             self._presence.note(transaction.connection, [worker_id])
+            accounts.granted(transaction, shown, account, len(granted))
+        if account is not None and not allowed:
+            raise account.refusal
         return granted
+
+    def _warranted(self, transaction: Transaction, token: str, seconds: float) -> float:
+        """At most what the tasks warrant for the lease of a token (its digest); any time without one."""
+        if not token or seconds <= leases.LEAST_SECONDS:
+            return seconds
+        until, longest = self._longest.get(token, (0.0, 0.0))
+        if self.database.now() >= until:
+            longest = leases.warranted(transaction, token)
+            self._longest[token] = self.database.now() + CLOCK_SECONDS, longest
+        return min(seconds, longest)
 
     @retried
     def renew(
-        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+        self,
+        credentials: Collection[Credential],
+        seconds: float,
+        steps: Mapping[int, int] = NO_STEPS,
+        token: str = "",
     ) -> set[int]:
         """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
         An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
-        the same: a late result is accepted.  ``steps``: steps that were made in some of the attempts.
+        the same: a late result is accepted.
+
+        Args:
+            credentials: the attempts.
+            seconds: time until the deadline.
+            steps: steps that were made in some of the attempts.
+            token: see :meth:`lease`; then the deadline of an attempt that is older than the tasks warrant is moved
+                only if it has made more steps than at the last renewal.
         """
+        shown = tokens.digest(token)
         with self.writing() as transaction:
             attempts = queries.shown(transaction, credentials)
             self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
-            return leases.renew(transaction, list(attempts), seconds, steps)
+            resting = {
+                attempt: row.age
+                for attempt, row in attempts.items()
+                if steps.get(attempt, -1) <= (-1 if row.steps is None else row.steps)
+            }
+            oldest = max(resting.values(), default=0.0)
+            age = self._warranted(transaction, shown, oldest)
+            extended = [attempt for attempt in attempts if resting.get(attempt, 0.0) <= age]
+            seconds = self._warranted(transaction, shown, seconds)
+            return leases.renew(transaction, list(attempts), extended, seconds, steps)
 
     @retried
     def release(
@@ -143,14 +183,20 @@ class LeasedTasks:
         """Record that the process that evaluated a task died; returns whether the task was set aside."""
         with self.writing() as transaction:
             tasks = queries.tasks_of(transaction, [credential])
-            return any(deaths.die(transaction, attempt, index, reason) for attempt, index in tasks.items())
+            return any(
+                complaints.complain(transaction, attempt, index, Outcome.DIED, reason)
+                for attempt, index in tasks.items()
+            )
 
     @retried
     def fail(self, credential: Credential, reason: str) -> bool:
         """Record that the task itself failed; returns whether it was set aside, after too many failures."""
         with self.writing() as transaction:
             tasks = queries.tasks_of(transaction, [credential])
-            return any(transitions.fail(transaction, attempt, index, reason) for attempt, index in tasks.items())
+            return any(
+                complaints.complain(transaction, attempt, index, Outcome.FAILED, reason)
+                for attempt, index in tasks.items()
+            )
 
     @retried
     def reopen(self) -> int:
@@ -158,15 +204,25 @@ class LeasedTasks:
         with self.writing() as transaction:
             return transitions.reopen(transaction)
 
-    def pace(self, device_kind: str) -> float | None:
-        """Seconds per unit of work of the slowest of the last results of a kind of device; None: there are none."""
+    def pace(self, device_kind: str, token: str = "") -> float | None:
+        """Seconds per unit of work at the slowest of the last results of a kind of device, see
+        :func:`db.work.leases.pace`; ``token``: see :meth:`lease`."""
         with self.reading() as transaction:
-            return leases.pace(transaction, device_kind)
+            return leases.pace(transaction, device_kind, tokens.digest(token))
 
-    def is_worked_at(self) -> bool:
-        """Whether a lease of the campaign is running that is not overdue."""
+    def patience(self) -> float:
+        """For how many seconds the leases that are not overdue explain that no result arrives.
+
+        Those of workers that open the ledger do so for ever, those with tokens as long as the tasks warrant.
+        """
         with self.reading() as transaction:
-            return queries.is_worked_at(transaction)
+            shown = queries.tokens_in_time(transaction)
+            return max((leases.warranted(transaction, token) if token else inf for token in shown), default=0.0)
+
+    def holders_in_words(self) -> str:
+        """Who holds leases of the campaign, and how many; "" if nobody does."""
+        with self.reading() as transaction:
+            return queries.holders_in_words(transaction)
 
     def lease_holders(self) -> list[LeaseHolder]:
         """The workers that hold leases of the campaign."""

@@ -79,6 +79,7 @@ class AttemptRecord:
         index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
         granted: when its lease began, in seconds since 1970.
+        age: seconds since then.
         voter_id: the voter that is responsible for its result.
         share: share of the results of its campaign that another voter evaluates again.
         accepted: (value as decimal text, attempt) of the accepted result of the task; None: there is none.
@@ -87,6 +88,7 @@ class AttemptRecord:
     index: int
     nonce: str | None
     granted: float
+    age: float
     voter_id: int
     share: float
     accepted: tuple[str, int] | None

@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 
 FAILURES_BEFORE_SET_ASIDE = 3
-"""Failures of a task itself after which it is set aside.  Preemption and expiry do not count."""
-DEATHS_BEFORE_SET_ASIDE = 3
-"""Processes that may die while they evaluate a task before it is set aside, see :mod:`db.work.deaths`."""
+"""Attempts that fail, or end their process, after which a task may be set aside, see :mod:`db.trust.complaints`.
+Preemption and expiry do not count."""
 
 
 class TaskState(StrEnum):
@@ -31,6 +30,9 @@ class Outcome(StrEnum):
     DIED = "died"
     SUPERSEDED = "superseded"
 
+
+COMPLAINTS = (Outcome.FAILED, Outcome.DIED)
+"""The outcomes of attempts that say something about their task."""
 
 TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
     TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE, TaskState.SET_ASIDE}),

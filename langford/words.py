@@ -131,8 +131,13 @@ def instant(seconds: float | None) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time in the time zone of this machine, from seconds since 1970, to the minute."""
-    return f"{datetime.fromtimestamp(seconds).astimezone():%Y-%m-%d %H:%M}"
+    """A time in the time zone of this machine, from seconds since 1970, to the minute, cut as by :func:`instant`.
+
+    >>> clock(1e30)[:7]
+    '9999-12'
+    """
+    latest = LATEST_SECONDS - 2 * DAY_SECONDS  # in every time zone of this year
+    return f"{datetime.fromtimestamp(min(seconds, latest)).astimezone():%Y-%m-%d %H:%M}"
 
 
 def _whole(value: float) -> int:

@@ -95,6 +95,8 @@ class Task(Base):
         state: a value of :class:`db.states.TaskState`.
         failures: how often the task itself failed.
         deaths: how often the process that evaluated it died.
+        retried: the last attempt before an operator made it ready again: failures and deaths up to it no longer
+            count.
     """
 
     __tablename__ = "task"
@@ -105,6 +107,7 @@ class Task(Base):
     state: Mapped[str] = mapped_column(String(12), default=TaskState.READY)
     failures: Mapped[int] = mapped_column(default=0)
     deaths: Mapped[int] = mapped_column(default=0, server_default="0")
+    retried: Mapped[int] = mapped_column(default=0, server_default="0")
 
 
 class Voter(Base):
@@ -330,6 +333,11 @@ class Token(Base):
         created: when.
         expires: when it expires; None: never.
         label: its purpose, in the operator's words.
+        leases: its account, see :mod:`db.work.accounts`: leases that were not paid for by results or time.
+        held: leases that run: as many as at the last count, and those granted since.
+        room: how many leases may run at once, besides those that its results allow; by the last count.
+        results: how many results its workers delivered.
+        counted: when its leases were last counted; None: never.
     """
 
     __tablename__ = "token"
@@ -340,6 +348,11 @@ class Token(Base):
     created: Mapped[float] = mapped_column(Float(53))
     expires: Mapped[float | None] = mapped_column(Float(53))
     label: Mapped[str] = mapped_column(String(100), default="")
+    leases: Mapped[float] = mapped_column(Float(53), default=0.0, server_default="0")
+    held: Mapped[int] = mapped_column(default=0, server_default="0")
+    room: Mapped[int] = mapped_column(default=0, server_default="0")
+    results: Mapped[int] = mapped_column(default=0, server_default="0")
+    counted: Mapped[float | None] = mapped_column(Float(53))
 
 
 class Notice(Base):

@@ -13,7 +13,7 @@ from db.schema import creation, reach
 from db.store import connections
 from langford.loading import load
 
-SCHEMA = "0012"
+SCHEMA = "0013"
 """The Alembic revision that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -15,8 +15,9 @@ from db.schema.dialects import Now
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome
 from db.store.transaction import Transaction
-from db.trust import draw, witnesses
+from db.trust import complaints, draw, witnesses
 from db.work import computations, nonces, queries, results, transitions, turns
+from db.work.accounts import Account
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
@@ -25,6 +26,9 @@ from langford.words import several
 NOTHING: Mapping[int, Computation] = MappingProxyType({})
 MOST_VALUES = 2
 """Different values of one attempt that are kept: two contradict each other, more would only fill the ledger."""
+
+SLACK_SECONDS = 3_600.0
+"""How much longer than since its grant a result may claim to have been computed: clocks are set."""
 
 
 class Overtaken(Exception):
@@ -85,11 +89,13 @@ def accept(
     plan: Plan,
     deliveries: Sequence[Delivery],
     one_at_a_time: bool = False,
+    account: Account | None = None,
 ) -> list[Receipt]:
     """Take results; returns what became of each, see :meth:`db.Campaign.deliver`.
 
     Args:
         one_at_a_time: whether to wait for other transactions even if all results seem to be first ones.
+        account: that of the token with which they came; None: there is no limit to refusals that are recorded.
 
     Raises Overtaken, unless ``one_at_a_time``: the transaction must be undone.
     """
@@ -99,6 +105,8 @@ def accept(
         # Votes will be counted.
         turns.one_at_a_time(transaction)
         attempts, one_at_a_time = results.attempts(transaction, attempt_ids), True
+    if account is not None:
+        deliveries = [_plausible(delivery, attempts.get(delivery.attempt)) for delivery in deliveries]
     judged = [_judged(plan, delivery, attempts.get(delivery.attempt)) for delivery in deliveries]
     genuine = [row.delivery for row in judged if row.attempt is not None]
     lots = draw.lots(transaction, genuine, attempts)
@@ -120,7 +128,8 @@ def accept(
 
     testified = witnesses.testimonies(transaction, attempt_ids) if one_at_a_time else {}
     receipts = [row.receipt(accepted) for row in judged]
-    further = _record(transaction, judged, receipts, accepted, testified)
+    most_refusals = len(judged) if account is None else account.spare
+    further = _record(transaction, judged, receipts, accepted, testified, most_refusals)
     results.complete(transaction, [row.delivery for row in first.values()], attempts)
     if further and not one_at_a_time:
         raise Overtaken
@@ -131,6 +140,11 @@ def accept(
         witnesses.testify(transaction, further, lots)
     new = {id(delivery) for delivery in (*(row.delivery for row in first.values()), *further)}
     return [replace(receipt, is_new=id(row.delivery) in new) for row, receipt in zip(judged, receipts, strict=True)]
+
+
+def _plausible(delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
+    """A delivery that claims no more computing time than has passed since its grant, and SLACK_SECONDS."""
+    return delivery.lasting(SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age)))
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:
@@ -151,6 +165,7 @@ def _record(
     receipts: Sequence[Receipt],
     accepted: Mapping[int, tuple[str, int]],
     testified: dict[int, set[str]],
+    most_refusals: int,
 ) -> list[Delivery]:
     """Record what becomes of deliveries; returns those that testify: further results, for which votes are counted.
 
@@ -159,13 +174,16 @@ def _record(
         receipts: what becomes of each of them.
         accepted: the accepted results by task: (value as decimal text, attempt).
         testified: the values that each attempt gave before; those of the deliveries are added.
+        most_refusals: how many refusals are recorded at most: a liar must not fill the ledger.
     """
     further: list[Delivery] = []
     for row, receipt in zip(judged, receipts, strict=True):
         attempt_id = row.delivery.attempt
         if row.fault is not None:
-            transitions.fail(transaction, attempt_id, row.index, row.fault)
-            transitions.record(transaction, EventKind.REFUSED, row.index, attempt_id, row.fault)
+            complaints.complain(transaction, attempt_id, row.index, Outcome.FAILED, row.fault)
+            if most_refusals > 0:
+                transitions.record(transaction, EventKind.REFUSED, row.index, attempt_id, row.fault)
+            most_refusals -= 1
         elif receipt.event in (EventKind.CONFIRMED, EventKind.CONFLICT):
             said = testified.setdefault(attempt_id, set())
             accepted_value, accepted_id = accepted[row.index]
@@ -176,7 +194,7 @@ def _record(
                 transitions.record(transaction, receipt.event, row.index, attempt_id, receipt.detail)
                 further.append(row.delivery)
     forged = [row.delivery.attempt for row in judged if row.attempt is None]
-    if forged:
+    if forged and most_refusals > 0:
         # One event for all of them: a stranger must not fill the ledger.
         detail = f"{several(len(forged), 'result')} without the nonce of an attempt (first: attempt {forged[0]})"
         transitions.record(transaction, EventKind.REFUSED, None, None, detail)

@@ -22,7 +22,7 @@ from sqlalchemy import (
 
 from db.attempts import Delivery
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Voter, Witness, Worker
+from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker
 from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
@@ -160,6 +160,7 @@ def _newly_valid(
 
 _OF_TOKEN = Voter.token == bindparam("shown"), Voter.distrusted.is_(None)
 _BEGIN_ANEW = update(Voter).where(*_OF_TOKEN).values(valid=0)
+_EARN_ANEW = update(Token).where(Token.digest == bindparam("shown")).values(results=0)
 _DRAW_ALL = (
     update(Result)
     .where(
@@ -192,6 +193,7 @@ def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple
     if voter.token:
         transaction.connection.execute(_BEGIN_ANEW, {"shown": voter.token})
         transaction.connection.execute(_DRAW_ALL, {"shown": voter.token})
+        transaction.connection.execute(_EARN_ANEW, {"shown": voter.token})
     detail = f"voter {voter_id}, host {voter.host}"
     transitions.record(transaction, EventKind.DISTRUSTED, index, None, detail)
     note = "its worker is distrusted"

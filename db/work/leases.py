@@ -6,16 +6,31 @@ only once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from statistics import median_high
 
-from sqlalchemy import ColumnElement, Connection, Integer, String, bindparam, func, select, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Integer,
+    String,
+    and_,
+    bindparam,
+    case,
+    func,
+    or_,
+    select,
+    true,
+    update,
+)
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import Lease
 from db.messages import LONGEST_SECONDS
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Task, Worker
-from db.states import DEATHS_BEFORE_SET_ASIDE, Outcome, TaskState
+from db.schema.models import Attempt, Result, Task, Voter, Worker
+from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import nonces, queries, transitions
 from db.work.transitions import SECONDS
@@ -26,6 +41,12 @@ LAST_ATTEMPTS = 1_000
 """Number of attempts whose results show how fast tasks are evaluated."""
 COPY_SECONDS = 60.0
 """How long a worker must have held a task before another worker may get a copy of it."""
+FEWEST_TOKENS = 3
+"""With fewer tokens, one that lies could decide how long the tasks of another are expected to take."""
+TIMES_EXPECTED = 20.0
+"""A lease from a server lasts up to this multiple of the time that the largest task is expected to take."""
+LEAST_SECONDS, UNKNOWN_SECONDS, MOST_SECONDS = 900.0, 3_600.0, 86_400.0
+"""At least for this time, since a worker may compile kernels first; while nothing is known; and at most."""
 
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
@@ -42,20 +63,29 @@ def _starting_ready(condition: ColumnElement[bool]) -> ReturningInsert[int, int]
     )
 
 
-_HOST = select(Worker.host).where(Worker.id == _WORKER).scalar_subquery()
-_DIED_ON_THIS_HOST = (
-    select(Attempt.id)
+_me, _my_worker = aliased(Voter), aliased(Worker)
+_MY_COMPLAINTS = (
+    select(func.count())
+    .select_from(Attempt)
     .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .join(_my_worker, _my_worker.id == _WORKER)
+    .join(_me, (_me.id == _my_worker.voter_id) & (_me.host == Voter.host) & (_me.token == Voter.token))
     .where(
         Attempt.campaign_id == Task.campaign_id,
         Attempt.task_index == Task.task_index,
-        Attempt.outcome == Outcome.DIED,
-        Worker.host == _HOST,
+        Attempt.outcome.in_(COMPLAINTS),
+        Attempt.id > Task.retried,
     )
     .correlate(Task)
+    .scalar_subquery()
 )
-_START_READY = _starting_ready((Task.deaths == 0) | ~_DIED_ON_THIS_HOST.exists())
-_START_AGAIN = _starting_ready((Task.deaths > 0) & (Task.deaths < DEATHS_BEFORE_SET_ASIDE))
+"""How often attempts by the same host with the same token failed at a task, or died."""
+_MAY_TRY = _MY_COMPLAINTS < FAILURES_BEFORE_SET_ASIDE
+_START_READY = _starting_ready(
+    case((Task.deaths > 0, _MY_COMPLAINTS == 0), (Task.failures > 0, _MAY_TRY), else_=true())
+)
+_START_AGAIN = _starting_ready(and_(Task.deaths > 0, _MAY_TRY))
 _LEASE = (
     update(Task)
     .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"))
@@ -75,7 +105,7 @@ def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[st
 
 
 def claim(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
-    """Lease up to ``count`` ready tasks, largest first; one that killed a process of this host is last, alone."""
+    """Lease up to ``count`` ready tasks, largest first; one that killed a process here is last, alone."""
     if not count:
         return []
     parameters = _granting(worker_id, nonce, count, seconds)
@@ -105,6 +135,37 @@ _START_COPIES = transitions.starting(
     .with_for_update(skip_locked=True, of=Task),
     copied=True,
 )
+# Another statement, for tasks with a copy: of these there are at most about as many as idle devices.
+_HELD_IN_VAIN = (
+    select(Attempt.task_index)
+    .join(Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .where(
+        Attempt.campaign_id == CAMPAIGN,
+        Attempt.ended.is_(None),
+        Attempt.copied,
+        Attempt.deadline > 0,
+        Task.state == TaskState.LEASED,
+    )
+    .group_by(Attempt.task_index)
+    .having(
+        func.min(Attempt.granted) < Now() - COPY_SECONDS,
+        func.sum(case((Voter.token == bindparam("token", type_=String), 1), else_=0)) == 0,
+        or_(
+            and_(func.count(Voter.token.distinct()) == 1, func.min(Voter.token) != ""),
+            and_(func.max(Attempt.granted) < Now() - COPY_SECONDS, func.max(func.coalesce(Attempt.steps, 0)) == 0),
+        ),
+    )
+    .order_by(func.min(Attempt.granted))
+    .limit(bindparam("count", type_=Integer))
+)
+_START_SECOND_COPIES = transitions.starting(
+    select(Task.campaign_id, Task.task_index)
+    .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"), Task.state == TaskState.LEASED)
+    .with_for_update(skip_locked=True, of=Task),
+    copied=True,
+)
 _COPIED = (
     update(Attempt)
     .where(Attempt.campaign_id == CAMPAIGN, among(Attempt.task_index, "tasks"), Attempt.ended.is_(None))
@@ -112,16 +173,26 @@ _COPIED = (
 )
 
 
-def copy(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
+def copy(
+    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str = ""
+) -> list[Lease]:
     """Lease up to ``count`` tasks that other workers hold, those held longest first.
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
-    its two attempts ends without a result.
+    its two attempts ends without a result, or for a worker with another token when both are held with one token, or
+    have made no steps: otherwise whoever holds both would keep the task from all others.
+
+    ``token``: the digest of the worker's token.
     """
     if count <= 0:
         return []
     parameters = _granting(worker_id, nonce, count, seconds)
     attempts = transitions.grant(transaction, _START_COPIES, **parameters)
+    if len(attempts) < count:
+        tasks = transaction.scalars(_HELD_IN_VAIN, token=token, count=count - len(attempts)).all()
+        tasks = [task for task in tasks if task not in attempts]
+        if tasks:
+            attempts |= transitions.grant(transaction, _START_SECOND_COPIES, **parameters, tasks=tasks)
     if not attempts:
         return []
     transaction.execute(_COPIED, tasks=attempts)
@@ -135,12 +206,22 @@ _RENEWED = select(Attempt.id).where(*_RUNNING)
 _NOTE_STEPS = update(Attempt).where(Attempt.id == bindparam("attempt")).values(steps=bindparam("made"))
 
 
-def renew(transaction: Transaction, attempts: list[int], seconds: float, steps: Mapping[int, int]) -> set[int]:
+def renew(
+    transaction: Transaction,
+    attempts: Collection[int],
+    extended: Collection[int],
+    seconds: float,
+    steps: Mapping[int, int],
+) -> set[int]:
     """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run.
 
-    ``steps``: steps that were made in some of them, by attempt.
+    Args:
+        attempts: the attempts.
+        extended: those of them whose deadlines are moved.
+        seconds: from now.
+        steps: steps that were made in some of them, by attempt.
     """
-    transaction.connection.execute(_RENEW, {"attempts": attempts, "seconds": seconds})
+    transaction.connection.execute(_RENEW, {"attempts": extended, "seconds": seconds})
     running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
     notes = [{"attempt": attempt, "made": made} for attempt, made in sorted(steps.items()) if attempt in running]
     if notes:
@@ -162,9 +243,10 @@ def cut(connection: Connection) -> int:
 
 # By their ids alone: otherwise SQLite might read all attempts of the campaign.
 _LAST_RESULTS = (
-    select(Attempt.campaign_id, Worker.device_kind, Result.seconds, Task.work)
+    select(Attempt.campaign_id, Worker.device_kind, Voter.token, Result.seconds, Task.work)
     .select_from(Attempt)
     .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
     .join(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
     .join(Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
     .where(
@@ -176,8 +258,32 @@ _LAST_RESULTS = (
 )
 
 
-def pace(transaction: Transaction, device_kind: str) -> float | None:
-    """Seconds per unit of work of the slowest of the last results of a kind of device; None: there are none."""
-    rows = transaction.connection.execute(_LAST_RESULTS).all()
-    ours = [row for row in rows if (row.campaign_id, row.device_kind) == (transaction.campaign_id, device_kind)]
-    return max((row.seconds / row.work for row in ours), default=None)
+def pace(transaction: Transaction, device_kind: str | None = None, token: str = "") -> float | None:
+    """Seconds per unit of work at the slowest of the last results with a token; None: unknown.
+
+    If it has none, the median of those of other tokens counts, if there are FEWEST_TOKENS: what a single one claims
+    decides nothing for others.
+
+    Args:
+        device_kind: of results on this kind of device; None: on any.
+        token: digest; "" for workers that open the ledger.
+    """
+    slowest: dict[str, float] = {}
+    for row in transaction.connection.execute(_LAST_RESULTS).all():
+        if row.campaign_id == transaction.campaign_id and device_kind in (None, row.device_kind):
+            slowest[row.token] = max(slowest.get(row.token, 0.0), row.seconds / row.work)
+    if token in slowest:
+        return slowest[token]
+    return median_high(slowest.values()) if len(slowest) >= FEWEST_TOKENS else None
+
+
+_LARGEST = select(func.max(Task.work)).where(Task.campaign_id == CAMPAIGN)
+
+
+def warranted(transaction: Transaction, token: str) -> float:
+    """The longest lease of a token (its digest) that the tasks of the campaign warrant, in seconds."""
+    seconds = pace(transaction, token=token)
+    if seconds is None:
+        return UNKNOWN_SECONDS
+    expected = seconds * float(transaction.scalar(_LARGEST) or 0.0)
+    return min(max(LEAST_SECONDS, TIMES_EXPECTED * expected), MOST_SECONDS)

@@ -6,15 +6,20 @@ import threading
 import time
 from collections.abc import Callable, Collection
 
-from sqlalchemy import Connection, String, bindparam, null, select, update
+from sqlalchemy import Connection, String, and_, bindparam, func, null, or_, select, update
 
 from db.schema.dialects import Now
-from db.schema.models import Attempt, Worker
-from db.states import Ending
+from db.schema.models import Attempt, Token, Voter, Worker
+from db.states import Ending, VoterKind
+from db.store.transaction import CAMPAIGN, Transaction
 
 NOTE_SECONDS = 30.0
 """Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""
 MOST_REMEMBERED = 10_000
+ID_LENGTH = 8
+"""Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
+PRESENCE_SECONDS = 600.0
+"""How long a worker counts as present after its last request, unless it ends."""
 
 _WORKER = Worker.id == bindparam("worker", type_=String)
 # A worker whose leases have expired may come back.
@@ -26,6 +31,52 @@ _HOLDS_LEASES = (
 _LOST = (
     update(Worker).where(_WORKER, Worker.ended.is_(None), ~_HOLDS_LEASES).values(ended=Now(), ending=Ending.LOST)
 )
+
+IS_PRESENT = and_(Worker.last_seen > Now() - PRESENCE_SECONDS, Worker.ended.is_(None))
+_AT_CAMPAIGN = or_(
+    Voter.token.in_(select(Token.digest).where(Token.campaign_id == CAMPAIGN)),
+    and_(
+        Voter.token == "",
+        select(Attempt.id)
+        .where(Attempt.worker_id == Worker.id, Attempt.campaign_id == CAMPAIGN)
+        .correlate(Worker)
+        .exists(),
+    ),
+)
+_VOTERS = (
+    select(Voter.host, Voter.token)
+    .join(Worker, Worker.voter_id == Voter.id)
+    .where(IS_PRESENT, Voter.kind == VoterKind.WORKER, Voter.distrusted.is_(None), _AT_CAMPAIGN)
+    .distinct()
+)
+
+
+def voters(transaction: Transaction) -> set[tuple[str, str]]:
+    """(host, token) of the trusted voters that are present at a campaign."""
+    return {(row.host, row.token) for row in transaction.execute(_VOTERS)}
+
+
+_MAY_READ = select(func.has_column_privilege("token", "digest", "SELECT"))
+_TOKENS = select(Token.digest, Token.id, Token.label).where(Token.campaign_id == CAMPAIGN)
+
+
+class Names:
+    """How workers of a campaign are named, with their tokens.
+
+    Attributes:
+        numbers: of the tokens, by digest; none for a role that only reads, which may not see the digests.
+    """
+
+    def __init__(self, transaction: Transaction) -> None:
+        hidden = transaction.dialect == "postgresql" and not transaction.connection.scalar(_MAY_READ)
+        rows = [] if hidden else transaction.execute(_TOKENS).all()
+        self.numbers = {row.digest: row.id for row in rows}
+        self._labels = {row.digest: f" {row.label!r}" if row.label else "" for row in rows}
+
+    def name(self, worker: str, host: str, token: str) -> str:
+        """A worker in words; ``token``: the digest."""
+        named = f", token {self.numbers[token]}{self._labels[token]}" if token in self.numbers else ""
+        return f"{worker[:ID_LENGTH]} on {host}{named}"
 
 
 class Presence:

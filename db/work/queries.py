@@ -5,20 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, select
+from sqlalchemy import Connection, Row, bindparam, func, select
 
 from db.attempts import Credential
 from db.errors import NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Worker
+from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work import nonces
+from db.work import nonces, presence
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
+NAMED = 4
+"""How many workers are named."""
 # Without the secret of the draw, which a role that only reads may not see.
 _CAMPAIGNS = select(*(column for column in Campaign.__table__.columns if column.key != Campaign.secret.key))
 
@@ -102,9 +104,15 @@ def work(transaction: Transaction, tasks: Collection[int]) -> dict[int, float]:
     return {row.task_index: row.work for row in rows}
 
 
-_SHOWN = select(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.nonce, Attempt.worker_id).where(
-    among(Attempt.id, "attempts")
-)
+_SHOWN = select(
+    Attempt.id,
+    Attempt.campaign_id,
+    Attempt.task_index,
+    Attempt.nonce,
+    Attempt.worker_id,
+    Attempt.steps,
+    (Now() - Attempt.granted).label("age"),
+).where(among(Attempt.id, "attempts"))
 
 
 def tasks_of(transaction: Transaction, credentials: Collection[Credential]) -> dict[int, int]:
@@ -113,7 +121,7 @@ def tasks_of(transaction: Transaction, credentials: Collection[Credential]) -> d
 
 
 def shown(transaction: Transaction, credentials: Collection[Credential]) -> dict[int, Row[*tuple[Any, ...]]]:
-    """The rows (id, task, worker) of the attempts whose nonces are shown, as in :func:`tasks_of`."""
+    """The rows (id, task, worker, steps, age) of attempts whose nonces are shown, as in :func:`tasks_of`."""
     rows = transaction.connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
     attempts = {row.id: row for row in rows if row.campaign_id == transaction.campaign_id}
     return {
@@ -136,14 +144,18 @@ def running(transaction: Transaction, worker_id: str) -> set[int]:
     return {row.id for row in rows if row.campaign_id == transaction.campaign_id}
 
 
-_IN_TIME = select(Attempt.id).where(
-    Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None), Attempt.deadline >= Now()
+_IN_TIME = (
+    select(Voter.token)
+    .join(Worker, Worker.voter_id == Voter.id)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None), Attempt.deadline >= Now())
+    .distinct()
 )
 
 
-def is_worked_at(transaction: Transaction) -> bool:
-    """Whether an attempt at the campaign is running that is not overdue."""
-    return transaction.execute(_IN_TIME.limit(1)).first() is not None
+def tokens_in_time(transaction: Transaction) -> set[str]:
+    """The digests of the tokens that hold leases which are not overdue; "" for workers that open the ledger."""
+    return set(transaction.scalars(_IN_TIME))
 
 
 def lease_holders(transaction: Transaction) -> list[LeaseHolder]:
@@ -151,3 +163,24 @@ def lease_holders(transaction: Transaction) -> list[LeaseHolder]:
     holders = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
     rows = transaction.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders)))
     return [LeaseHolder(*row) for row in rows]
+
+
+_HELD = (
+    select(Worker.id, Worker.host, Voter.token, func.count(Attempt.id).label("leases"))
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
+    .group_by(Worker.id, Worker.host, Voter.token)
+    .order_by(func.count(Attempt.id).desc(), Worker.id)
+)
+
+
+def holders_in_words(transaction: Transaction, token: str | None = None) -> str:
+    """Who holds leases, and how many, those with most first; "" if nobody does.
+
+    ``token``: only workers with this token (its digest).
+    """
+    names = presence.Names(transaction)
+    rows = [row for row in transaction.execute(_HELD) if token in (None, row.token)]
+    shown = [f"{row.leases:,} by {names.name(row.id, row.host, row.token)}" for row in rows[:NAMED]]
+    return ", ".join(shown) + (f" and {len(rows) - NAMED:,} more workers" if len(rows) > NAMED else "")

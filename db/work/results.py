@@ -28,6 +28,7 @@ _ATTEMPTS = (
         Attempt.task_index,
         Attempt.nonce,
         Attempt.granted,
+        (Now() - Attempt.granted).label("age"),
         Worker.voter_id,
         select(Campaign.recheck_share).where(Campaign.id == CAMPAIGN).scalar_subquery().label("share"),
         Result.value,
@@ -43,8 +44,8 @@ def attempts(transaction: Transaction, attempt_ids: Collection[int]) -> dict[int
     """These attempts by id; those of other campaigns, or that do not exist, are omitted."""
     rows = transaction.execute(_ATTEMPTS, attempts=attempt_ids).all()
     return {
-        attempt: AttemptRecord(index, nonce, granted, voter_id, share, None if by is None else (value, by))
-        for attempt, of_campaign, index, nonce, granted, voter_id, share, value, by in rows
+        attempt: AttemptRecord(index, nonce, granted, age, voter_id, share, None if by is None else (value, by))
+        for attempt, of_campaign, index, nonce, granted, age, voter_id, share, value, by in rows
         if of_campaign == transaction.campaign_id
     }
 

@@ -6,13 +6,14 @@ import hashlib
 import secrets
 from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
 from db.records import Right, TokenRecord
 from db.schema.dialects import Now, among_texts
 from db.schema.models import Campaign, Token
-from db.states import Role
+from db.states import Outcome, Role
 from db.store.transaction import CAMPAIGN, Transaction
+from db.work import transitions
 
 LONGEST_LABEL = 100
 
@@ -37,20 +38,33 @@ def new_token(transaction: Transaction, role: Role, seconds: float | None = None
 
 
 def revoke_token(transaction: Transaction, token_id: int) -> bool:
-    """Delete the token of a campaign with this number; returns whether it existed."""
-    chosen = Token.campaign_id == CAMPAIGN, Token.id == token_id
-    return transaction.execute(delete(Token).where(*chosen)).rowcount > 0
+    """Delete the token of a campaign with this number and end its leases; returns whether it existed."""
+    return _revoke(transaction, Token.id == token_id) > 0
 
 
 def revoke(transaction: Transaction, token: str) -> None:
-    """Delete a token of a campaign by the token itself."""
-    chosen = Token.campaign_id == CAMPAIGN, Token.digest == digest(token)
-    transaction.execute(delete(Token).where(*chosen))
+    """Delete a token of a campaign by the token itself, and end its leases."""
+    _revoke(transaction, Token.digest == digest(token))
 
 
 def revoke_tokens(transaction: Transaction) -> int:
-    """Delete all tokens of a campaign; returns their number."""
-    return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN)).rowcount
+    """Delete all tokens of a campaign and end their leases; returns the number of the tokens."""
+    return _revoke(transaction, true())
+
+
+def _revoke(transaction: Transaction, chosen: ColumnElement[bool]) -> int:
+    """Delete tokens of a campaign and end the leases of their workers; returns the number of the tokens."""
+    digests = transaction.scalars(select(Token.digest).where(Token.campaign_id == CAMPAIGN, chosen)).all()
+    for shown in digests:
+        transitions.end(
+            transaction,
+            transitions.OF_TOKEN,
+            Outcome.RELEASED,
+            "its token was revoked",
+            shown=shown,
+            campaign=transaction.campaign_id,
+        )
+    return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN, chosen)).rowcount
 
 
 def listed(transaction: Transaction) -> list[TokenRecord]:

@@ -26,11 +26,12 @@ from sqlalchemy import (
     true,
     update,
 )
+from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db.schema.dialects import Now, among, given, update_statistics
-from db.schema.models import Attempt, Event, Task, Worker
-from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
+from db.schema.models import Attempt, Event, Task, Voter, Worker
+from db.states import EventKind, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 
 BULK_ROWS = 10_000
@@ -44,7 +45,11 @@ OF_WORKER_HERE: ColumnElement[bool] = OF_CAMPAIGN & OF_WORKER
 OF_VOTER: ColumnElement[bool] = Attempt.worker_id.in_(
     select(Worker.id).where(Worker.voter_id == bindparam("voter", type_=Integer))
 )
-"""Conditions that select the attempts that :func:`end` ends."""
+SHOWN: ColumnElement[str] = bindparam("shown", type_=String)
+OF_TOKEN: ColumnElement[bool] = OF_CAMPAIGN & Attempt.worker_id.in_(
+    select(Worker.id).join(Voter, Voter.id == Worker.voter_id).where(Voter.token == SHOWN)
+)
+"""Conditions that select the attempts that :func:`end` ends; ``shown``: the digest of a token."""
 
 
 def insert_tasks(transaction: Transaction, work: Sequence[float]) -> None:
@@ -84,22 +89,6 @@ def grant(transaction: Transaction, start: ReturningInsert[int, int], **paramete
     return dict(transaction.execute(start, **parameters).all())
 
 
-def fail(transaction: Transaction, attempt: int, index: int, reason: str) -> bool:
-    """Record that a task itself failed in an attempt; returns whether it was set aside.
-
-    A task that is done stays done; if its result waits to be evaluated again, other workers do that.
-    """
-    if not end(transaction, CHOSEN, Outcome.FAILED, reason, attempts=[attempt]):
-        return False
-    key = Task.campaign_id == CAMPAIGN, Task.task_index == index
-    transaction.execute(update(Task).where(*key).values(failures=Task.failures + 1))
-    task = transaction.execute(select(Task.failures, Task.state).where(*key)).one()
-    if task.failures < FAILURES_BEFORE_SET_ASIDE or task.state == TaskState.DONE:
-        return False
-    set_aside(transaction, index, attempt, reason)
-    return True
-
-
 def set_aside(transaction: Transaction, index: int, attempt: int | None, reason: str) -> None:
     """Set aside a task, unless it is done."""
     for state in (TaskState.READY, TaskState.LEASED):  # leased: a copy of the attempt runs
@@ -129,10 +118,12 @@ def end(
     """End running attempts; their tasks become ready again, unless they are done or other attempts run.
 
     Args:
-        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN or OF_WORKER_HERE.
+        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN, OF_TOKEN or
+            OF_WORKER_HERE.
         outcome: how they end.
         note: why they end; None keeps an earlier note.
-        parameters: the parameters of the condition: ``attempts``, ``worker``, ``voter``, ``campaign``.
+        parameters: the parameters of the condition: ``attempts``, ``worker``, ``voter``, ``shown``,
+            ``campaign``.
 
     Returns the number of attempts that ended.
     """
@@ -162,19 +153,31 @@ _LOCKED = (
     .order_by(Task.task_index)
     .with_for_update(key_share=True)
 )
-_ALONE_AGAIN = (
+_other = aliased(Attempt)
+_OTHERS_RUN = (
+    select(_other.id)
+    .where(
+        _other.campaign_id == Attempt.campaign_id,
+        _other.task_index == Attempt.task_index,
+        _other.ended.is_(None),
+        _other.id != Attempt.id,
+    )
+    .correlate(Attempt)
+    .exists()
+)
+_LEFT = (
     update(Attempt)
     .where(Attempt.campaign_id == CAMPAIGN, among(Attempt.task_index, "tasks"), Attempt.ended.is_(None))
-    .values(copied=False)
+    .values(copied=_OTHERS_RUN)
     .returning(Attempt.task_index)
 )
 
 
 def _leave(transaction: Transaction, tasks: Collection[int]) -> set[int]:
-    """Allow the attempts that still run at these tasks to be copied again; returns their tasks."""
+    """Allow the last attempts that still run at these tasks to be copied again; returns the tasks with any."""
     # Of two transactions that end the last two attempts at a task, the second one sees the change of the first.
     transaction.execute(_LOCKED, tasks=tasks)
-    return set(transaction.scalars(_ALONE_AGAIN, tasks=tasks))
+    return set(transaction.scalars(_LEFT, tasks=tasks))
 
 
 @cache
@@ -213,5 +216,6 @@ def record(
 def reopen(transaction: Transaction) -> int:
     """Make the tasks that were set aside ready again; returns their number."""
     set_aside = Task.campaign_id == CAMPAIGN, Task.state == TaskState.SET_ASIDE
-    fresh = update(Task).where(*set_aside).values(state=TaskState.READY, failures=0, deaths=0)
+    last = select(func.coalesce(func.max(Attempt.id), 0)).scalar_subquery()
+    fresh = update(Task).where(*set_aside).values(state=TaskState.READY, failures=0, deaths=0, retried=last)
     return transaction.execute(fresh).rowcount

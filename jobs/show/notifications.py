@@ -106,9 +106,12 @@ class Facts:
             undecided = self._campaign.rechecked_tasks()
             return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]
         state = done, standing.rechecks
-        if state != self._state or not standing.to_do or self._campaign.is_worked_at():
+        if state != self._state or not standing.to_do:
             self._state, self._since = state, self._clock.monotonic()
         if self._clock.monotonic() - self._since < self._stalled_seconds:
+            return []
+        # Leases count only as long as tasks take: a campaign whose tasks are all held by a liar has stalled.
+        if self._clock.monotonic() - self._since < self._campaign.patience():
             return []
         return [Fact(NoticeKind.STALLED, done)]
 
@@ -231,7 +234,9 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) ->
     elif claimed.kind is NoticeKind.DONE:
         text = f"done: all of {several(campaign.tasks, 'task')} have results"
     else:
-        text = f"stalled: no one works for it, and {several(standing.to_do, 'task is', 'tasks are')} left"
+        held = campaign.holders_in_words()
+        works = f"no result arrives from those who hold tasks ({held})" if held else "no one works for it"
+        text = f"stalled: {works}, and {several(standing.to_do, 'task is', 'tasks are')} left"
     return {
         "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",
         "kind": claimed.kind.value,

@@ -60,7 +60,7 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
 -- attendance.workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
-    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.distrusted, (
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
     SELECT max(attempt.ended) AS max_1
     FROM attempt
     WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
@@ -78,15 +78,50 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
 -- checks.checked
   SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
 
+-- complaints._has_say
+  SELECT count(DISTINCT attempt.task_index) AS count_1
+  FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+  JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id JOIN result ON result.campaign_id = attempt.campaign_id
+  AND result.task_index = attempt.task_index JOIN voter AS voter_2 ON voter_2.id = result.voter_id
+  WHERE attempt.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND voter_1.token = :token
+  AND (voter_1.token != :token OR voter_1.host = :host)
+  AND (voter_2.token != voter_1.token OR voter_1.token = :token AND voter_2.host != voter_1.host);
+
+-- complaints._judge
+  SELECT attempt.id, attempt.note, worker.id AS worker, voter.host, voter.token
+  FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
+  JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+  WHERE attempt.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+  AND attempt.task_index = :task
+  ORDER BY attempt.id;
+
+-- complaints.complain
+  UPDATE task
+  SET failures=(task.failures + :failures)
+  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
+  SELECT task.state, task.failures + task.deaths AS anon_1
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
+  UPDATE task
+  SET deaths=(task.deaths + :deaths)
+  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
+
+-- complaints.judge_again
+  SELECT task.task_index
+  FROM task
+  WHERE task.campaign_id = :campaign AND task.state = :state AND task.failures + task.deaths >= :param;
+
 -- computations.keep, history_queries.history, notices._due
   SELECT NOW AS anon_1;
 
 -- computations.of_results
-  SELECT result.task_index, attempt.granted, attempt.began, attempt.ended, worker.id, worker.host,
-    worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job, worker.slurm_index
-  FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
-  JOIN voter ON voter.id = worker.voter_id
-  WHERE result.campaign_id = :campaign AND (voter.kind = :kind OR worker.process = :process)
+  SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance,
+    voter.kind = :kind OR worker.process = :process AS is_known, attempt.granted, attempt.began, attempt.ended,
+    worker.id, worker.host, worker.device_kind, worker.cores, worker.processes, worker.device_model,
+    worker.slurm_job, worker.slurm_index
+  FROM result LEFT OUTER JOIN attempt ON attempt.id = result.attempt_id
+  LEFT OUTER JOIN worker ON worker.id = attempt.worker_id LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE result.campaign_id = :campaign
   ORDER BY result.task_index;
 
 -- copying._batches
@@ -111,10 +146,11 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     notice.told
   FROM notice
   ORDER BY notice.id;
-  SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths
+  SELECT task.campaign_id, task.task_index, task.work, task.state, task.failures, task.deaths, task.retried
   FROM task
   ORDER BY task.campaign_id, task.task_index;
-  SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label
+  SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label,
+    token.leases, token.held, token.room, token.results, token.counted
   FROM token
   ORDER BY token.id;
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
@@ -150,10 +186,10 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
   VALUES (:id, :campaign_id, :task_index, :attempt_id, :at, :kind, :detail);
   INSERT INTO notice (id, campaign_id, channel, kind, about, tries, next_try, told)
   VALUES (:id, :campaign_id, :channel, :kind, :about, :tries, :next_try, :told);
-  INSERT INTO task (campaign_id, task_index, work, state, failures, deaths)
-  VALUES (:campaign_id, :task_index, :work, :state, :failures, :deaths);
-  INSERT INTO token (id, campaign_id, role, digest, created, expires, label)
-  VALUES (:id, :campaign_id, :role, :digest, :created, :expires, :label);
+  INSERT INTO task (campaign_id, task_index, work, state, failures, deaths, retried)
+  VALUES (:campaign_id, :task_index, :work, :state, :failures, :deaths, :retried);
+  INSERT INTO token (id, campaign_id, role, digest, created, expires, label, leases, held, room, results, counted)
+  VALUES (:id, :campaign_id, :role, :digest, :created, :expires, :label, :leases, :held, :room, :results, :counted);
   INSERT INTO attempt (
     id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied, steps, ended, outcome,
       note, questioned
@@ -225,20 +261,31 @@ P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER, attem
 P     NULL, kind VARCHAR(12) NOT NULL, detail TEXT NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
       campaign (id)
   );
+  CREATE TABLE notice (
+S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
+S     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT, PRIMARY KEY (id), UNIQUE (
+P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
+P     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told FLOAT(53), PRIMARY KEY (id),
+P     UNIQUE (
+      campaign_id, channel, kind, about
+    ), FOREIGN KEY(campaign_id) REFERENCES campaign (id) 
+  );
   CREATE TABLE task (
 S    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT NOT NULL, state VARCHAR(12) NOT NULL,
 P    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) NOT NULL, state VARCHAR(12) NOT NULL,
-      failures INTEGER NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, PRIMARY KEY (campaign_id, task_index), FOREIGN
-      KEY(campaign_id) REFERENCES campaign (id)
+      failures INTEGER NOT NULL, deaths INTEGER DEFAULT '0' NOT NULL, retried INTEGER DEFAULT '0' NOT NULL, PRIMARY
+      KEY (campaign_id, task_index), FOREIGN KEY(campaign_id) REFERENCES campaign (id)
   );
   CREATE INDEX task_queue ON task (campaign_id, state, work);
   CREATE TABLE token (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
-S     created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, PRIMARY KEY (id), FOREIGN KEY(campaign_id)
-S     REFERENCES campaign (id), UNIQUE (digest)
+S     created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, leases FLOAT DEFAULT '0' NOT NULL, held
+S     INTEGER DEFAULT '0' NOT NULL, room INTEGER DEFAULT '0' NOT NULL, results INTEGER DEFAULT '0' NOT NULL, counted
+S     FLOAT, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
 P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
-P     created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, PRIMARY KEY (id), FOREIGN
-P     KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
+P     created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, leases FLOAT(53) DEFAULT '0' NOT
+P     NULL, held INTEGER DEFAULT '0' NOT NULL, room INTEGER DEFAULT '0' NOT NULL, results INTEGER DEFAULT '0' NOT
+P     NULL, counted FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
   );
   CREATE TABLE attempt (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
@@ -284,35 +331,6 @@ P     task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt
   );
   CREATE INDEX witness_task ON witness (campaign_id, task_index);
   INSERT INTO ledger (uuid, created) VALUES (:uuid, NOW);
-
--- creation.create, upgrading.upgrade
-  CREATE TABLE notice (
-S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
-S     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT NOT NULL, told FLOAT, PRIMARY KEY (id), UNIQUE (
-P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, channel VARCHAR(10) NOT NULL, kind VARCHAR(12) NOT NULL,
-P     about BIGINT NOT NULL, tries INTEGER NOT NULL, next_try FLOAT(53) NOT NULL, told FLOAT(53), PRIMARY KEY (id),
-P     UNIQUE (
-      campaign_id, channel, kind, about
-    ), FOREIGN KEY(campaign_id) REFERENCES campaign (id) 
-  );
-
--- deaths._judge
-  SELECT worker.host, max(attempt.id) AS last
-  FROM worker JOIN attempt ON attempt.worker_id = worker.id
-  WHERE attempt.campaign_id = :campaign AND attempt.task_index = :task AND attempt.outcome = :outcome
-  GROUP BY worker.host;
-  SELECT attempt.note FROM attempt WHERE attempt.id = :id;
-
--- deaths.die
-  UPDATE task
-  SET deaths=(task.deaths + :deaths)
-  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
-  SELECT task.state, task.deaths FROM task WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
-
--- deaths.set_aside
-  SELECT task.task_index, task.deaths
-  FROM task
-  WHERE task.campaign_id = :campaign AND task.state = :state AND task.deaths >= :deaths;
 
 -- dialects.advance_ids
 P SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM campaign), false);
@@ -454,10 +472,10 @@ P LIMIT :param FOR KEY SHARE;
   WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
 
 -- leases.pace
-  SELECT attempt.campaign_id, worker.device_kind, result.seconds, task.work
-  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN result ON result.campaign_id = attempt.campaign_id
-  AND result.task_index = attempt.task_index JOIN task ON task.campaign_id = attempt.campaign_id
-  AND task.task_index = attempt.task_index
+  SELECT attempt.campaign_id, worker.device_kind, voter.token, result.seconds, task.work
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+  JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+  JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
   WHERE attempt.id > (SELECT max(attempt.id) AS max_1 FROM attempt) - :param AND attempt.outcome = :outcome
   AND task.work > :work AND result.seconds <= :seconds;
 
@@ -493,7 +511,7 @@ P LIMIT :param FOR KEY SHARE;
   DROP INDEX leaving_witness;
   DELETE FROM campaign WHERE campaign.id = :campaign;
 
--- lifecycle.remove, tokens.revoke_tokens
+-- lifecycle.remove, tokens._revoke
   DELETE FROM token WHERE token.campaign_id = :campaign;
 
 -- lifecycle.rename
@@ -517,6 +535,12 @@ P LIMIT :param FOR KEY SHARE;
 
 -- notices.failed
   UPDATE notice SET next_try=(NOW + :param) WHERE notice.id = :id;
+
+-- presence.Names.__init__
+P SELECT has_column_privilege(
+P   :has_column_privilege, :has_column_privilege, :has_column_privilege
+P ) AS has_column_privilege_1;
+  SELECT token.digest, token.id, token.label FROM token WHERE token.campaign_id = :campaign;
 
 -- presence.Presence.note
   UPDATE worker SET last_seen=NOW, ended=NULL, ending=NULL WHERE worker.id = :worker;
@@ -613,11 +637,12 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   WHERE result.campaign_id = :campaign
   ORDER BY result.task_index;
 
--- queries.is_worked_at
-  SELECT attempt.id
-  FROM attempt
-  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
-  LIMIT :param;
+-- queries.holders_in_words
+  SELECT worker.id, worker.host, voter.token, count(attempt.id) AS leases
+  FROM worker JOIN attempt ON attempt.worker_id = worker.id JOIN voter ON voter.id = worker.voter_id
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+  GROUP BY worker.id, worker.host, voter.token
+  ORDER BY count(attempt.id) DESC, worker.id;
 
 -- queries.lease_holders
   SELECT worker.id, worker.host, worker.process
@@ -645,9 +670,15 @@ P WHERE attempt.campaign_id = :campaign AND (attempt.note LIKE :note || '%%');
   SELECT attempt.id, attempt.campaign_id FROM attempt WHERE attempt.worker_id = :worker AND attempt.ended IS NULL;
 
 -- queries.shown
-  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -
+    attempt.granted AS age
   FROM attempt
   WHERE (attempt.id IN :attempts);
+
+-- queries.tokens_in_time
+  SELECT DISTINCT voter.token
+  FROM voter JOIN worker ON worker.voter_id = voter.id JOIN attempt ON attempt.worker_id = worker.id
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW;
 
 -- queries.work
   SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
@@ -843,7 +874,8 @@ P FOR UPDATE OF result SKIP LOCKED;
   WHERE worker.id = :worker;
 
 -- results.attempts
-  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, worker.voter_id, (
+  SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
+    AS age, worker.voter_id, (
     SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
 S ) AS share, result.value, result.attempt_id AS "by"
 P ) AS share, result.value, result.attempt_id AS by
@@ -942,6 +974,11 @@ P WHERE attempt.id = reported.id;
   )
   GROUP BY points.step;
 
+-- tokens._revoke
+  SELECT token.digest FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
+  DELETE FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
+  SELECT token.digest FROM token WHERE token.campaign_id = :campaign;
+
 -- tokens.listed
   SELECT token.id, token.role, token.label, token.created, token.expires
   FROM token
@@ -949,17 +986,14 @@ P WHERE attempt.id = reported.id;
   ORDER BY token.id;
 
 -- tokens.new_token
-  INSERT INTO token (campaign_id, role, digest, created, expires, label)
-S VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label);
-P VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label)
+  INSERT INTO token (campaign_id, role, digest, created, expires, label, leases, held, room, results)
+S VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label, :leases, :held, :room, :results);
+P VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label, :leases, :held, :room, :results)
 P RETURNING id;
-  INSERT INTO token (campaign_id, role, digest, created, expires, label)
-S VALUES (:campaign_id, :role, :digest, NOW, :expires, :label);
-P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label)
+  INSERT INTO token (campaign_id, role, digest, created, expires, label, leases, held, room, results)
+S VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results);
+P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results)
 P RETURNING id;
-
--- tokens.revoke_token
-  DELETE FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
 
 -- tokens.rights
   SELECT campaign.uuid, token.role, token.digest
@@ -974,7 +1008,14 @@ S ORDER BY task.task_index;
 P ORDER BY task.task_index
 P FOR NO KEY UPDATE;
   UPDATE attempt
-  SET copied=:copied
+  SET copied=(
+    EXISTS (
+      SELECT attempt_1.id
+      FROM attempt AS attempt_1
+      WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+      AND attempt_1.ended IS NULL AND attempt_1.id != attempt.id
+    )
+  )
   WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL
   RETURNING task_index;
 
@@ -1003,12 +1044,14 @@ P FOR NO KEY UPDATE;
   SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
   WHERE attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.voter_id = :voter) AND attempt.ended IS NULL
   RETURNING id, campaign_id, task_index, worker_id;
-
--- transitions.fail
-  UPDATE task
-  SET failures=(task.failures + :failures)
-  WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
-  SELECT task.failures, task.state FROM task WHERE task.campaign_id = :campaign AND task.task_index = :task_index;
+  UPDATE attempt
+  SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
+  WHERE attempt.campaign_id = :campaign
+  AND attempt.worker_id IN (
+    SELECT worker.id FROM worker JOIN voter ON voter.id = worker.voter_id WHERE voter.token = :shown
+  )
+  AND attempt.ended IS NULL
+  RETURNING id, campaign_id, task_index, worker_id;
 
 -- transitions.grant
   INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, seconds, copied)
@@ -1017,16 +1060,22 @@ S   anon_4, :seconds AS anon_5, 0 AS anon_6
 P   anon_4, :seconds AS anon_5, false AS anon_6
   FROM task
   WHERE task.campaign_id = :campaign AND task.state = :state
-  AND (
-    task.deaths = :deaths OR NOT (
-      EXISTS (
-        SELECT attempt.id
-        FROM attempt JOIN worker ON worker.id = attempt.worker_id
-        WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
-        AND attempt.outcome = :outcome AND worker.host = (SELECT worker.host FROM worker WHERE worker.id = :worker)
-      )
-    )
-  )
+  AND CASE WHEN (task.deaths > :deaths) THEN (
+    SELECT count(*) AS count_1
+    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+    AND voter_1.host = voter.host AND voter_1.token = voter.token
+    WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+  ) = :param WHEN (task.failures > :failures) THEN (
+    SELECT count(*) AS count_1
+    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+    AND voter_1.host = voter.host AND voter_1.token = voter.token
+    WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+S ) < :param ELSE 1 END = 1
+P ) < :param ELSE true END
   ORDER BY task.work DESC
   LIMIT :count
 P FOR UPDATE OF task SKIP LOCKED
@@ -1036,7 +1085,15 @@ P FOR UPDATE OF task SKIP LOCKED
 S   anon_4, :seconds AS anon_5, 0 AS anon_6
 P   anon_4, :seconds AS anon_5, false AS anon_6
   FROM task
-  WHERE task.campaign_id = :campaign AND task.state = :state AND task.deaths > :deaths AND task.deaths < :deaths
+  WHERE task.campaign_id = :campaign AND task.state = :state AND task.deaths > :deaths
+  AND (
+    SELECT count(*) AS count_1
+    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+    AND voter_1.host = voter.host AND voter_1.token = voter.token
+    WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+  ) < :param
   ORDER BY task.work DESC
   LIMIT :count
 P FOR UPDATE OF task SKIP LOCKED
@@ -1070,12 +1127,13 @@ P   AS anon_4, :seconds AS anon_5, false AS anon_6
   RETURNING task_index, id;
 
 -- transitions.insert_tasks
-  INSERT INTO task (task_index, work, campaign_id, state, failures, deaths)
+  INSERT INTO task (task_index, work, campaign_id, state, failures, deaths, retried)
 S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
-S   json_extract_3, :param AS anon_2, :param AS anon_3, :param AS anon_4, :deaths AS anon_5
+S   json_extract_3, :param AS anon_2, :param AS anon_3, :param AS anon_4, :deaths AS anon_5, :retried AS anon_6
 S FROM json_each(:rows) AS anon_1
 S WHERE 1 = 1;
-P SELECT anon_1.task_index, anon_1.work, :param AS anon_2, :param AS anon_3, :param AS anon_4, :deaths AS anon_5
+P SELECT anon_1.task_index, anon_1.work, :param AS anon_2, :param AS anon_3, :param AS anon_4, :deaths AS anon_5,
+P   :retried AS anon_6
 P FROM json_to_recordset(:rows) AS anon_1(task_index INTEGER, work FLOAT(53))
 P WHERE true;
 
@@ -1087,7 +1145,9 @@ P RETURNING id;
 
 -- transitions.reopen
   UPDATE task
-  SET state=:state, failures=:failures, deaths=:deaths
+  SET state=:state, failures=:failures, deaths=:deaths, retried=(
+    SELECT coalesce(max(attempt.id), :coalesce) AS coalesce_1 FROM attempt
+  )
   WHERE task.campaign_id = :campaign AND task.state = :state;
 
 -- transitions.set_state
@@ -1110,6 +1170,16 @@ P SELECT ledger.uuid FROM ledger FOR UPDATE;
 
 -- turns.set_recheck_share
   UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
+
+-- upgrading.upgrade
+S ALTER TABLE token ADD COLUMN leases FLOAT DEFAULT '0' NOT NULL;
+P ALTER TABLE token ADD COLUMN leases FLOAT(53) DEFAULT '0' NOT NULL;
+  ALTER TABLE token ADD COLUMN held INTEGER DEFAULT '0' NOT NULL;
+  ALTER TABLE token ADD COLUMN room INTEGER DEFAULT '0' NOT NULL;
+  ALTER TABLE token ADD COLUMN results INTEGER DEFAULT '0' NOT NULL;
+S ALTER TABLE token ADD COLUMN counted FLOAT;
+P ALTER TABLE token ADD COLUMN counted FLOAT(53);
+  ALTER TABLE task ADD COLUMN retried INTEGER DEFAULT '0' NOT NULL;
 
 -- views.create
   CREATE VIEW task_overview AS

@@ -7,10 +7,10 @@ from msgspec import structs
 from sqlalchemy import select, update
 
 from db import Campaign, Ledger
-from db.schema.models import Attempt, Event
+from db.schema.models import Attempt, Event, Worker
 from db.states import EventKind, Outcome, TaskState
-from db.work.deaths import PRESENCE_SECONDS
 from db.work.leases import COPY_SECONDS
+from db.work.presence import PRESENCE_SECONDS
 from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries
 
 
@@ -47,7 +47,9 @@ def test_a_deadly_task_is_set_aside_after_three_deaths(campaign: Campaign) -> No
     rest = campaign.lease("one", TASKS - 1, HOUR)
     index = ({*range(TASKS)} - {lease.index for lease in rest}).pop()
     assert [dies(campaign, "two", index, f"death {k}") for k in (1, 2, 3, 4)] == [False, False, True, None]
-    assert reasons(campaign) == [(index, "3 worker processes died on it, on host (last: death 3)")]
+    assert reasons(campaign) == [
+        (index, "3 attempts failed or ended their process, by two on host (last: death 3)")
+    ]
     assert {task.failures for task in campaign.task_records()} == {0}
     assert campaign.progress().attempts == {Outcome.DIED: 3, "running": TASKS - 1}
     assert campaign.reopen() == 1
@@ -79,7 +81,11 @@ def test_where_there_are_several_hosts_it_must_kill_on_two(campaign: Campaign) -
     assert [dies(campaign, "one", index) for _ in range(4)] == [False, False, False, None]
     assert dies(campaign, "elsewhere", index, "the last death") is True
     assert reasons(campaign) == [
-        (index, "4 worker processes died on it, on another-host, host (last: the last death)")
+        (
+            index,
+            "4 attempts failed or ended their process, by one on host, elsewher on another-host "
+            "(last: the last death)",
+        )
     ]
     assert campaign.renew([present, third], HOUR) == {present.attempt, third.attempt}
 
@@ -92,7 +98,9 @@ def test_a_task_that_waits_for_another_host_in_vain_is_set_aside(campaign: Campa
     assert not campaign.lease("one", TASKS, HOUR)
     assert not reasons(campaign)  # the other host may come back
     with campaign.database.writing() as connection:
-        connection.execute(update(Attempt).values(ended=Attempt.ended - PRESENCE_SECONDS))
+        connection.execute(
+            update(Worker).where(Worker.id == "elsewhere").values(last_seen=Worker.last_seen - PRESENCE_SECONDS)
+        )
     assert not campaign.lease("one", TASKS, HOUR)
     assert [task for task, _ in reasons(campaign)] == [index]
 

@@ -11,6 +11,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from math import inf
 from pathlib import Path
 
 import pytest
@@ -90,9 +91,9 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(ledger.leave, "a", Ending.FINISHED)
     assert call(campaign.cancel) == (0, 0)
     call(campaign.rename, "eleven")
-    exported, left_out = call(campaign.trusted_export)
-    assert left_out == []
-    call(campaign.delete, exported)
+    kept = call(campaign.trusted_export)
+    assert kept.left_out == ()
+    call(campaign.delete, kept)
     ledger.close()
 
 
@@ -134,11 +135,12 @@ def life_of_leases(log: StatementLog, campaign: Campaign) -> None:
     assert call(campaign.take_back, "to others") == 3
     [first, second] = call(campaign.lease, "b", 2, HOUR)
     assert [holder.worker_id for holder in call(campaign.lease_holders)] == ["b"]
-    assert call(campaign.is_worked_at)
+    assert call(campaign.patience) == inf
+    assert call(campaign.holders_in_words) == "2 by b on host-b"
     call(campaign.release, [second], Outcome.PREEMPTED, "SIGTERM")
     assert call(campaign.release_worker, "b", "gone") == 1
-    for last in (False, False, True):
-        leases = {lease.index: lease for lease in call(campaign.lease, "a", TASKS, HOUR)}
+    for worker, last in (("a", False), ("a", False), ("d", True)):
+        leases = {lease.index: lease for lease in call(campaign.lease, worker, TASKS, HOUR)}
         assert call(campaign.fail, leases.pop(0), "boom") is last
         call(campaign.release, leases.values())
     assert call(campaign.reopen) == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import inf
 
 import pytest
 from sqlalchemy import select
@@ -52,9 +53,9 @@ def test_a_lease_expires_when_its_time_is_over_and_not_before(campaign: Campaign
     held = campaign.lease("a", TASKS, HOUR)
     clock.move(HOUR - MINUTE)
     assert campaign.lease("b", TASKS, HOUR) == []
-    assert campaign.is_worked_at()
+    assert campaign.patience() == inf
     clock.move(2 * MINUTE)
-    assert not campaign.is_worked_at()
+    assert campaign.patience() == 0
     assert {lease.index for lease in campaign.lease("b", TASKS, HOUR)} == {lease.index for lease in held}
     assert outcomes(campaign) == [Outcome.EXPIRED] * TASKS + [None] * TASKS
     assert ending(campaign, "a") == Ending.LOST

@@ -3,6 +3,10 @@
 from db.schema.views import VIEWS
 
 UNDONE = {
+    "0012": [
+        *(f"ALTER TABLE token DROP COLUMN {column}" for column in ("leases", "held", "room", "results", "counted")),
+        "ALTER TABLE task DROP COLUMN retried",
+    ],
     "0011": ["DROP TABLE notice"],
     "0010": [
         *(f"DROP VIEW {view.name}" for view in VIEWS),

@@ -67,6 +67,7 @@ _WORKERS = (
     select(
         Worker.__table__,
         Voter.kind,
+        Voter.token,
         Voter.distrusted,
         _of_worker(func.max(Attempt.ended)).label("last_ended"),
     )

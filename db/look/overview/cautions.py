@@ -25,6 +25,8 @@ def cautions(
     workers: Sequence[WorkerView],
     conflicts: Sequence[int],
     without_voter: int,
+    held_in_vain: Sequence[str],
+    complained: str,
     folders: Mapping[str, Path],
 ) -> tuple[Warned, ...]:
     """The warnings about a campaign.
@@ -35,16 +37,20 @@ def cautions(
         workers: all its workers.
         conflicts: the tasks whose results disagree.
         without_voter: number of rechecks that none of the present workers may do.
+        held_in_vain: see :func:`db.look.overview.checks.held_in_vain`.
+        complained: see :func:`db.trust.complaints.in_words`.
         folders: folders whose disks are checked, by their name in warnings: "the ledger".
     """
     return (
-        *_about_results(name, tasks, conflicts),
+        *_about_results(name, tasks, conflicts, complained),
         *_about_workers(name, tasks, workers, without_voter),
+        # Of a kind that earlier versions read, too.
+        *(Warned(WarningKind.NO_WORKERS, text) for text in held_in_vain),
         *_about_disks(folders, tasks.total - tasks.done),
     )
 
 
-def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int]) -> Iterator[Warned]:
+def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int], complained: str) -> Iterator[Warned]:
     if conflicts:
         yield Warned(
             WarningKind.CONFLICT,
@@ -54,7 +60,7 @@ def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int]) -> It
     if tasks.set_aside:
         yield Warned(
             WarningKind.SET_ASIDE,
-            f"{several(tasks.set_aside, 'task is', 'tasks are')} set aside: "
+            f"{several(tasks.set_aside, 'task is', 'tasks are')} set aside{complained}: "
             f"`langford tasks {name} --state set-aside` shows them, `langford retry {name}` tries again",
         )
 

@@ -4,19 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from sqlalchemy import Select, func, select, union
+from sqlalchemy import Select, bindparam, func, select, union
 
 from db.look.overview.records import Checked
 from db.records import CampaignRecord
-from db.schema.dialects import among
-from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
+from db.schema.dialects import Now, among
+from db.schema.models import Attempt, Event, Result, Token, Voter, Witness, Worker
 from db.states import EventKind, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.trust.votes import independent
+from db.work import leases, queries
+from db.work.presence import Names
+from langford.words import duration
 
 SAMPLE = 200
 """Number of rechecks in the sample from which the number without a voter is estimated."""
+
+RESTING_SECONDS = 300.0
+"""How long a token without results may hold tasks without a step in any of them before that is reported."""
 
 _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
@@ -66,3 +72,38 @@ def without_voter(transaction: Transaction, rechecks: Sequence[int], voters: Col
         for earlier in voted.values()
     )
     return round(alone * len(rechecks) / len(sample))
+
+
+_HELD = (
+    select(Voter.token, func.max(Attempt.steps).label("steps"))
+    .join(Worker, Worker.voter_id == Voter.id)
+    .join(Attempt, Attempt.worker_id == Worker.id)
+    .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
+    .group_by(Voter.token)
+)
+_SINCE = (
+    select(Now() - func.min(Attempt.granted))
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .where(Attempt.campaign_id == CAMPAIGN, Voter.token == bindparam("token"))
+)
+_FRUITLESS = select(Token.id).where(Token.campaign_id == CAMPAIGN, Token.results == 0)
+
+
+def held_in_vain(transaction: Transaction, name: str) -> list[str]:
+    """Warnings about tokens that hold tasks and bring no results; ``name``: of the campaign."""
+    warnings, numbers = [], Names(transaction).numbers
+    fruitless = set(transaction.scalars(_FRUITLESS)) if numbers else set()
+    held = transaction.execute(_HELD).all() if fruitless else []
+    for token, steps in held:
+        number = numbers.get(token)
+        if number not in fruitless:
+            continue
+        passed = float(transaction.scalar(_SINCE, token=token) or 0.0)
+        if passed > (RESTING_SECONDS if steps is None else leases.warranted(transaction, token)):
+            warnings.append(
+                f"token {number} has leased tasks for {duration(passed)} and delivered no result; held are "
+                f"{queries.holders_in_words(transaction, token)}: look at these workers; "
+                f"`langford token {name} --revoke {number}` ends their leases"
+            )
+    return warnings

@@ -34,7 +34,7 @@ from db.schema.dialects import Now
 from db.schema.models import Campaign, Event
 from db.states import Outcome, TaskState, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import waiting
+from db.trust import complaints, waiting
 from db.work import queries
 from db.work.computations import IMPORTED
 from langford.methods import METHODS, Plan
@@ -136,7 +136,16 @@ def overview(
         eta=eta,
         workers=tuple(shown[:MOST_WORKERS]),
         workers_left_out=len(shown[MOST_WORKERS:]),
-        warnings=cautions.cautions(campaign.name, tasks, shown, conflicts, without_voter, folders),
+        warnings=cautions.cautions(
+            campaign.name,
+            tasks,
+            shown,
+            conflicts,
+            without_voter,
+            [] if is_finished else checks.held_in_vain(transaction, campaign.name),
+            complaints.in_words(transaction) if tasks.set_aside else "",
+            folders,
+        ),
         timeline=tuple((Time(at), occupied) for at, occupied in occupation),
         events=tuple(sorted([*happened, *_events(transaction)], key=lambda event: -event.at)),
         attempts=_attempts(firsts, not_done, len(running)),
@@ -205,6 +214,7 @@ def _eta(
     if not (ready or running or rechecks):
         return None  # the remaining tasks need an operator
     models = {row.id: (row.device_kind, row.device_model) for row in workers}
+    tokens = {row.id: row.token for row in workers if row.token}
     groups = [
         DeviceGroup(row.id, models[row.id], row.processes or 1, row.started, row.last_ended) for row in present
     ]
@@ -215,7 +225,7 @@ def _eta(
         waiting += progress.waiting_work(transaction, ready, standing.work.get(TaskState.READY, 0.0))
     done = standing.work_done / campaign.work if campaign.work else 1.0
     remaining = Remaining(done, waiting, running)
-    return forecasts.eta(now, forecast.estimate(now, remaining, arrived, models, groups))
+    return forecasts.eta(now, forecast.estimate(now, remaining, arrived, models, groups, tokens))
 
 
 _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)

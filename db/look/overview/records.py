@@ -15,6 +15,7 @@ from msgspec import Meta
 from db import messages
 from db.messages import STORABLE, Count, Message, Real, Text, Time
 from db.states import Ending
+from db.work.presence import ID_LENGTH as ID_LENGTH
 
 MOST_WORKERS, MOST_ENTRIES = 100_000, 10_000
 LONGEST_EVENT, LONGEST_COUNT = 100_000, 1_000
@@ -28,8 +29,6 @@ ENDINGS: Mapping[str, str] = {
     Ending.LOST: "lost without notice",
 }
 """How a worker ended, in words."""
-ID_LENGTH = 8
-"""Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
 
 
 class Presence(StrEnum):

@@ -6,21 +6,16 @@ Each operation takes a ledger, its campaign, the token of the request, and the r
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from typing import Any
 
-from db import Campaign, Lease, Ledger, Standing
+from db import Campaign, Ledger, Standing
 from db.messages import BadMessage
-from db.states import EventKind
-from jobs.farm.guard.lease_allowances import LeaseAllowances
 from jobs.reach import wire
 from jobs.reach.identity import Identity
 from jobs.reach.wire import Description, ReceiptFields
 from langford.errors import LangfordError
 from langford.provenance import kernel_hash
 from langford.words import several
-
-LONGEST_LEASE_SECONDS = 24 * 3600
 
 
 class AnotherCampaign(LangfordError):
@@ -36,7 +31,7 @@ def info(ledger: Ledger, campaign: Campaign, standing: Standing) -> wire.Descrip
 def enrol(ledger: Ledger, campaign: Campaign, token: str, identity: Identity) -> wire.Pace:
     """Register a worker."""
     ledger.enrol(*identity.enrolment, token, identity.equipment)
-    return wire.Pace(pace=campaign.pace(identity.device_kind))
+    return wire.Pace(pace=campaign.pace(identity.device_kind, token))
 
 
 def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departure) -> wire.Done:
@@ -45,34 +40,19 @@ def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departur
     return wire.Done()
 
 
-def lease(
-    allowances: Mapping[str, LeaseAllowances],
-    ledger: Ledger,
-    campaign: Campaign,
-    token: str,
-    request: wire.LeaseRequest,
-) -> wire.Leases:
-    """Lease tasks; raises AnotherCampaign or TooManyLeases.
-
-    ``allowances``: of the tokens, by the UUID of the campaign.
-    """
+def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseRequest) -> wire.Leases:
+    """Lease tasks; raises AnotherCampaign or TooManyLeases."""
     if request.campaign != campaign.uuid:
         # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
         raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
-    seconds = min(request.seconds, LONGEST_LEASE_SECONDS)
-    allowance, leases = allowances[campaign.uuid], list[Lease]()
-    allowed = allowance.take(token, request.count)
-    try:
-        leases = campaign.lease(request.worker, allowed, seconds, request.held, token, request.copies)
-    finally:
-        allowance.give_back(token, allowed - len(leases))
+    leases = campaign.lease(request.worker, request.count, request.seconds, request.held, token, request.copies)
     return wire.Leases(leases=leases)
 
 
 def renew(ledger: Ledger, campaign: Campaign, token: str, request: wire.Renewal) -> wire.Running:
     """Extend leases."""
-    credentials, seconds = request.attempts, min(request.seconds, LONGEST_LEASE_SECONDS)
-    return wire.Running(running=sorted(campaign.renew(credentials, seconds, dict(request.steps))))
+    steps = dict(request.steps)
+    return wire.Running(running=sorted(campaign.renew(request.attempts, request.seconds, steps, token)))
 
 
 def release(ledger: Ledger, campaign: Campaign, token: str, request: wire.Release) -> wire.Done:
@@ -91,25 +71,13 @@ def die(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wi
     return wire.SetAside(set_aside=campaign.die(request, request.reason))
 
 
-def deliver(
-    allowances: Mapping[str, LeaseAllowances],
-    ledger: Ledger,
-    campaign: Campaign,
-    token: str,
-    request: wire.Results,
-) -> wire.Receipts:
-    """Accept results; ``allowances``: of the tokens, by the UUID of the campaign."""
+def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Results) -> wire.Receipts:
+    """Accept results."""
     ahead = request.now - time.time()
     deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
     if any(delivery.index >= campaign.tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
-    receipts = campaign.deliver(deliveries)
-    good = [
-        (delivery.index, receipt.is_new)
-        for delivery, receipt in zip(deliveries, receipts, strict=True)
-        if receipt.event in (None, EventKind.CONFIRMED)
-    ]
-    allowances[campaign.uuid].delivered(token, good)
+    receipts = campaign.deliver(deliveries, token)
     return wire.Receipts(receipts=[ReceiptFields.of_receipt(receipt) for receipt in receipts])
 
 

@@ -42,6 +42,7 @@ from db.errors import (
     LedgerBusy,
     LedgerError,
     NoSuchCampaign,
+    TooManyLeases,
     TooManyWorkers,
     UnknownWorker,
     WorkerDistrusted,
@@ -64,7 +65,6 @@ from jobs.farm.guard import bodies
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.connections import Connections, LimitedLog
-from jobs.farm.guard.lease_allowances import LeaseAllowances, TooManyLeases
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach import wire
 from jobs.reach.identity import Identity
@@ -174,13 +174,9 @@ class Endpoints:
         """
         self._ledger, self._access, self._overviews = ledger, access, overviews
         self._streams, self._metrics, self._version = streams, metrics, version
-        self._allowances = {each.uuid: LeaseAllowances(each.tasks) for each in access.campaigns.values()}
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; those to which programs write with the role that they need."""
-        lease, deliver = (
-            partial(operation, self._allowances) for operation in (operations.lease, operations.deliver)
-        )
         return [
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
@@ -189,12 +185,12 @@ class Endpoints:
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
             self._operation("/workers", Role.WORKER, operations.enrol, Identity),
             self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
-            self._operation("/leases", Role.WORKER, lease, wire.LeaseRequest, bodies.HELD),
+            self._operation("/leases", Role.WORKER, operations.lease, wire.LeaseRequest, bodies.HELD),
             self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
             self._operation("/releases", Role.WORKER, operations.release, wire.Release, bodies.ATTEMPTS),
             self._operation("/failures", Role.WORKER, operations.fail, wire.End),
             self._operation("/deaths", Role.WORKER, operations.die, wire.End),
-            self._operation("/results", Role.WORKER, deliver, wire.Results, bodies.RESULTS),
+            self._operation("/results", Role.WORKER, operations.deliver, wire.Results, bodies.RESULTS),
             self._operation("/retries", Role.ADMIN, operations.retry, dict[str, Any]),
         ]
 

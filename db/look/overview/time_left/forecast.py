@@ -14,7 +14,7 @@ from db.look.overview.figures import Arrival
 from db.look.overview.records import Eta
 from db.look.overview.time_left import schedule
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
-from db.look.overview.time_left.task_times import TaskTimes
+from db.look.overview.time_left.task_times import NO_TOKENS, TaskTimes
 from db.messages import Time
 from langford.speed import LEAST_SHARE
 
@@ -69,6 +69,7 @@ def estimate(
     results: Sequence[Arrival],
     models: Mapping[str, Hashable],
     present: Sequence[DeviceGroup],
+    tokens: Mapping[str, str] = NO_TOKENS,
 ) -> Estimate | None:
     """The time that is left; None while too little is known.
 
@@ -78,8 +79,9 @@ def estimate(
         results: recent results.
         models: the model of each worker's devices, also of those that left.
         present: the workers that are present.
+        tokens: see :class:`db.look.overview.time_left.task_times.TaskTimes`.
     """
-    times = TaskTimes(results, models)
+    times = TaskTimes(results, models, tokens)
     able = [group for group in present if times.known(group.model, group.devices)]
     devices = sum(group.devices for group in able)
     if len(results) < FEWEST_RESULTS or not able or (len(able) < len(present) and remaining.done < WAITED_SHARE):

@@ -11,9 +11,11 @@ import math
 import statistics
 from bisect import bisect_left
 from collections.abc import Hashable, Mapping, Sequence
+from types import MappingProxyType
 
 from db.look.overview.figures import Arrival
 
+NO_TOKENS: Mapping[str, str] = MappingProxyType({})
 FEWEST_ALIKE = 5
 """Number of results that make the devices of a worker known: the very first are those of its shortest tasks."""
 ALIKE = 3
@@ -24,18 +26,27 @@ the last tasks of a recorded campaign take 2.2 times as long as the larger ones 
 class TaskTimes:
     """How long tasks take on each model of a device, by their size: sizes that differ by less than 2 are alike."""
 
-    def __init__(self, results: Sequence[Arrival], models: Mapping[str, Hashable]) -> None:
+    def __init__(
+        self, results: Sequence[Arrival], models: Mapping[str, Hashable], tokens: Mapping[str, str] = NO_TOKENS
+    ) -> None:
         """
         Args:
             results: recent results.
             models: the model of each worker's devices.
+            tokens: the token of each worker that has one: of the times that several tokens claim for a size, the
+                median counts, so that no one decides alone.
         """
-        sums: dict[Hashable, dict[int, tuple[float, float, int]]] = {}
+        claims: dict[Hashable, dict[int, dict[str, tuple[float, float, int]]]] = {}
         for result in results:
             if result.seconds is not None and result.work > 0 and result.worker in models:
-                sizes, size = sums.setdefault(models[result.worker], {}), _size(result.work)
-                work, seconds, number = sizes.get(size, (0.0, 0.0, 0))
-                sizes[size] = work + result.work, seconds + result.seconds, number + 1
+                sizes, token = claims.setdefault(models[result.worker], {}), tokens.get(result.worker, "")
+                claimed = sizes.setdefault(_size(result.work), {})
+                work, seconds, number = claimed.get(token, (0.0, 0.0, 0))
+                claimed[token] = work + result.work, seconds + result.seconds, number + 1
+        sums = {
+            model: {size: _agreed(list(claimed.values())) for size, claimed in sizes.items()}
+            for model, sizes in claims.items()
+        }
         self._models = models
         self._results = {model: sum(number for _, _, number in sizes.values()) for model, sizes in sums.items()}
         self._curves = {model: _curve(sizes) for model, sizes in sums.items()}
@@ -64,6 +75,14 @@ class TaskTimes:
             if expected and result.seconds is not None:
                 ratios.append(result.seconds / expected)
         return statistics.stdev(ratios) if len(ratios) > 1 else 1.0
+
+
+def _agreed(claims: Sequence[tuple[float, float, int]]) -> tuple[float, float, int]:
+    """(work, seconds, number) of all results, at the median of the claimed speeds; ``claims``: by token."""
+    if len(claims) == 1:
+        return claims[0]
+    work, number = sum(claim[0] for claim in claims), sum(claim[2] for claim in claims)
+    return work, work * statistics.median_low(seconds / done for done, seconds, _ in claims), number
 
 
 def _size(work: float) -> int:

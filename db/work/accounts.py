@@ -1,0 +1,173 @@
+"""How many leases the workers of a token get: each token of a campaign has an account in the ledger.
+
+- *Room*: as many leases may run at once as PER_PROCESS for each process of its workers that are present, but while
+  workers with other tokens are present at most UNPROVEN and a quarter of the tasks.  Each result allows PER_RESULT
+  more.
+- *Spare*: leases without a result stay in the ledger for good.  A token may have SPARE of them and two for each
+  task; each result pays for PER_RESULT, each hour for SPARE, and each lease that runs for one every RUN_SECONDS,
+  since workers that are preempted lose their leases and need new ones.
+
+Workers that open the ledger themselves show no token, and have no limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import case, func, select, update
+
+from db.attempts import Receipt
+from db.errors import TooManyLeases
+from db.records import CampaignRecord
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Token, Voter, Worker
+from db.states import EventKind
+from db.store.transaction import CAMPAIGN, Transaction
+from db.work import presence
+from db.work.transitions import OF_CAMPAIGN, OF_TOKEN, SHOWN
+
+PER_PROCESS = 4
+"""A process has one task and prefetches the next."""
+UNSTATED, MOST_PROCESSES = 4, 1_024
+"""How many processes count of a worker that does not state their number, and at most."""
+UNPROVEN, FEWEST = 1_000, 16
+"""Most leases without a result while others are present; a quarter of the tasks if that is less, but FEWEST."""
+SPARE = 10_000
+PER_RESULT = 10
+"""Leases that a result allows: so nine of ten may end without one."""
+PER_TASK = 2
+"""Leases of a task that may run at the same time: the first one, and a copy."""
+RUN_SECONDS = 300.0
+COUNT_SECONDS = 5.0
+"""Time between two counts of the leases that run: to count them takes some milliseconds."""
+
+
+@dataclass(frozen=True)
+class Account:
+    """The account of a token.
+
+    Attributes:
+        tasks: of the campaign.
+        leases, held, room, results, counted: see :class:`db.schema.models.Token`.
+        paid: leases that time has paid for since the last count.
+        is_counted: whether the leases were counted just now.
+    """
+
+    tasks: int
+    leases: float
+    held: int
+    room: int
+    results: int
+    counted: float | None
+    paid: float = 0.0
+    is_counted: bool = False
+
+    @property
+    def earned(self) -> int:
+        """Leases that its results allow."""
+        return PER_RESULT * self.results
+
+    @property
+    def spare(self) -> int:
+        """How many more leases without a result it may have."""
+        return int(SPARE + PER_TASK * self.tasks - max(0.0, self.leases - self.paid))
+
+    def allowed(self, count: int) -> int:
+        """How many of ``count`` leases it may have now."""
+        return max(0, min(count, self.room + self.earned - self.held, self.spare))
+
+    def counted_at(self, now: float, held: int, processes: int, shares: bool) -> Account:
+        """The account after a count.
+
+        Args:
+            now: in seconds since 1970.
+            held: leases that run.
+            processes: of its workers that are present.
+            shares: whether workers with other tokens are present.
+        """
+        room = PER_PROCESS * processes
+        if shares:
+            room = min(room, max(FEWEST, min(UNPROVEN, self.tasks // 4)))
+        passed = 0.0 if self.counted is None else max(0.0, now - self.counted)
+        paid = passed * (SPARE / 3600 + min(held, UNPROVEN + self.earned) / RUN_SECONDS)
+        return replace(self, held=held, room=room, counted=now, paid=paid, is_counted=True)
+
+    @property
+    def refusal(self) -> TooManyLeases:
+        """Why it gets no more."""
+        if self.spare <= 0:
+            return TooManyLeases(
+                f"the workers with this token had {self.leases - self.paid:,.0f} leases more than their results "
+                f"allow: deliver results, or wait ({SPARE:,} more are granted per hour); if workers are preempted "
+                "before a task is done, create the campaign with a larger --depth"
+            )
+        return TooManyLeases(
+            f"the workers with this token hold {self.held:,} tasks and have delivered {self.results:,} results: "
+            "they get more for results, and for more processes"
+        )
+
+
+_OWN = Token.campaign_id == CAMPAIGN, Token.digest == SHOWN
+_ACCOUNT = select(Token.leases, Token.held, Token.room, Token.results, Token.counted, Now().label("now")).where(
+    *_OWN
+)
+_HELD = select(func.count()).select_from(Attempt).where(OF_CAMPAIGN, Attempt.ended.is_(None), OF_TOKEN)
+_stated = func.coalesce(Worker.processes, UNSTATED)
+_PROCESSES = (
+    select(
+        func.coalesce(
+            func.sum(case((_stated > MOST_PROCESSES, MOST_PROCESSES), (_stated < 1, 1), else_=_stated)), 0
+        )
+    )
+    .select_from(Voter)
+    .join(Worker, Worker.voter_id == Voter.id)
+    .where(Voter.token == SHOWN, presence.IS_PRESENT)
+)
+
+
+def of_token(transaction: Transaction, campaign: CampaignRecord, token: str) -> Account | None:
+    """The account of a token (its digest), counted unless that was done just now; None: there is no limit."""
+    if not token:
+        return None
+    row = transaction.execute(_ACCOUNT, shown=token).one_or_none()
+    if row is None:
+        return None
+    leases, held, room, results, counted, now = row
+    account = Account(campaign.tasks, leases, held, room, results, counted)
+    if account.counted is not None and 0 <= now - account.counted < COUNT_SECONDS:
+        return account
+    shares = any(other != token for _, other in presence.voters(transaction))
+    held, processes = (transaction.scalar(query, shown=token) for query in (_HELD, _PROCESSES))
+    return account.counted_at(now, held, int(processes), shares)
+
+
+def _left(spent: Any) -> Any:
+    return case((spent > 0, spent), else_=0.0)
+
+
+# What others write meanwhile is added up.  The row is locked last: whoever waits for it holds what they need.
+_CHANGE = update(Token).where(*_OWN)
+
+
+def granted(transaction: Transaction, token: str, account: Account | None, leases: int) -> None:
+    """Record that a token was granted leases; its account is that of :func:`of_token`."""
+    if account is None or not (leases or account.is_counted):
+        return
+    values = {"leases": _left(Token.leases - account.paid) + leases, "held": Token.held + leases}
+    if account.is_counted:
+        values |= {"held": account.held + leases, "room": account.room, "counted": account.counted}
+    transaction.execute(_CHANGE.values(**values), shown=token)
+
+
+def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt]) -> None:
+    """Record what became of results that came with a token; a refusal costs as much as a lease, for its event."""
+    results = sum(receipt.is_new and receipt.event in (None, EventKind.CONFIRMED) for receipt in receipts)
+    refused = sum(receipt.event is EventKind.REFUSED for receipt in receipts)
+    if token and (results or refused):
+        values = {
+            "leases": _left(Token.leases - PER_RESULT * results + refused),
+            "results": Token.results + results,
+        }
+        transaction.execute(_CHANGE.values(**values), shown=token)

@@ -1,0 +1,418 @@
+"""One token stops nobody: what its bearer holds, reports and claims, with invented workers and hosts."""
+
+from __future__ import annotations
+
+import logging
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import func, select
+
+from db import Credential, Equipment, Lease
+from db.messages import converted, document
+from db.schema.models import Attempt, Event
+from db.states import EventKind, Role, TaskState
+from db.work import accounts
+from db.work.accounts import COUNT_SECONDS, PER_PROCESS, PER_RESULT, RUN_SECONDS, SPARE, UNPROVEN, Account
+from db.work.leases import COPY_SECONDS, UNKNOWN_SECONDS
+from db.work.presence import PRESENCE_SECONDS
+from jobs.farm.api import server
+from jobs.run.loop import result
+from jobs.show.notifications import STALLED_SECONDS, Facts
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
+from tests.support.asgi import Client
+from tests.support.campaigns import HOUR, delivery, shown_by
+from tests.support.clock import MovableClock
+from tests.support.database_clock import DatabaseClock, moved_clock
+from tests.support.databases import new_ledger
+
+KEY, COUNT = PlanKey(Problem.langford(11), "polyphase", 14), 17_792
+PLAN = plan_of(KEY)
+TASKS = len(PLAN.work)
+SHARE = TASKS // 4
+"""The most that a token without results holds while others are present."""
+NAME, LIAR, HONEST = "eleven", 0, 1
+HUGE = 10**6
+
+
+class Farm:
+    """A server of a campaign, and two tokens: workers of the liar are on whatever hosts they say."""
+
+    def __init__(self, kind: str, folder: Path) -> None:
+        self.ledger = new_ledger(kind, folder)
+        self.campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+        self.tokens = [self.campaign.new_token(Role.WORKER, label=label) for label in ("liar", "honest")]
+        self.restart()
+
+    def restart(self) -> None:
+        self.client = Client(server.application(self.ledger, [NAME], server.RateLimit(1e9, 1e9)))
+
+    def post(self, path: str, token: int, **fields: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.tokens[token]}"}
+        return self.client.post(f"/campaigns/{NAME}{path}", json=fields, headers=headers)
+
+    def enrol(self, worker: str, token: int = LIAR, processes: int = HUGE, host: str = "") -> str:
+        equipment = Equipment(processes=processes)
+        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=self.tokens[token], equipment=equipment)
+        return worker
+
+    def ask(
+        self, worker: str, token: int = LIAR, seconds: float = 86_400.0, copies: int = 0, count: int = 1000
+    ) -> Any:
+        asked = {"campaign": self.campaign.uuid, "worker": worker, "count": count, "copies": copies}
+        return self.post("/leases", token, **asked, seconds=seconds, held=list(range(10_000)))
+
+    def lease(self, worker: str, token: int = LIAR, **options: Any) -> list[Lease]:
+        answer = self.ask(worker, token, **options)
+        assert answer.status_code in (200, 429), answer.text
+        return [converted(fields, Lease) for fields in answer.json().get("leases", [])]
+
+    def renew(self, held: list[Lease], steps: int | None = None, token: int = LIAR) -> list[int]:
+        shown = [shown_by(lease) for lease in held]
+        made = [] if steps is None else [[lease.attempt, steps] for lease in held]
+        return self.post("/renewals", token, attempts=shown, seconds=86_400.0, steps=made).json()["running"]
+
+    def end(self, path: str, lease: Lease, token: int = LIAR) -> bool:
+        shown = shown_by(lease)
+        return bool(self.post(path, token, **shown, reason="boom").json()["set_aside"])
+
+    def deliver(self, held: list[Lease], token: int = HONEST, seconds: float = 0.5) -> None:
+        done = [delivery(lease, PLAN.evaluate(lease.index), seconds) for lease in held]
+        deliveries = [document(each) for each in done]
+        assert self.post("/results", token, deliveries=deliveries, now=0).status_code == 200
+
+    def work(self, worker: str = "good", token: int = HONEST, copies: int = 8) -> int:
+        """Let an honest worker do all that it gets; the number of tasks."""
+        done = 0
+        while held := self.lease(worker, token, seconds=120.0, copies=copies, count=8):
+            self.deliver(held, token)
+            done += len(held)
+        return done
+
+    def held(self) -> dict[str, int]:
+        """How many leases run, by worker."""
+        running = select(Attempt.worker_id, func.count()).where(Attempt.ended.is_(None)).group_by(Attempt.worker_id)
+        with self.ledger.database.reading() as connection:
+            return dict(connection.execute(running).tuples().all())
+
+    def rows(self, table: type[Attempt] | type[Event]) -> int:
+        with self.ledger.database.reading() as connection:
+            return connection.scalar(select(func.count()).select_from(table)) or 0
+
+    def warnings(self) -> str:
+        return "\n".join(warning.text for warning in self.campaign.overview().warnings)
+
+
+@pytest.fixture
+def clock() -> Iterator[DatabaseClock]:
+    with moved_clock() as moved:
+        yield moved
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -> Iterator[Farm]:
+    made = Farm(request.param, tmp_path)
+    yield made
+    made.client.close()
+    made.ledger.close()
+
+
+# -- holding --------------------------------------------------------------------------------------
+
+
+def test_a_token_without_results_holds_a_share_and_others_do_the_rest(farm: Farm, clock: DatabaseClock) -> None:
+    good = farm.enrol("good", HONEST, processes=8)
+    one, other = farm.enrol("one"), farm.enrol("other")
+    held = [*farm.lease(one), *farm.lease(other)]
+    assert sum(farm.held().values()) == len(held) == SHARE
+    refused = farm.ask(other)
+    assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
+    assert f"hold {SHARE} tasks and have delivered 0 results" in refused.json()["error"]
+    assert farm.work(good) == TASKS - SHARE
+    # What is held is copied, however often it is renewed, and whatever steps are claimed.
+    clock.move(COPY_SECONDS + COUNT_SECONDS)
+    assert farm.renew(held, steps=1) == sorted(lease.attempt for lease in held)
+    assert farm.lease(other, copies=1000) == []
+    assert farm.work(good) == SHARE
+    assert result(farm.campaign).published == COUNT
+
+
+def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobody(
+    farm: Farm, clock: DatabaseClock
+) -> None:
+    """While nobody else is present a token may hold all tasks: others get copies of them."""
+    one, other = farm.enrol("one"), farm.enrol("other")
+    held = farm.lease(one)
+    clock.move(COPY_SECONDS + COUNT_SECONDS)
+    copies = farm.lease(other, copies=1000)
+    assert (len(held), len(copies)) == (TASKS, TASKS)
+    good = farm.enrol("good", HONEST, processes=8)
+    farm.renew([*held, *copies], steps=7)
+    assert farm.work(good) == TASKS
+    assert result(farm.campaign).published == COUNT
+
+
+def test_what_a_worker_states_bounds_what_its_token_holds(farm: Farm) -> None:
+    farm.enrol("small", processes=2)
+    assert len(farm.lease("small")) == 2 * PER_PROCESS
+    farm.restart()  # its account is in the ledger
+    assert farm.ask("small").status_code == 429
+
+
+def test_no_second_copy_of_what_is_computed(farm: Farm, clock: DatabaseClock) -> None:
+    """Both holders have other tokens, and make steps."""
+    third = farm.campaign.new_token(Role.WORKER)
+    farm.tokens.append(third)
+    farm.enrol("one")
+    held = farm.lease("one")
+    clock.move(COPY_SECONDS + COUNT_SECONDS)
+    farm.enrol("good", HONEST, processes=3)
+    copies = farm.lease("good", HONEST, copies=3)
+    assert len(copies) == 3
+    clock.move(COPY_SECONDS + COUNT_SECONDS)
+    farm.renew([lease for lease in held if lease.index in {copy.index for copy in copies}], steps=5)
+    farm.enrol("third", 2, processes=TASKS)
+    others = farm.lease("third", 2, copies=1000)
+    assert not {lease.index for lease in others} & {lease.index for lease in copies}
+
+
+def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Farm, clock: DatabaseClock) -> None:
+    farm.enrol("one")
+    resting, busy = farm.lease("one", count=1), farm.lease("one", count=1)
+    with farm.ledger.database.reading() as connection:
+        assert connection.scalar(select(func.max(Attempt.deadline - Attempt.granted))) <= UNKNOWN_SECONDS
+    clock.move(UNKNOWN_SECONDS - 1)
+    farm.renew([*resting, *busy], steps=5)
+    clock.move(UNKNOWN_SECONDS - 1)
+    farm.renew(resting, steps=5)
+    farm.renew(busy, steps=6)
+    clock.move(2)
+    farm.enrol("good", HONEST, processes=1)
+    farm.lease("good", HONEST, count=1)
+    assert farm.held()["one"] == 1
+    assert farm.renew([*resting, *busy]) == [busy[0].attempt]
+
+
+def test_revoking_a_token_ends_its_leases(farm: Farm) -> None:
+    farm.enrol("one")
+    farm.lease("one")
+    number = next(token.token_id for token in farm.campaign.tokens() if token.label == "liar")
+    assert farm.campaign.revoke_token(number)
+    assert farm.held() == {}
+    assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
+
+
+def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> None:
+    farm.enrol("liar-one")
+    held = farm.lease("liar-one")
+    moved = MovableClock()
+    facts = Facts(farm.campaign, STALLED_SECONDS, moved)
+    assert facts.now(at_once=True) == []
+    for _ in range(8):
+        clock.move(UNKNOWN_SECONDS / 8)
+        moved.move(UNKNOWN_SECONDS / 8)
+        farm.renew(held)
+    assert f"{TASKS} by liar-one on host-liar-one, token 1 'liar'" in farm.warnings()
+    assert "--revoke 1" in farm.warnings()
+    [stalled] = facts.now(at_once=True)
+    assert stalled.kind == "stalled"
+    assert "token 1 'liar'" in farm.campaign.holders_in_words()
+
+
+# -- setting aside --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/failures", "/deaths"])
+def test_one_token_sets_no_task_aside_while_another_is_present(farm: Farm, path: str) -> None:
+    farm.enrol("good", HONEST, processes=8)
+    for number in range(8):
+        worker = farm.enrol(f"liar-{number}")
+        for _ in range(4):
+            assert not any(farm.end(path, lease) for lease in farm.lease(worker))
+    assert farm.work() == TASKS
+    assert result(farm.campaign).published == COUNT
+
+
+def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Farm, clock: DatabaseClock) -> None:
+    def complain() -> int:
+        return sum(farm.end("/failures", lease) for _ in range(3) for lease in farm.lease("liar-one"))
+
+    farm.enrol("liar-one")
+    assert 0 < complain() <= TASKS
+    assert "by liar-one on host-liar-one, token 1 'liar'" in farm.warnings()
+    farm.enrol("good", HONEST, processes=8)
+    assert farm.campaign.reopen() > 0
+    clock.move(COUNT_SECONDS)
+    assert complain() == 0
+    assert farm.work() == TASKS
+
+
+def test_a_voter_whose_tasks_others_complete_loses_its_say(farm: Farm, clock: DatabaseClock) -> None:
+    """Two tokens could set tasks aside; after three that others complete, they cannot."""
+    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.enrol("one", host="x")
+    farm.enrol("two", 2, host="y")
+    farm.enrol("good", HONEST, processes=8)
+    tried = {lease.index: lease for lease in farm.lease("one", count=3)}
+    for lease in tried.values():
+        farm.end("/failures", lease)
+    farm.deliver([lease for lease in farm.lease("good", HONEST, count=8) if lease.index in tried])
+    clock.move(COUNT_SECONDS)
+    first = farm.lease("one", count=1)
+    for _ in range(2):
+        farm.end("/failures", first[0])
+        first = farm.lease("one", count=1)
+    farm.end("/failures", first[0])
+    [again] = farm.lease("two", 2, count=1)
+    assert again.index == first[0].index
+    assert farm.end("/failures", again, 2) is False
+
+
+# -- what stays in the ledger ---------------------------------------------------------------------
+
+
+def give_back(farm: Farm, worker: str) -> None:
+    shown = [shown_by(lease) for lease in farm.lease(worker)]
+    farm.post("/releases", LIAR, attempts=shown, outcome="released", note="")
+
+
+def expire(farm: Farm, worker: str) -> None:
+    farm.lease(worker, seconds=0.0)
+
+
+def forge(farm: Farm, worker: str) -> None:
+    [real] = farm.lease("honest-one", HONEST, count=1) or [Lease(1, "x", 0, 1.0, False)]
+    fake = delivery(Credential(real.attempt, "forged"), PLAN.evaluate(real.index))
+    for _ in range(10):
+        farm.post("/results", LIAR, deliveries=[document(fake)], now=0)
+
+
+@pytest.mark.parametrize("attack", [give_back, expire, forge])
+def test_what_brings_no_result_is_bounded_over_restarts(
+    farm: Farm,
+    clock: DatabaseClock,
+    attack: Callable[[Farm, str], None],
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(accounts, "SPARE", 40)
+    farm.enrol("honest-one", HONEST, processes=100)
+    workers = [farm.enrol(f"liar-{number}") for number in range(3)]
+    for number in range(60):
+        attack(farm, workers[number % 3])
+        clock.move(COUNT_SECONDS)
+        if number % 20 == 0:
+            farm.restart()
+    most = 40 + 2 * TASKS
+    paid = 60 * COUNT_SECONDS * (40 / 3600 + TASKS / RUN_SECONDS)  # while others idle, time allows some more
+    assert farm.rows(Attempt) <= most + paid + 60
+    refused = EventKind.REFUSED
+    with farm.ledger.database.reading() as connection:
+        assert connection.scalar(select(func.count()).where(Event.kind == refused)) <= most + paid
+    with caplog.at_level(logging.INFO):
+        answer = farm.ask(workers[0])
+    assert answer.status_code == 429
+    assert "more than their results allow" in answer.json()["error"]
+    assert any(f"{NAME}: the workers with this token" in record.getMessage() for record in caplog.records)
+    farm.campaign.take_back("as after their deadline")
+    farm.work("honest-one")
+    assert farm.campaign.standing().unfinished == 0
+
+
+def farm_day(account: Account, nodes: int, each: int, life: float, task: float) -> tuple[int, int]:
+    """(leases, results) of a day of a farm whose nodes are preempted, with one token; fails when it is refused.
+
+    ``life``: mean seconds of a node, ``task``: seconds of a task.
+    """
+    rng, leases_had, results, step = random.Random(3), 0, 0, 60.0
+    ages = [[0.0] * each for _ in range(nodes)]
+    leases_had = nodes * each
+    for second in range(0, 86_400, int(step)):
+        account = account.counted_at(float(second), nodes * each, nodes * each, shares=False)
+        wanted = brought = 0
+        for node in ages:
+            dies = rng.random() < step / life
+            for slot in range(each):
+                node[slot] += step
+                if dies or node[slot] >= task:
+                    brought += not dies
+                    wanted += 1
+                    node[slot] = 0.0
+        account = replace(
+            account,
+            leases=max(0.0, account.leases - account.paid - PER_RESULT * brought) + wanted,
+            results=account.results + brought,
+            paid=0.0,
+        )
+        assert account.spare > 0, f"starves after {second} s"
+        leases_had, results = leases_had + wanted, results + brought
+    return leases_had, results
+
+
+def test_a_farm_that_is_preempted_is_not_hindered() -> None:
+    """Nodes of 64 tasks with a mean life of 300 s, and tasks of 900 s: less than 1 lease in 10 brings a result."""
+    done, results = farm_day(Account(100_000, 0.0, 0, 0, 0, None), 20, 64, 300.0, 900.0)
+    assert done > 10 * results > 0
+
+
+def test_an_account_is_paid_by_results_and_time() -> None:
+    account = Account(100, 0.0, 0, 0, 0, None).counted_at(1000.0, 0, 8, shares=False)
+    assert (account.room, account.allowed(1000)) == (8 * PER_PROCESS, 32)
+    assert replace(account, results=3).allowed(1000) == 32 + 3 * PER_RESULT
+    assert account.counted_at(1000.0, 0, HUGE, shares=True).allowed(HUGE) == 25
+    full = replace(account, leases=SPARE + 200.0)
+    assert full.allowed(1) == 0
+    assert full.counted_at(1036.0, 0, 100, shares=False).allowed(1000) == SPARE // 100
+    # A liar fills the ledger by no more than its spare and the leases that it may hold, however long these run.
+    assert full.counted_at(4600.0, 10**9, HUGE, shares=False).paid == SPARE + 12 * UNPROVEN
+
+
+# -- what it claims -------------------------------------------------------------------------------
+
+
+def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Farm, clock: DatabaseClock) -> None:
+    for number in range(3):
+        farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+        farm.enrol(f"w{number}", number + 2, processes=4)
+    clock.move(200.0)
+    for number in range(3):
+        held = farm.lease(f"w{number}", number + 2, count=12)
+        clock.move(12.0)
+        farm.deliver(held, number + 2, seconds=4.0)
+    before = farm.campaign.overview().eta
+    farm.enrol("one", processes=1)
+    farm.deliver(farm.lease("one", count=2), LIAR, seconds=1e10)
+    after = farm.campaign.overview().eta
+    assert before is not None
+    assert after is not None
+    assert after.seconds < 2 * before.seconds + 60
+    assert sum(record.seconds or 0.0 for record in farm.campaign.task_records()) < 10 * HOUR
+    # What a liar claims to take no time does not make others kill their tasks.
+    assert farm.campaign.pace("cpu", farm.tokens[HONEST]) == pytest.approx(
+        farm.campaign.pace("cpu", farm.tokens[2]), rel=1e3
+    )
+
+
+def test_one_other_token_says_nothing_about_the_time_of_tasks(farm: Farm) -> None:
+    farm.enrol("one")
+    farm.deliver(farm.lease("one", count=1), LIAR, seconds=1e-9)
+    assert farm.campaign.pace("cpu", farm.tokens[HONEST]) is None
+    assert farm.campaign.pace("cpu", farm.tokens[LIAR]) is not None
+
+
+def test_workers_that_open_the_ledger_have_no_limits(tmp_path: Path, clock: DatabaseClock) -> None:
+    with new_ledger("sqlite", tmp_path) as ledger:
+        campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+        ledger.enrol("here", "host", "1")
+        held = campaign.lease("here", TASKS, 10 * HOUR)
+        assert len(held) == TASKS
+        clock.move(9 * HOUR)
+        campaign.renew(held, 10 * HOUR)
+        clock.move(9 * HOUR)
+        assert campaign.renew(held, HOUR) == {lease.attempt for lease in held}
+        assert campaign.patience() > PRESENCE_SECONDS
