@@ -471,7 +471,7 @@ def test_bad_input_gets_one_line_and_makes_no_ledger(
     ids=["no", "Ctrl-C"],
 )
 def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | None, code: int, last: str) -> None:
-    command = ["table", "skolem", "--copies", "3", "--to", "40"]
+    command = ["table", "skolem", "25", "--from", "25"]
     terminal, end = pty.openpty()
     with preloaded().start(
         command, tmp_path, ENVIRONMENT, stdin=end, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -479,7 +479,7 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
         assert process.stdout is not None
         assert process.stderr is not None
         said = b""
-        while b"Begin? [y/N]: " not in said:
+        while b"Start? [y/N]: " not in said:
             part = os.read(process.stderr.fileno(), 4096)
             assert part, said
             said += part
@@ -494,7 +494,7 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
     os.close(terminal)
     os.close(end)
     assert (process.returncode, output) == (code, "")
-    assert b" years on " in said
+    assert b": about " in said
     assert str(errors).rstrip().endswith(last)
     assert not list(tmp_path.iterdir())
 
