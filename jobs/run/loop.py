@@ -48,12 +48,14 @@ class RunReport:
         seconds: how long it ran.
         stopped: why it stopped early; None when nothing was left to do here.
         set_aside: number of tasks of the campaign that failed too often.
+        given_back: number of its leases that others can have at once.
     """
 
     tasks_here: int
     seconds: float
     stopped: str | None
     set_aside: int
+    given_back: int = 0
 
 
 def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
@@ -111,7 +113,7 @@ class Run:
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
         self._leases: dict[int, Lease] = {}
-        self._compiling_said = False
+        self._compiling_said, self._given_back = False, 0
 
     def run(self) -> RunReport:
         """Work until nothing is left to do here, or until there is a reason to stop.
@@ -130,7 +132,9 @@ class Run:
                 self._source.close(Ending.REPLACED if isinstance(error, CampaignReplaced) else Ending.STOPPED)
             raise
         self._source.close(_ending(stopped))
-        return RunReport(self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside)
+        return RunReport(
+            self._effort.tasks, self._effort.seconds, stopped, self._source.set_aside, self._given_back
+        )
 
     def _await_source(self) -> str | None:
         """Wait until the campaign is known (None), or return the reason to stop before that."""
@@ -286,6 +290,7 @@ class Run:
     def _give_back(self, outcome: Outcome, note: str | None) -> None:
         if self._leases:
             self._source.release(self._leases.values(), outcome, note)
+            self._given_back = len(self._leases)
 
     def _step(self) -> Step:
         tally = self._source.tally

@@ -96,7 +96,7 @@ def _applicable(problem: Problem, seeded: bool) -> list[Method]:
     if applicable:
         return applicable
     kind = "no method with a seed" if seeded else "no method"
-    because = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
+    *_, because = reasons.values()  # the last methods take the largest problems
     raise MethodDoesNotApply(f"{kind} can count {problem.name}: {because}")
 
 

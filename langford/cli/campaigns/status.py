@@ -10,10 +10,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
+from msgspec.structs import replace
 
 from db import Campaign, Ledger
-from db.look.overview import Overview, to_document
+from db.look.overview import Overview, Presence, to_document
 from jobs.addresses import has_scheme, lacks_scheme
+from jobs.reach.identity import is_dead
 from jobs.reach.patience import Patience
 from jobs.reach.remote_overviews import RemoteOverviews
 from langford.cli.options.common import (
@@ -105,14 +107,25 @@ def status(
 def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], list[Overview]]:
     if name is not None:
         campaign = ledger.campaign(name)
-        return lambda: [campaign.overview(timeline=timeline)]
+        return lambda: [_seen_here(campaign.overview(timeline=timeline))]
     kept: dict[str, Campaign] = {}  # each knows what it said of the time left
 
     def look() -> list[Overview]:
         campaigns = [kept.setdefault(campaign.uuid, campaign) for campaign in ledger.campaigns()]
-        return [campaign.overview(timeline=timeline) for campaign in campaigns]
+        return [_seen_here(campaign.overview(timeline=timeline)) for campaign in campaigns]
 
     return look
+
+
+def _seen_here(overview: Overview) -> Overview:
+    """The same, in which workers of this host whose processes are gone have ended."""
+    workers = tuple(
+        replace(worker, state=Presence.ENDED, ending="its process is gone")
+        if worker.state in (Presence.WORKING, Presence.IDLE) and is_dead(worker.host, worker.process)
+        else worker
+        for worker in overview.workers
+    )
+    return replace(overview, workers=workers)
 
 
 def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:

@@ -26,6 +26,7 @@ from langford.counting import count_tasks
 from langford.devices import Device, devices
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import chosen_plan
+from langford.reference import cited, published
 from langford.speed import seconds_left
 from langford.words import several
 
@@ -112,6 +113,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     """Estimate a count by Knuth's random walks, with its standard error."""
     problem = chosen.problem()
     estimated = estimate_by_walks(problem, walks, seed)
+    known = published(problem)
     if as_json:
         display.print_json(
             {
@@ -121,6 +123,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
                 "walks": estimated.walks,
                 "fruitful": estimated.fruitful,
                 "seed": seed,
+                "exact": None if known is None else str(known),
             }
         )
         return
@@ -135,5 +138,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
     else:
         print(f"{problem}: no estimate, since no walk found an arrangement")
     print(f"  {estimated.walks:,} walks, {estimated.fruitful:,} of them fruitful, seed {seed}")
+    if known is not None:
+        print(f"  exactly {known:,} ({cited(problem) or problem.obstruction})")
     if not estimated.fruitful:
         print("  give more --walks; if none of them finds one, there may be no arrangement: `langford count`")

@@ -13,6 +13,7 @@ from langford.cli.options.types import integers
 from langford.cli.output import display
 from langford.cli.output.characters import has_characters
 from langford.cli.output.styled import styled
+from langford.cli.output.terminal import show
 from langford.errors import BadProblem
 
 
@@ -50,6 +51,8 @@ def draw(
         drawing.save(arrangement, out)
     if as_json:
         display.print_json({"arrangement": list(arrangement), "file": None if out is None else str(out)})
+    elif out is not None:
+        show(f"{out}: {','.join(map(str, arrangement))}")
     if as_json or out is not None:
         return
     console = styled()

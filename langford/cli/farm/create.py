@@ -133,6 +133,8 @@ def token(
                 display.print_json({"campaign": name, "role": role, "label": label, **kept})
             elif out is None:
                 print(made)
+            else:
+                show(f"{out}: a token for {name}, role {role}, which only you may read")
 
 
 def _keep(campaign: Campaign, made: str, file: Path) -> None:

@@ -108,7 +108,8 @@ def work(
         reason = f"stopped by {stop.received.name}: "
     elif report.stopped:
         reason = f"stopped, the {report.stopped} is near: "
-    display.say(f"{reason}{several(report.tasks_here, 'task')} done here")
+    back = f", {several(report.given_back, 'lease')} given back" if report.given_back else ""
+    display.say(f"{reason}{several(report.tasks_here, 'task')} done here{back}")
     if source.rechecks and not report.stopped:
         waits = several(source.rechecks, "result waits", "results wait")
         display.say(f"{waits} for workers of other hosts, with other tokens")
@@ -118,6 +119,7 @@ def work(
             "tasks_done": report.tasks_here,
             "results_waiting": waiting,
             "set_aside": report.set_aside,
+            "given_back": report.given_back,
             "stopped": report.stopped,
         }
         display.print_json(document)
