@@ -204,6 +204,16 @@ extern "C" __global__ void full_sum(i64 half, int rest, int weight, i64 *limbs, 
     for (int k = 0; k < LIMBS; k++) limbs[k] = total.limbs[k], residues[k] = total.residues[k];
     *terms = total.evaluated;
 }
+extern "C" __global__ void full_product(int value, int weight, i64 *limbs, i64 *residues) {
+    Total total = {};
+    Bytes odd;
+    Evens even;
+    for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = 0x01010101u * (128 + value);
+    for (int k = 0; k < EVEN_WORDS; k++) even.word[k] = 0x01010101u * (128 + value);
+    add_exactly(total, odd, even, false, true, weight);
+    if (threadIdx.x || blockIdx.x) return;
+    for (int k = 0; k < LIMBS; k++) limbs[k] = total.limbs[k], residues[k] = total.residues[k];
+}
 """
 
 
@@ -223,6 +233,16 @@ def test_a_sum_holds_as_many_terms_as_it_takes_on_the_host(sign: int) -> None:
         assert int(terms[0]) >= 4 * 32 * 2**13
         assert limbs.to_int(total) == expected
         assert residue(limbs.to_int(again)) == residue(expected)
+    # Beyond 64 bits: the largest product of all factors.
+    value, total, again = (
+        sign * max(form.bound for form in plan.forms.all),
+        np.zeros(8, np.int64),
+        np.zeros(8, np.int64),
+    )
+    program.launch("full_product", np.int32(value), np.int32(4), total, again)
+    expected = 4 * 32 * value**32
+    assert limbs.to_int(total) == expected > 2**150
+    assert residue(limbs.to_int(again)) == residue(expected)
 
 
 def farthest(half: HalfForm, length: int) -> int:
