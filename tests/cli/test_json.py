@@ -12,7 +12,6 @@ from unittest.mock import Mock
 import pytest
 from click.testing import CliRunner
 
-from db import Campaign, Ledger
 from db.errors import Unreplicated
 from db.store.revision import SCHEMA
 from jobs.doctor import examine
@@ -21,6 +20,7 @@ from langford.cli.campaigns.running import conclude
 from langford.cli.main import cli
 from langford.devices import cores
 from langford.errors import MachineFailed
+from langford.ledger import Campaign, Ledger
 from langford.provenance import kernel_hash
 from slurm import job_name
 from tests.support.campaigns import COUNT, HOUR, NAME, TASKS, finish, new_campaign, true_deliveries
@@ -49,7 +49,9 @@ def tell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Tell:
 def campaign(tmp_path: Path) -> Iterator[Campaign]:
     """A campaign without results in ./langford.db."""
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
-        yield new_campaign(ledger)
+        name = new_campaign(ledger).name
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        yield ledger.campaign(name)
 
 
 def test_the_document_of_a_new_campaign(tell: Tell, tmp_path: Path) -> None:
@@ -148,6 +150,7 @@ def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell,
         "tasks_done": TASKS,
         "results_waiting": 0,
         "set_aside": 0,
+        "given_back": 0,
         "stopped": None,
     }
 
