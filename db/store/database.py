@@ -31,6 +31,7 @@ from db.errors import (
 )
 from db.store import connections, revision
 from db.store.connections import BUSY_SECONDS
+from db.store.damage import refuse_damaged
 from db.store.mounts import refuse_network_file_system
 from db.store.places import Place, holds_commits, new_file, refuse_to_replace, waiting_beside
 
@@ -195,6 +196,7 @@ def _require_room(file: Path, create: bool) -> None:
         raise LedgerUnusable(f"{file} is not a file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
+    refuse_damaged(file)
     if not file.parent.is_dir():
         raise LedgerUnusable(f"the folder {file.parent} does not exist; create it first")
     if not create and not file.exists():
@@ -264,7 +266,12 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
             f"no space left for the ledger {where} ({reason}): what was committed is safe; "
             "make room and run the same command again"
         )
-    if "not a database" in reason or "malformed" in reason:
+    if "malformed" in reason:
+        return LedgerUnusable(
+            f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or read what is "
+            "left with `sqlite3 FILE .recover`"
+        )
+    if "not a database" in reason:
         return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
     state = getattr(error.orig, "sqlstate", None) or ""
     if state == NO_RIGHT:

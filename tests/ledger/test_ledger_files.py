@@ -22,6 +22,7 @@ from db.schema.models import Base
 from db.store.mounts import refuse_network_file_system
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
+from tests.support.campaigns import write_used_ledger
 from tests.support.cases import few
 from tests.support.command_line import Run
 from tests.support.earlier_schemas import UNDONE
@@ -42,6 +43,30 @@ def test_files_that_are_no_database(langford: Run, tmp_path: Path, content: byte
     assert "notes.db is" in done.stderr
     assert "Traceback" not in done.stderr
     assert digest(file) == before
+
+
+def test_a_ledger_that_was_cut_short_is_damaged_and_left_alone(langford: Run, tmp_path: Path) -> None:
+    file = tmp_path / "langford.db"
+    write_used_ledger(str(file))
+    os.truncate(file, file.stat().st_size // 2)
+    before = digest(file)
+    for command in (["status"], ["run", "langford", "7"], ["ledger", "copy", "langford.db", "copy.db"]):
+        refused = langford(*command)
+        assert refused.returncode == 2
+        assert "the ledger langford.db is damaged (its end is missing); nothing was written" in refused.stderr
+    assert digest(file) == before
+    assert not (tmp_path / "copy.db").exists()
+
+
+def test_pages_that_were_overwritten_are_called_damage(langford: Run, tmp_path: Path) -> None:
+    file = tmp_path / "langford.db"
+    write_used_ledger(str(file))
+    with file.open("r+b") as stream:
+        stream.seek(8192)
+        stream.write(b"\xff" * (file.stat().st_size - 8192))
+    refused = langford("status")
+    assert refused.returncode == 2
+    assert "the ledger langford.db is damaged (database disk image is malformed)" in refused.stderr
 
 
 def test_databases_of_other_programs(langford: Run, tmp_path: Path) -> None:
