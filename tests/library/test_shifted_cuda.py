@@ -194,7 +194,8 @@ def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> N
     compare_block(shifted_plan(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
-FULL_SUM = """#include "shifted_terms.cuh"
+FULL_SUM = """#include "shifted.cu"
+static_assert(MOST_ROUNDS <= MOST_TERMS / 2, "a batch has as many rounds again");
 extern "C" __global__ void full_sum(i64 half, int rest, int weight, i64 *limbs, i64 *residues, u64 *terms) {
     Total total = {};
     Sum sum = {};
