@@ -48,6 +48,7 @@ NO_FILE = {None, "", ":memory:"}
 """Names for which SQLite keeps the database in memory, or in a temporary file."""
 SQLITE_OPTIONS = {"timeout"}
 """Options that may follow the ? of a SQLite URL."""
+SEVERAL_HOSTS = re.compile(r"(postgresql://(?:[^@/?]*@)?)([^@/?]*,[^@/?]*)(/[^?]*)?(?:\?(.*))?")
 NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -224,7 +225,7 @@ def _url_of(where: str) -> URL:
         # Not parsed: the name may contain "?" or "%".
         return URL.create("sqlite", database=where)
     with suppress(ArgumentError, ValueError):
-        url = make_url(where)
+        url = make_url(_with_hosts_apart(where))
         if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
             return url.set(drivername="postgresql+psycopg")
         is_file = url.database not in NO_FILE and not (url.host or url.username)
@@ -235,6 +236,20 @@ def _url_of(where: str) -> URL:
         f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"
     )
+
+
+def _with_hosts_apart(where: str) -> str:
+    """A URL of Postgres whose hosts are options where there are several, as libpq allows.
+
+    >>> _with_hosts_apart("postgresql://ada@one:5433,two/records?sslmode=require")
+    'postgresql://ada@/records?host=one:5433&host=two:5432&sslmode=require'
+    """
+    found = SEVERAL_HOSTS.fullmatch(where)
+    if found is None:
+        return where
+    hosts = [host if ":" in host else f"{host}:5432" for host in found[2].split(",")]
+    options = "&".join([*(f"host={host}" for host in hosts), *([found[4]] if found[4] else [])])
+    return f"{found[1]}{found[3] or '/'}?{options}"
 
 
 def _require_options(where: str) -> None:

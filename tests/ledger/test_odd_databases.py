@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from sqlalchemy import make_url, text
 
 from db import Ledger
-from db.errors import LedgerError
+from db.errors import ConnectionLost, LedgerError
 from db.look.sql import QUESTIONS, Filters, ask
 from db.schema import reach
 from db.states import Role
@@ -256,3 +256,10 @@ def test_a_standby_is_read_and_refuses_the_rest(standby: str) -> None:
         assert done.exception is None, arguments
     for arguments in WRITING:
         assert "may only be read here" in refusal(standby, arguments)
+
+
+def test_several_hosts_are_tried_one_after_the_other() -> None:
+    """As libpq allows: postgresql://ONE,TWO/NAME.  Nobody listens at any of these."""
+    with pytest.raises(ConnectionLost, match=r"127\.0\.0\.2") as lost:
+        Ledger("postgresql://ada@127.0.0.1:1,127.0.0.2:1/records?connect_timeout=2")
+    assert "127.0.0.1" in str(lost.value.__cause__)
