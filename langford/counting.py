@@ -10,7 +10,7 @@ from queue import SimpleQueue
 from langford import estimation, explicit
 from langford.devices import CPU, Device, devices
 from langford.methods import Count, Plan, chosen_plan, merge
-from langford.problem import Problem
+from langford.problem import Problem, problem_of
 from langford.result import PartialResult
 from langford.threads import computing_threads
 
@@ -106,11 +106,6 @@ def arrangements(problem: Problem | int) -> Iterator[explicit.Arrangement]:
     (2, 3, 1, 2, 1, 3)
     """
     return explicit.iterate(problem_of(problem))
-
-
-def problem_of(problem: Problem | int) -> Problem:
-    """The problem itself, or L(2, n) for a number n; raises BadProblem."""
-    return problem if isinstance(problem, Problem) else Problem.langford(problem)
 
 
 def count_tasks(

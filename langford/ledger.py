@@ -21,11 +21,10 @@ from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
 from jobs.run.task_limits import PATIENCE_SECONDS
 from jobs.tuning.forecast import pace_on
-from langford.counting import problem_of
 from langford.devices import CPU, Device
 from langford.devices import devices as present
 from langford.methods import Count, PlanKey, candidates, chosen_plan, find_method, plan_of
-from langford.problem import Problem
+from langford.problem import Problem, problem_of
 from langford.words import several
 
 

@@ -306,6 +306,11 @@ class Problem:
         return obstruction(self)
 
 
+def problem_of(problem: Problem | int) -> Problem:
+    """The problem itself, or L(2, n) for a number n; raises BadProblem."""
+    return problem if isinstance(problem, Problem) else Problem.langford(problem)
+
+
 def _require_lengths(longest: int, places: int) -> None:
     if max(longest, places) > MOST_PLACES:
         raise BadProblem(f"a difference, or a row, may be at most {MOST_PLACES:,} long: choose a smaller problem")

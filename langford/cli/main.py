@@ -91,6 +91,11 @@ COMMANDS = {
         "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
         CAMPAIGNS,
     ),
+    "cite": LazyCommand(
+        "langford.cli.results.report:cite",
+        "Print the paragraph with which a paper cites a count, and the program as a BibTeX entry.",
+        CAMPAIGNS,
+    ),
     "table": LazyCommand(
         "langford.cli.campaigns.table:table",
         "Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.",

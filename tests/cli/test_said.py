@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from langford.cli.main import cli
 from langford.devices import CPU
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
+from tests.support.pages import ROOT
 
 KEY = PlanKey(Problem.langford(12), "polyphase", 8)
 
@@ -58,6 +60,17 @@ def test_a_problem_that_no_method_counts_gets_one_reason() -> None:
     assert refused.endswith(
         "no method can count langford-200: backtracking keeps the row in 128 bits; 400 places do not fit"
     )
+
+
+def test_a_count_is_cited_with_the_program() -> None:
+    assert CliRunner().invoke(cli, ["cite", "twelve"]).exception is not None  # it has no count yet
+    said("run", "--name", "twelve", "--workers", "1")
+    paragraph, entry = said("cite", "twelve").split("\n\n")
+    assert paragraph.startswith("L(2,12) = 108,144 up to reversal was computed with langford ")
+    assert entry.startswith("@software{langford,\n")
+    cff = (ROOT / "CITATION.cff").read_text()
+    assert re.findall('title: "(.*)"', cff) == re.findall("title = {(.*)}", entry)
+    assert json.loads(said("cite", "twelve", "--json"))["citation"] == paragraph
 
 
 def test_the_status_sees_that_a_process_of_this_host_is_gone() -> None:

@@ -8,8 +8,16 @@ from jobs.show.report.document import Paragraph, Section
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.evidence.origins import UNKNOWN
 from langford.reference import cited
+from langford.version import __version__
 from langford.words import duration, several
 
+BIBTEX = f"""@software{{langford,
+  title = {{langford: a distributed system that counts Langford pairings exactly}},
+  author = {{{{The langford authors}}}},
+  version = {{{__version__}}},
+  year = {{2026}},
+}}"""
+"""The program, as CITATION.cff has it."""
 MOST_DEVICES = 5
 """How many kinds of devices the paragraph names."""
 

@@ -18,6 +18,16 @@ from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display
 from langford.cli.output.terminal import show
 from langford.durable import require_replaceable
+from langford.errors import BadInput
+
+exports_option = click.option(
+    "--from",
+    "exports",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Take exported results instead; repeat it for the parts of one campaign.",
+)
 
 
 @click.command(
@@ -34,14 +44,7 @@ promised share (--replicate) is not replicated, 4 the count is wrong; the report
 )
 @click.argument("name", required=False)
 @ledger_option
-@click.option(
-    "--from",
-    "exports",
-    multiple=True,
-    type=click.Path(path_type=Path),
-    metavar="FILE",
-    help="Report on exported results instead; repeat it for the parts of one campaign.",
-)
+@exports_option
 @click.option(
     "--out",
     "-o",
@@ -78,8 +81,6 @@ def report(
     It answers how fast it went, until when, who worked, what went wrong, and what is proved; and it prints the
     paragraph with which a paper cites the count.
     """
-    if (name is None) != bool(exports):
-        raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
     for file in files:
         require_format(file)
         require_replaceable(file)
@@ -102,7 +103,31 @@ def report(
     context.exit(ExitCode.CHECK_FAILED if wrong else ExitCode.DONE)
 
 
+@click.command(
+    epilog="""\b
+Examples:
+  langford cite langford-28-polyphase-16
+  langford cite --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz"""
+)
+@click.argument("name", required=False)
+@ledger_option
+@exports_option
+@json_option
+def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: bool) -> None:
+    """Print the paragraph with which a paper cites a count, and the program as a BibTeX entry."""
+    found = _evidence(name, address, exports, unconfirmed=False)
+    cited = citation.paragraph(found)
+    if cited is None:
+        raise BadInput(f"{found.history.name} has no count to cite: `langford report` says why")
+    if as_json:
+        display.print_json({"campaign": found.history.name, "citation": cited, "bibtex": citation.BIBTEX})
+    else:
+        show(f"{cited}\n\n{citation.BIBTEX}")
+
+
 def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:
+    if (name is None) != bool(exports):
+        raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
     if name is None:
         return gathering.of_files(exports, unconfirmed)
     with Ledger(address) as ledger:
