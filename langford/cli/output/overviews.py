@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from itertools import starmap
 
 from rich.cells import cell_len
 
@@ -13,9 +15,12 @@ from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.rows.columns import Column, table
 from langford.plain import plain, shortened
 from langford.speed import now, since_the_start
+from langford.variants import VARIANTS
 from langford.words import clock, coarse_duration, duration, percent, quantity, rate, several
 
 SHOWN_EVENTS = 5
+FOLDED = 5
+"""So many finished campaigns of a variant share a line, unless someone named them."""
 
 
 def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
@@ -24,20 +29,65 @@ def lines_of(overviews: Sequence[Overview], width: int | None) -> list[str]:
         return ["no campaign yet: `langford run` or `langford create` makes one"]
     if len(overviews) == 1:
         return details(overviews[0], width)
-    rows = [
-        Column("campaign", [each.campaign for each in overviews]),
-        Column("problem", [each.problem for each in overviews], False, 9),
-        Column("tasks", [f"{each.tasks.total:,.0f}" for each in overviews], True, 2),
-        Column("done", [f"{each.tasks.done:,.0f}" for each in overviews], True, 4),
-        Column("leased", [f"{each.tasks.leased:,.0f}" for each in overviews], True, 5),
-        Column("work", [percent(each.work.done) for each in overviews], True),
-        Column("speed now", [_rate(each.speed.now, each.speed.unit) for each in overviews], True, 6),
-        Column("left", [_left(each) for each in overviews], True, 1),
-        Column("workers", [str(len(_present(each))) for each in overviews], True, 3),
-        Column("notes", [_notes(each) for each in overviews], False, 7),
-        Column("count", ["" if each.count is None else f"{each.count:,}" for each in overviews], True, 8),
-    ]
-    return table(rows, width)
+    alone, families = _folded(overviews)
+    rows = [*map(_row, alone), *starmap(_row_of_family, families.items())]
+    cells = [list(column) for column in zip(*rows, strict=True)]
+    return table(
+        [
+            Column("campaign", cells[0]),
+            Column("problem", cells[1], False, 9),
+            Column("tasks", cells[2], True, 2),
+            Column("done", cells[3], True, 4),
+            Column("leased", cells[4], True, 5),
+            Column("work", cells[5], True),
+            Column("speed now", cells[6], True, 6),
+            Column("left", cells[7], True, 1),
+            Column("workers", cells[8], True, 3),
+            Column("notes", cells[9], False, 7),
+            Column("count", cells[10], True, 8),
+        ],
+        width,
+    )
+
+
+def _folded(overviews: Sequence[Overview]) -> tuple[list[Overview], dict[str, list[Overview]]]:
+    """The campaigns that get a line each; and those that share one, as the finished ones of a table: by variant."""
+    families: dict[str, list[Overview]] = {}
+    for each in overviews:
+        if each.finished is not None and not _notes(each) and each.campaign.startswith(f"{each.problem}-"):
+            families.setdefault(_family(each)[0], []).append(each)
+    folded = {variant: members for variant, members in families.items() if len(members) >= FOLDED and variant}
+    hidden = {each.campaign for members in folded.values() for each in members}
+    return [each for each in overviews if each.campaign not in hidden], folded
+
+
+def _family(overview: Overview) -> tuple[str, int]:
+    """The variant and n of its problem; an empty name where it has none, or a server sends nonsense."""
+    found = re.match(r"([a-z-]+?)-(\d{1,9})\b", overview.problem, re.ASCII)
+    return (found[1], int(found[2])) if found and found[1] in VARIANTS else ("", 0)
+
+
+def _row(each: Overview) -> tuple[str, ...]:
+    return (
+        each.campaign,
+        each.problem,
+        f"{each.tasks.total:,.0f}",
+        f"{each.tasks.done:,.0f}",
+        f"{each.tasks.leased:,.0f}",
+        percent(each.work.done),
+        _rate(each.speed.now, each.speed.unit),
+        _left(each),
+        str(len(_present(each))),
+        _notes(each),
+        "" if each.count is None else f"{each.count:,}",
+    )
+
+
+def _row_of_family(variant: str, members: Sequence[Overview]) -> tuple[str, ...]:
+    orders = [_family(each)[1] for each in members]
+    tasks = f"{sum(each.tasks.total for each in members):,.0f}"
+    name, n = f"{len(members):,} of {variant}", f"n = {min(orders)}..{max(orders)}"
+    return name, n, tasks, tasks, "0", percent(1.0), "", "done", "0", "", ""
 
 
 def line_of(overview: Overview) -> str:
