@@ -11,6 +11,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from db import Campaign, Standing
@@ -106,12 +107,11 @@ class Facts:
             undecided = self._campaign.rechecked_tasks()
             return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]
         state = done, standing.rechecks
-        if state != self._state or not standing.to_do:
+        patience = self._campaign.patience() if standing.to_do else inf
+        if state != self._state or patience == inf:
             self._state, self._since = state, self._clock.monotonic()
-        if self._clock.monotonic() - self._since < self._stalled_seconds:
-            return []
         # Leases count only as long as tasks take: a campaign whose tasks are all held by a liar has stalled.
-        if self._clock.monotonic() - self._since < self._campaign.patience():
+        if self._clock.monotonic() - self._since < max(self._stalled_seconds, patience):
             return []
         return [Fact(NoticeKind.STALLED, done)]
 

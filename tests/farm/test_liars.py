@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from db import Delivery
 from db.states import Role
@@ -38,7 +39,7 @@ def lie(farm: Farm, host: str, token: str) -> int:
     """Lie about all tasks that the server grants to a fresh worker; how many."""
     plan, told = farm.campaign.plan, 0
     liar = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", token)
-    me = replace(Identity.fresh(), host=host)
+    me = structs.replace(Identity.fresh(), host=host)
     liar.enrol(me)
     while leases := liar.lease(me.worker_id, 10, 60, list(range(1000))):
         deliveries = []
