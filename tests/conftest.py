@@ -25,6 +25,7 @@ from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
 from tests.support.databases import new_ledger
+from tests.support.preloaded import preload
 
 # The same examples in every run: the tests of a change do not depend on chance.
 settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
@@ -44,6 +45,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Have kernels and test modules compiled once, before several processes find none and each compile them all."""
     if hasattr(config, "workerinput") or getattr(config.option, "dist", "no") == "no":
         return
+    preload()
     compiled = cache_folder() / "compiled-for-tests"
     if not compiled.exists():
         calls = [*(["count", "8", "--method", method] for method in METHODS), ["estimate", "8"]]

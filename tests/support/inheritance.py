@@ -26,6 +26,8 @@ DROPPED = (
 """How the names of variables begin that no test sees."""
 RUN = "LANGFORD_TESTS"
 """The variable that all processes of a run of the tests have."""
+PRELOADED = "LANGFORD_TESTS_PRELOADED"
+"""Names the folder of the process that waits for commands, for all of them: see :mod:`tests.support.preloaded`."""
 DEFAULTS = ("HUP", "TERM", "QUIT", "USR1", "USR2", "ALRM", "CHLD", "TSTP", "TTIN", "TTOU")
 """Signals that have their default effect.  SIGPIPE has it in every process that Python starts."""
 
@@ -68,7 +70,7 @@ def forget_the_shell() -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(0o022)
     for name in list(os.environ):
-        if name.startswith(DROPPED) and name not in {*KEPT, RUN}:
+        if name.startswith(DROPPED) and name not in {*KEPT, RUN, PRELOADED}:
             del os.environ[name]
     # As many threads as cores in each of many processes only wait for each other, and do so busily.
     os.environ |= {"LANG": "C.UTF-8", "TERM": "dumb", "OPENBLAS_NUM_THREADS": "1"}

@@ -42,6 +42,7 @@ from langford.cli import main
 from langford.ledger import Campaign
 from tests.support.command_line import ELSEWHERE, ENVIRONMENT, may_change, write_program
 from tests.support.compiled_statements import compile_statements
+from tests.support.inheritance import PRELOADED
 
 ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 20
@@ -54,6 +55,27 @@ Stream = IO[Any] | int | None
 # -- in a test --------------------------------------------------------------------------------
 
 
+def preload() -> None:
+    """Start the process that waits for commands, of this test process and of those that it starts."""
+    folder = tempfile.mkdtemp(prefix="langford-preloaded-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    write_program(Path(folder, "installed"))
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(os.path.join(folder, "socket"))
+        listener.listen(64)
+        lifeline, held = os.pipe()  # the other end closes with this process, and then that one ends
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tests.support.preloaded", str(listener.fileno()), str(lifeline)],
+            cwd=ROOT,
+            env=ENVIRONMENT,
+            pass_fds=[listener.fileno(), lifeline],
+        )
+        os.close(lifeline)
+    atexit.register(process.wait)
+    atexit.register(os.close, held)  # before it
+    os.environ[PRELOADED] = folder
+
+
 class Preloaded:
     """A process that waits for commands, and makes a child of itself for each.
 
@@ -61,33 +83,16 @@ class Preloaded:
         program: ``langford`` for shells.
     """
 
-    def __init__(self, environment: dict[str, str]) -> None:
-        """``environment``: in which it imports the modules."""
-        folder = tempfile.mkdtemp(prefix="langford-preloaded-")
-        atexit.register(shutil.rmtree, folder, ignore_errors=True)
-        self._folder, self._inherited = Path(folder), environment
-        self._address = os.path.join(folder, "socket")
-        write_program(self._folder / "installed")
-        self.program = self.program_for(self._folder / "programs", None)
-        with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
-            listener.bind(self._address)
-            listener.listen(64)
-            lifeline, held = os.pipe()
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.preloaded", str(listener.fileno()), str(lifeline)],
-                cwd=ROOT,
-                env=environment,
-                pass_fds=[listener.fileno(), lifeline],
-            )
-            os.close(lifeline)
-        self._held = held  # closes with this process, and then the other one ends, with all its children
-        atexit.register(self._end)
+    def __init__(self, folder: Path) -> None:
+        """``folder``: that of the process, see :func:`preload`."""
+        self._folder, self._address = folder, str(folder / "socket")
+        self.program = self.program_for(Path(tempfile.mkdtemp(dir=folder)) / "programs", None)
 
     def program_for(self, folder: Path, prepare: Preparation | None) -> Path:
         """Write ``langford`` for shells into a new folder; ``prepare``: see :meth:`start`."""
         folder.mkdir()
         program = folder / "langford"
-        installed, inherited = str(self._folder / "installed" / "langford"), self._inherited
+        installed, inherited = str(self._folder / "installed" / "langford"), ENVIRONMENT
         program.write_text(
             PROGRAM.format(
                 python=sys.executable,
@@ -99,10 +104,6 @@ class Preloaded:
         )
         program.chmod(0o755)
         return program
-
-    def _end(self) -> None:
-        os.close(self._held)
-        self._process.wait()
 
     def start(
         self,
@@ -273,8 +274,10 @@ gone, under MPI, and with other variables of Python or of a locale than the test
 
 @cache
 def preloaded() -> Preloaded:
-    """The one of this process."""
-    return Preloaded(ENVIRONMENT)
+    """The one of this run of the tests."""
+    if PRELOADED not in os.environ:
+        preload()
+    return Preloaded(Path(os.environ[PRELOADED]))
 
 
 # -- in the process that waits ----------------------------------------------------------------
@@ -301,16 +304,13 @@ PREPARING = ("tests.support.preloaded", "tests.farm.farm")
 def import_commands() -> None:
     """Import what commands import, as a process of ours."""
     process.claim()
-    for command in main.COMMANDS.values():
-        import_module(command.reference.partition(":")[0])
+    names = [command.reference.partition(":")[0] for command in main.COMMANDS.values()]
     for package in ("db", "jobs", "slurm", "langford.cli", "langford.methods", "langford.kernels.cpu"):
-        for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
-            if not module.name.startswith(ALONE):
-                import_module(module.name)
-    for name in LAZY:
-        import_module(name)
-    for name in PREPARING:
-        import_module(name)
+        modules = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
+        names += [module.name for module in modules if not module.name.startswith(ALONE)]
+    for name in (*names, *LAZY, *PREPARING):
+        with suppress(ModuleNotFoundError):  # of a package that no test asks for here
+            import_module(name)
     # What numba does at the first call of a kernel.
     cpu_target.typing_context.refresh()
     cpu_target.target_context.refresh()
