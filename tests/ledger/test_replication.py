@@ -84,6 +84,17 @@ def test_one_liar_alone_is_not_merged(ledger: Ledger, campaign: Campaign) -> Non
         campaign.lease("a", 1, HOUR)
 
 
+def test_who_is_found_out_loses_its_leases(ledger: Ledger, campaign: Campaign) -> None:
+    first, held = campaign.lease("a", 2, HOUR)
+    deliver(campaign, first, forged(first.index))
+    for worker in ("b", start(ledger, "host-c")):
+        [again] = [lease for lease in campaign.lease(worker, TASKS, HOUR) if lease.index == first.index]
+        deliver(campaign, again, TRUE[again.index])
+        campaign.release_worker(worker, "that was all")
+    assert campaign.renew([held], HOUR) == set()
+    assert campaign.standing().tasks == {"done": 1, "ready": TASKS - 1}
+
+
 def test_a_machine_does_not_confirm_itself_after_a_restart(ledger: Ledger, campaign: Campaign) -> None:
     lie(campaign, "a")
     for _ in range(3):
