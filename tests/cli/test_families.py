@@ -72,23 +72,3 @@ def test_ranks_know_families(mpirun: Mpirun) -> None:
     output, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
     assert int(json.loads(output)["count"]) == true_count("hooked-near-skolem-8-missing-4")
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("count extended-skolem 8", "needs --hole"),
-        ("count rosa 8 --hole 3", "rosa takes no parameter: leave --hole out"),
-        ("count --differences 1,2 --hole 3", "--hole goes with a variant"),
-        ("run --differences 1,2 --second-hole 3", "--second-hole goes with a variant"),
-        ("run near-skolem 8", "needs --missing"),
-        ("run near-skolem-8-missing-3-polyphase-0 --missing 3", "leave the options of a new one out"),
-        ("tune miller rosa 5 --defect 3 --no-save", "leave --defect out"),
-        ("irregular tree near-skolem 8", "needs --missing"),
-    ],
-)
-def test_bad_parameters_get_one_line(langford: Run, arguments: str, says: str) -> None:
-    outcome = langford(*arguments.split())
-    assert (outcome.returncode, outcome.stdout) == (2, "")
-    assert says in outcome.stderr
-    assert outcome.stderr.count("\n") == 1

@@ -77,21 +77,3 @@ def test_a_campaign_is_found_again_without_its_depth(langford: Run, tmp_path: Pa
     assert again.returncode == 0
     campaigns = json.loads(langford("status", "--json").stdout)
     assert [each["campaign"] for each in campaigns] == ["langford-11-polyphase-6"]
-
-
-def test_results_travel_as_files(langford: Run, tmp_path: Path) -> None:
-    langford("run", "langford", "11", "--depth", "8")
-    exported = langford("export", "langford-11-polyphase-8")
-    assert exported.returncode == 0
-    file = tmp_path / "langford-11-polyphase-8.jsonl.gz"
-    assert json.loads(langford("result", "--from", str(file), "--json").stdout)["count"] == "17792"
-    for new in (len(METHODS["polyphase"].plan(Problem.langford(11), 8).work), 0):
-        taken = langford("import", str(file), "--ledger", "other.db")
-        assert taken.returncode == 0
-        assert f"{new} new results" in taken.stdout
-    found = langford("result", "langford-11-polyphase-8", "-l", "other.db", "--json")
-    assert json.loads(found.stdout)["count"] == "17792"
-    file.write_bytes(file.read_bytes()[:-9])
-    broken = langford("import", str(file), "--ledger", "third.db")
-    assert broken.returncode == 2
-    assert "cut short" in broken.stderr

@@ -438,34 +438,6 @@ def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        ("rosa --from 5 --to 4", "no n is 5 or more and at most 4"),
-        ("rosa --to 4 --hole 3", "rosa takes no parameter: leave --hole out"),
-        ("4 --missing 3", "langford takes --defect: leave --missing out"),
-        ("near-skolem --to 5 --missing 9", "has no entry"),
-        ("langford --to 5 --defect 5..2", "write 2..5"),
-        ("5 --defect two", "give a number, or the first and the last one"),
-        ("rosa --to 5 --copies 3", "rosa is defined for pairs only"),
-        ("extended-rosa --to 60", "more than 10,000 problems"),
-        ("extended-rosa --to 4000 --sum", "more than 10,000 problems"),
-        ("skolem --copies 3 --to 40", "billion core years): choose a smaller N ("),
-        ("rosa --to 5 --json --format csv", "--json is --format json"),
-        ("rosa --to 5 -o table.pdf", "call table.pdf .csv, .json or .txt"),
-        ("rosette --to 5", "'rosette' is not one of"),
-    ],
-)
-def test_bad_input_gets_one_line_and_makes_no_ledger(
-    langford: Run, tmp_path: Path, arguments: str, says: str
-) -> None:
-    outcome = langford("table", *arguments.split(), "--workers", "2")
-    assert (outcome.returncode, outcome.stdout) == (2, "")
-    assert says in outcome.stderr
-    assert len(outcome.stderr.splitlines()) == 1
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(
     ("typed", "code", "last"),
     [("n", 2, "or give --yes"), (None, 130, "langford: stopped by SIGINT")],
     ids=["no", "Ctrl-C"],

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, text, update
+from sqlalchemy import case, func, select, text, update
 
 from db import Campaign, Export, Ledger, Replication
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted, WrongToken
@@ -419,6 +419,17 @@ def test_a_confirmation_speaks_for_a_voter_once(ledger: Ledger, campaign: Campai
             valid = dict(connection.execute(select(Voter.host, Voter.valid)).all())
         confirmed = {"host-a", "host-b", f"host-{worker}"}
         assert {host: number for host, number in valid.items() if number} == dict.fromkeys(confirmed, TASKS)
+
+
+def test_no_more_results_are_being_rechecked_than_wait(ledger: Ledger, campaign: Campaign) -> None:
+    """A keeper would count workers that nothing waits for; here the share falls while they work."""
+    finish(campaign, "a")
+    campaign.lease("b", TASKS, HOUR)
+    with ledger.database.writing() as connection:
+        connection.execute(update(Result).values(lot=case((Result.task_index == 0, 0.1), else_=0.9)))
+    campaign.set_recheck_share(0.5)
+    standing = campaign.standing()
+    assert (standing.rechecks, standing.rechecking) == (1, 1)
 
 
 def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign) -> None:
