@@ -11,7 +11,7 @@ import pytest
 from langford.cli.output.characters import IN_ASCII, READABLE
 from tests.support.cases import few
 from tests.support.command_line import ENVIRONMENT, run_here
-from tests.support.preloaded import Preparation, preloaded
+from tests.support.preloaded import ALONE, preloaded
 from tests.support.terminals import Terminal
 
 NAME = "eight"
@@ -41,7 +41,6 @@ COMMANDS = [
 ]
 STYLED = ["--help", "count 13", "draw 7 --seed 1", f"status {NAME}", "query events", "irregular tree langford 6"]
 """Those with bars, colours or bold text."""
-ADAPTED: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +68,7 @@ def test_terminals_without_a_cursor_or_colours(folder: Path, variables: dict[str
     for command in STYLED:
         terminal = Terminal()
         with os.fdopen(os.dup(terminal.end), "w") as end:
-            started = preloaded().start(command.split(), folder, ENVIRONMENT | variables, end, end, prepare=ADAPTED)
+            started = preloaded().start(command.split(), folder, ENVIRONMENT | variables, end, end, prepare=ALONE)
             code = started.wait(60)
         terminal.drain()
         shown = terminal.shown.decode()

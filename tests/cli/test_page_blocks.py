@@ -23,7 +23,7 @@ from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database
 from tests.support.pages import BLOCK, PAGES, ROOT, Block, Shell, blocks, command_of, parse
 from tests.support.ports import free_port
-from tests.support.preloaded import Preparation
+from tests.support.preloaded import ALONE, Preparation
 
 README = ROOT / "README.md"
 CONSOLE = {page: [block for block in blocks(page) if block.language == "console"] for page in PAGES}
@@ -65,9 +65,8 @@ def run(page: Path, shown: list[Block], folder: Path, prepare: Preparation | Non
 )
 def test_console_blocks(page: Path, tmp_path: Path) -> None:
     """What other pages show are commands that have tests of their own; they evaluate their tasks themselves."""
-    alone: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
     shown = [block for block in CONSOLE[page] if not block.needs]
-    run(page, shown, tmp_path, None if page == README else alone)
+    run(page, shown, tmp_path, None if page == README else ALONE)
 
 
 FOR_A_GPU = [page for page, shown in CONSOLE.items() if any(block.needs == "gpu" for block in shown)]

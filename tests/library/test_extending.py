@@ -29,7 +29,7 @@ from tests.extensions.local_queue import LocalQueue, local_script
 from tests.support import brute_force
 from tests.support.command_line import Run as CommandLine
 from tests.support.consoles import KeptConsole
-from tests.support.preloaded import Preparation, preloaded
+from tests.support.preloaded import ALONE, preloaded
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "extending.md").read_text()
@@ -146,9 +146,8 @@ def test_a_kernel_of_ones_own_equals_the_other_task_by_task(monkeypatch: pytest.
 @pytest.fixture
 def program(tmp_path: Path) -> list[str]:
     """``langford``, which begins when the queue has two jobs: as if its start took as long as it may."""
-    prepare: Preparation = ("tests.support.preloaded:adapt", {"values": {}, "in_process": True})
     wait = 'until [ -e "$0" ]; do sleep 0.1; done; exec "$@"'
-    return ["sh", "-c", wait, str(tmp_path / "2.sh"), str(preloaded().program_for(tmp_path / "programs", prepare))]
+    return ["sh", "-c", wait, str(tmp_path / "2.sh"), str(preloaded().program_for(tmp_path / "programs", ALONE))]
 
 
 def test_a_queue_system_of_ones_own_completes_a_campaign(

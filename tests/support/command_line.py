@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from importlib import import_module
 from io import TextIOWrapper
@@ -22,8 +22,8 @@ import pytest
 from jobs.pools.in_process import InProcessPool
 from jobs.pools.process_pool import WorkerPool
 from jobs.run.loop import Run as RunLoop
-from langford.cli.campaigns.running import work_off
 from langford.cli.main import main
+from langford.ledger import Campaign
 from langford.steps import compiling_words
 
 COMMAND = [sys.executable, "-m", "langford"]
@@ -59,6 +59,26 @@ def may_change(names: Iterable[str]) -> bool:
     )
 
 
+def changes(values: Mapping[str, object], in_process: bool) -> Iterator[tuple[object, str, object]]:
+    """What a command to be has otherwise: (a module or a function, the name of an attribute, its value).
+
+    Args:
+        values: other values of constants, by "module:name".
+        in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
+    """
+    if in_process:
+        defaults, others = RunLoop.__init__.__defaults__ or (), Campaign.run.__kwdefaults__
+        assert WorkerPool in defaults
+        assert others["pool_of"] is WorkerPool
+        pools = tuple(InProcessPool if value is WorkerPool else value for value in defaults)
+        yield RunLoop.__init__, "__defaults__", pools
+        yield Campaign.run, "__kwdefaults__", {**others, "pool_of": InProcessPool}
+    for reference, value in values.items():
+        module, _, name = reference.partition(":")
+        assert hasattr(import_module(module), name), reference
+        yield import_module(module), name, value
+
+
 def run_here(
     arguments: Sequence[str],
     folder: Path,
@@ -69,7 +89,7 @@ def run_here(
 ) -> subprocess.CompletedProcess[str]:
     """Run ``langford`` in this process, as in one of its own: its exit code, and what it prints.
 
-    It evaluates tasks itself: it starts no processes for them, which take a second.
+    It evaluates tasks itself.
 
     Args:
         arguments, folder: its arguments, and its working folder.
@@ -85,12 +105,8 @@ def run_here(
             changed.setenv(name, value)
         if host is not None:
             changed.setattr(platform, "node", lambda: host)
-        for function in (RunLoop.__init__, work_off):
-            pools = tuple(InProcessPool if value is WorkerPool else value for value in function.__defaults__ or ())
-            changed.setattr(function, "__defaults__", pools)
-        for reference, value in (values or {}).items():
-            module, _, name = reference.partition(":")
-            changed.setattr(import_module(module), name, value)
+        for change in changes(values or {}, in_process=True):
+            changed.setattr(*change)
         changed.setattr(sys, "argv", ["langford", *arguments])
         changed.setattr(sys.modules["__main__"], "__package__", None)  # the name of a program that click prints
         for stream in ("stdout", "stderr"):

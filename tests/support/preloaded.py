@@ -30,17 +30,14 @@ from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NoReturn
 
 from numba.core.registry import cpu_target
 
-from jobs.pools.in_process import InProcessPool
-from jobs.pools.process_pool import WorkerPool
-from jobs.run.loop import Run
 from langford import process
 from langford.cli import main
-from langford.ledger import Campaign
-from tests.support.command_line import ELSEWHERE, ENVIRONMENT, may_change, write_program
+from tests.support.command_line import ELSEWHERE, ENVIRONMENT, changes, may_change, write_program
 from tests.support.compiled_statements import compile_statements
 from tests.support.inheritance import PRELOADED
 
@@ -48,6 +45,8 @@ ROOT = Path(__file__).parents[2]
 LARGEST_REQUEST = 1 << 20
 Preparation = tuple[str, dict[str, Any]]
 """A function, as "module:name", and its arguments: called in the process of a command before it begins."""
+ALONE: Preparation = ("tests.support.preloaded:adapt", {"in_process": True})
+"""The command evaluates tasks itself: it starts no processes for them, which take a second."""
 Stream = IO[Any] | int | None
 """Where a command writes: a file or its descriptor, ``subprocess.PIPE``, or what the tests have."""
 
@@ -282,7 +281,7 @@ def preloaded() -> Preloaded:
 
 # -- in the process that waits ----------------------------------------------------------------
 
-ALONE = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.graph500")
+APART = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.graph500")
 """Modules that stand for themselves: scripts of Alembic, and what needs MPI."""
 LAZY = (
     "alembic.command",
@@ -297,6 +296,7 @@ LAZY = (
 """What functions import when they need it."""
 
 
+NO_VALUES: Mapping[str, object] = MappingProxyType({})
 PREPARING = ("tests.support.preloaded", "tests.farm.farm")
 """Modules whose functions prepare commands."""
 
@@ -307,7 +307,7 @@ def import_commands() -> None:
     names = [command.reference.partition(":")[0] for command in main.COMMANDS.values()]
     for package in ("db", "jobs", "slurm", "langford.cli", "langford.methods", "langford.kernels.cpu"):
         modules = pkgutil.walk_packages(import_module(package).__path__, f"{package}.")
-        names += [module.name for module in modules if not module.name.startswith(ALONE)]
+        names += [module.name for module in modules if not module.name.startswith(APART)]
     for name in (*names, *LAZY, *PREPARING):
         with suppress(ModuleNotFoundError):  # of a package that no test asks for here
             import_module(name)
@@ -384,25 +384,10 @@ def end(code: object) -> NoReturn:
     sys.exit(code)  # type: ignore[arg-type]
 
 
-def adapt(values: Mapping[str, object], in_process: bool = False) -> None:
-    """Change the command that this process becomes.
-
-    Args:
-        values: other values of constants, by "module:name".
-        in_process: whether it evaluates tasks itself, and starts no processes for them: those take a second.
-    """
-    if in_process:
-        defaults = Run.__init__.__defaults__ or ()
-        assert WorkerPool in defaults
-        Run.__init__.__defaults__ = tuple(  # type: ignore[attr-defined]
-            InProcessPool if value is WorkerPool else value for value in defaults
-        )
-        assert Campaign.run.__kwdefaults__["pool_of"] is WorkerPool
-        Campaign.run.__kwdefaults__["pool_of"] = InProcessPool
-    for reference, value in values.items():
-        module, _, name = reference.partition(":")
-        assert hasattr(import_module(module), name), reference
-        setattr(import_module(module), name, value)
+def adapt(values: Mapping[str, object] = NO_VALUES, in_process: bool = False) -> None:
+    """Change the command that this process becomes, see :func:`tests.support.command_line.changes`."""
+    for where, name, value in changes(values, in_process):
+        setattr(where, name, value)
 
 
 def open_streams() -> None:
