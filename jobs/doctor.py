@@ -19,6 +19,7 @@ from langford.loading import load
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.reference import published
+from langford.version import install
 from langford.words import several
 
 TRIAL_PROBLEM, TRIAL_DEPTH = Problem.langford(12), 4
@@ -118,14 +119,14 @@ def _gpus() -> Iterator[Finding]:
 def _postgres() -> Finding:
     psycopg = _version("psycopg")
     if psycopg is None:
-        return Finding("postgres", State.ABSENT, "for ledgers on a server: pip install 'langford[postgres]'")
+        return Finding("postgres", State.ABSENT, f"for ledgers on a server: {install('postgres')}")
     return Finding("postgres", State.WORKS, f"psycopg {psycopg}")
 
 
 def _mpi() -> Finding:
     installed = _version("mpi4py")
     if installed is None:
-        return Finding("mpi", State.ABSENT, "for mpirun: pip install 'langford[mpi]', which brings its own MPI")
+        return Finding("mpi", State.ABSENT, f"for mpirun: {install('mpi')}, which brings its own MPI")
     try:
         import mpi4py
 

@@ -14,6 +14,7 @@ from rich.text import Text
 from langford.durable import replace_file, require_replaceable
 from langford.errors import BadInput, NotInstalled
 from langford.explicit import Arrangement
+from langford.version import install
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 LINES, ASCII_LINES = "┌─┐│┼·", ".-.|+."
 """Characters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
 FORMATS = (".svg", ".png", ".pdf")
-NO_MATPLOTLIB = "pictures need matplotlib: pip install 'langford[draw]'"
+NO_MATPLOTLIB = f"pictures need matplotlib: {install('draw')}"
 
 
 def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:

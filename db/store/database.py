@@ -34,6 +34,7 @@ from db.store.connections import BUSY_SECONDS
 from db.store.damage import refuse_damaged
 from db.store.mounts import refuse_network_file_system
 from db.store.places import Place, holds_commits, new_file, refuse_to_replace, waiting_beside
+from langford.version import install
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
 
@@ -184,7 +185,7 @@ def _engine_of(where: str, create: bool) -> Engine:
     try:
         return connections.new_engine(url, archive)
     except ModuleNotFoundError as error:
-        raise LedgerUnusable(f"{error.name} is missing: pip install 'langford[postgres]'") from error
+        raise LedgerUnusable(f"{error.name} is missing: {install('postgres')}") from error
     except (TypeError, ValueError) as error:
         raise LedgerUnusable(
             f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from langford.devices import Device, devices
 from langford.errors import BadInput, NotInstalled
+from langford.version import install
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
@@ -20,9 +21,7 @@ def world() -> Intracomm:
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
-        raise NotInstalled(
-            f"MPI runs need mpi4py and an MPI library ({error}): pip install 'langford[mpi]'"
-        ) from error
+        raise NotInstalled(f"MPI runs need mpi4py and an MPI library ({error}): {install('mpi')}") from error
     started = int(os.environ.get("SLURM_NTASKS", "1"))
     if MPI.COMM_WORLD.size == 1 and started > 1:
         raise BadInput(

@@ -23,6 +23,7 @@ from jobs.reach.patience import GivenUp
 from jobs.reach.versions import HEADER, SPOKEN, WireVersion, disagreement
 from jobs.reach.wire import Failure
 from langford.errors import BadInput, LangfordError
+from langford.version import install
 
 if TYPE_CHECKING:
     from httpx import BaseTransport, Client, Response
@@ -88,7 +89,7 @@ class Requests:
         try:
             import httpx
         except ImportError as error:
-            raise BadInput("requests to a server need httpx: pip install 'langford[server]'") from error
+            raise BadInput(f"requests to a server need httpx: {install('server')}") from error
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
             raise BadInput(

@@ -8,6 +8,7 @@ from pathlib import Path
 from jobs.tuning.experiment import Experiment
 from langford.durable import replace_file
 from langford.errors import NotInstalled
+from langford.version import install
 
 
 def save(experiment: Experiment, path: Path) -> None:
@@ -19,7 +20,7 @@ def save(experiment: Experiment, path: Path) -> None:
         import matplotlib
         from matplotlib.figure import Figure
     except ImportError as error:
-        raise NotInstalled("figures need matplotlib: pip install 'langford[draw]'") from error
+        raise NotInstalled(f"figures need matplotlib: {install('draw')}") from error
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
     for curve in experiment.curves:

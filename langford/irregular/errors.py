@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from langford.errors import LangfordError, NotInstalled
+from langford.version import install
 
 
 class BadGraph(LangfordError):
@@ -41,4 +42,4 @@ def require_scipy() -> None:
     try:
         import_module("scipy.sparse.csgraph")
     except ImportError as error:
-        raise NotInstalled("irregular problems need SciPy: pip install 'langford[irregular]'") from error
+        raise NotInstalled(f"irregular problems need SciPy: {install('irregular')}") from error

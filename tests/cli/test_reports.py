@@ -16,6 +16,7 @@ from sqlalchemy import text
 
 from db.look.sql import QUESTIONS
 from langford.cli.main import cli
+from langford.version import install
 from tests.support.browsers import browser, tab
 from tests.support.campaigns import (
     COUNT,
@@ -146,7 +147,7 @@ def test_a_report_says_which_package_it_needs(
     monkeypatch.setitem(sys.modules, package, None)
     done = langford("report", NAME, "-o", file)
     assert done.returncode == 2
-    assert done.stderr == f"langford: a report needs {package}: pip install 'langford[report]'\n"
+    assert done.stderr == f"langford: a report needs {package}: {install('report')}\n"
     assert not (folder / file).exists()
 
 

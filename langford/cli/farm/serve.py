@@ -19,6 +19,7 @@ from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import ledger_option, replicate_option
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
 from langford.errors import BadInput, NotInstalled
+from langford.version import install
 
 PORT = 8765
 LAST_SECONDS = 5.0
@@ -79,7 +80,7 @@ def serve(
         from jobs.farm.guard.connections import Connections, LimitedLog
     except ImportError as error:
         raise NotInstalled(
-            f"the server needs starlette, uvicorn and prometheus-client ({error}): pip install 'langford[server]'"
+            f"the server needs starlette, uvicorn and prometheus-client ({error}): {install('server')}"
         ) from error
     if key and not certificate:
         raise click.UsageError("--key belongs to --certificate: give both")

@@ -14,6 +14,7 @@ from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.kernels.gpu.source import FOLDER
 from langford.steps import COMPILING, STEPS
+from langford.version import install
 
 CACHES = {
     "CUPY_CACHE_DIR": ".cupy/kernel_cache",
@@ -233,7 +234,7 @@ def _cupy() -> Any:
     try:
         import cupy
     except ImportError as error:
-        raise NoGpu("GPU kernels need CuPy: pip install 'langford[cuda12]' or 'langford[cuda13]'") from error
+        raise NoGpu(f"GPU kernels need CuPy: {install('cuda12')} or {install('cuda13')}") from error
     if not cupy.cuda.is_available():
         raise NoGpu("CuPy finds no GPU here; see nvidia-smi, or count on the CPU")
     return cupy

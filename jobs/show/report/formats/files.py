@@ -8,6 +8,7 @@ from jobs.show.report.evidence.gathering import Evidence
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
+from langford.version import install
 
 FORMATS = (".html", ".pdf")
 
@@ -49,4 +50,4 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
 
 
 def _missing(error: ModuleNotFoundError) -> NotInstalled:
-    return NotInstalled(f"a report needs {error.name}: pip install 'langford[report]'")
+    return NotInstalled(f"a report needs {error.name}: {install('report')}")

@@ -24,6 +24,7 @@ from langford.cli.output.terminal import plain
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
+from langford.version import install
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -88,9 +89,7 @@ def require_parquet() -> None:
     try:
         load("pyarrow:table")
     except ModuleNotFoundError as error:
-        raise NotInstalled(
-            "Parquet needs pyarrow: pip install 'langford[parquet]', or choose another --format"
-        ) from error
+        raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
 
 
 FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]] = {
