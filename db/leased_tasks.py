@@ -90,7 +90,7 @@ class LeasedTasks:
                 if lost:
                     note = "its worker does not know of it"
                     transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            account = accounts.of_token(transaction, self.record, shown)
+            account = accounts.of_token(transaction, self.record, shown, worker_id)
             allowed = count if account is None else account.allowed(count)
             seconds = self._warranted(transaction, shown, seconds)
             granted = rechecks.claim(transaction, worker_id, nonce, allowed, seconds, shown)

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import case, func, select, update
+from sqlalchemy import String, bindparam, case, func, or_, select, update
 
 from db.attempts import Receipt
 from db.errors import TooManyLeases
@@ -40,7 +40,7 @@ PER_RESULT = 10
 PER_TASK = 2
 """Leases of a task that may run at the same time: the first one, and a copy."""
 RUN_SECONDS = 300.0
-COUNT_SECONDS = 5.0
+COUNT_SECONDS = 1.0
 """Time between two counts of the leases that run: to count them takes some milliseconds."""
 
 
@@ -123,12 +123,18 @@ _PROCESSES = (
     )
     .select_from(Voter)
     .join(Worker, Worker.voter_id == Voter.id)
-    .where(Voter.token == SHOWN, presence.IS_PRESENT)
+    .where(Voter.token == SHOWN, or_(presence.IS_PRESENT, Worker.id == bindparam("worker", type_=String)))
 )
 
 
-def of_token(transaction: Transaction, campaign: CampaignRecord, token: str) -> Account | None:
-    """The account of a token (its digest), counted unless that was done just now; None: there is no limit."""
+def of_token(
+    transaction: Transaction, campaign: CampaignRecord, token: str, worker: str | None = None
+) -> Account | None:
+    """The account of a token (its digest); None: there is no limit.
+
+    ``worker``: asks for leases, and is present even if its last ones expired; those that run are counted, unless
+    that was done just now.
+    """
     if not token:
         return None
     row = transaction.execute(_ACCOUNT, shown=token).one_or_none()
@@ -136,10 +142,11 @@ def of_token(transaction: Transaction, campaign: CampaignRecord, token: str) -> 
         return None
     leases, held, room, results, counted, now = row
     account = Account(campaign.tasks, leases, held, room, results, counted)
-    if account.counted is not None and 0 <= now - account.counted < COUNT_SECONDS:
+    if worker is None or (counted is not None and 0 <= now - counted < COUNT_SECONDS):
         return account
     shares = any(other != token for _, other in presence.voters(transaction))
-    held, processes = (transaction.scalar(query, shown=token) for query in (_HELD, _PROCESSES))
+    held = transaction.scalar(_HELD, shown=token)
+    processes = transaction.scalar(_PROCESSES, shown=token, worker=worker)
     return account.counted_at(now, held, int(processes), shares)
 
 
