@@ -197,7 +197,8 @@ def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, 
     (tmp_path / "worker.token").write_text("an older one")
     (tmp_path / "worker.token").chmod(0o666)
     made = langford("token", NAME, "--out", "worker.token")
-    assert (made.returncode, made.stdout) == (0, "")
+    said = f"worker.token: a token for {NAME}, role worker, which only you may read\n"
+    assert (made.returncode, made.stdout) == (0, said)
     file = tmp_path / "worker.token"
     assert file.stat().st_mode & 0o777 == 0o600
     assert [each.name for each in tmp_path.glob("*token*")] == ["worker.token"]

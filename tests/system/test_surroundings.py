@@ -111,7 +111,6 @@ def test_an_argument_that_is_no_text_is_bad_input(langford: Run, tmp_path: Path)
     assert langford("run", "langford", "7", "--name", "seven").returncode == 0
     for arguments in (
         "status $wrong",
-        "run langford 7 --name $wrong",
         "token seven --label $wrong",
         "recheck seven --kernel $wrong",
         "delete $wrong --yes",
