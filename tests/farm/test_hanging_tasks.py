@@ -161,3 +161,18 @@ def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: Movab
     report = run(pool)
     assert (report.stopped, report.tasks_here) == (None, 0)
     assert outcomes(campaign, SICK) == {Outcome.DONE: 1, Outcome.RELEASED: 1}
+
+
+def test_a_result_that_confirms_another_is_no_progress(
+    ledger: Ledger, campaign: Campaign, clock: MovableClock
+) -> None:
+    source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]), clock=clock)
+    assert source.ready
+    first, second = source.lease(2, [])
+    # Its copy was faster.
+    age(campaign, 2 * COPY_SECONDS)
+    [copy] = [lease for lease in campaign.lease("a", TASKS, HOUR, copies=TASKS) if lease.index == first.index]
+    campaign.deliver(true_deliveries([copy]))
+    source.deliver(list(zip((first, second), true_deliveries([first, second]), strict=True)))
+    source.attend([], {})
+    assert (source.tally.tasks_here, source.tally.work_here) == (1, second.work)
