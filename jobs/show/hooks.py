@@ -34,12 +34,7 @@ class NotDelivered(Exception):
 
 
 class Hook(Protocol):
-    """A way to notify an operator.
-
-    Attributes:
-        channel: its name in the ledger, "command" or "url".
-        where: the program or the server, without any secret, as messages show it.
-    """
+    """A way to notify an operator."""
 
     channel: str
     where: str
@@ -59,12 +54,7 @@ class CommandHook:
     channel = "command"
 
     def __init__(self, command: str, seconds: float = COMMAND_SECONDS) -> None:
-        """Raises BadInput when there is no such program.
-
-        Args:
-            command: the program and its arguments, quoted as in a shell.
-            seconds: how many seconds it may run.
-        """
+        """Raises BadInput when there is no such program."""
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -81,7 +71,6 @@ class CommandHook:
         self._process: subprocess.Popen[bytes] | None = None
 
     def notify(self, document: bytes) -> None:
-        """Run the command; when it takes too long, kill it and what it has started."""
         try:
             # Files, not pipes: what the command starts may keep them open, and its output may be huge.
             with tempfile.TemporaryFile() as question, tempfile.TemporaryFile() as complaint:
@@ -96,7 +85,6 @@ class CommandHook:
             raise NotDelivered(f"it ended with exit code {code}{': ' if words else ''}{words}")
 
     def _run(self, question: IO[bytes], complaint: IO[bytes]) -> int:
-        """Run the command between two files; returns its exit code."""
         with self._lock:
             if self._given_up:
                 raise NotDelivered("this program ends")
@@ -113,7 +101,6 @@ class CommandHook:
         return code
 
     def give_up(self) -> None:
-        """Kill the command, if it runs, and what it has started."""
         with self._lock:
             self._given_up = True
             if self._process is not None and self._process.poll() is None:
@@ -121,7 +108,6 @@ class CommandHook:
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process that leads a group, with the group."""
     with suppress(OSError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
@@ -133,12 +119,7 @@ class UrlHook:
     channel = "url"
 
     def __init__(self, url: str, seconds: float = URL_SECONDS) -> None:
-        """Raises BadInput when this is no URL.
-
-        Args:
-            url: http(s)://…; a name and a password in it are sent as HTTP says.
-            seconds: how many seconds its server may take for the headers of its answer; the rest is not read.
-        """
+        """Raises BadInput when this is no URL; ``seconds``: for the headers of the answer, the rest is not read."""
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
         self._seconds = seconds
@@ -157,7 +138,6 @@ class UrlHook:
         self._proxies: dict[str, str] | None = {} if is_this_machine(parts.hostname or "") else None
 
     def notify(self, document: bytes) -> None:
-        """Post the document."""
         request = urllib.request.Request(self._url, document, self._headers, method="POST")
         line = self._line = _Line()
         proxies = urllib.request.ProxyHandler(self._proxies)
@@ -180,16 +160,11 @@ class UrlHook:
             line.close()
 
     def give_up(self) -> None:
-        """Cut the request off."""
         self._line.cut()
 
 
 class _Line:
-    """The sockets of one request: shut down when it takes too long, whatever the other end still sends.
-
-    Attributes:
-        is_cut: whether that has happened.
-    """
+    """The sockets of one request: shut down when it takes too long, whatever the other end still sends."""
 
     def __init__(self) -> None:
         self.is_cut = False
@@ -197,7 +172,6 @@ class _Line:
         self._sockets: list[socket.socket] = []
 
     def keep(self, opened: socket.socket) -> None:
-        """Take a socket of the request."""
         self._sockets.append(opened.dup())
         if self.is_cut:
             self.cut()
@@ -210,22 +184,16 @@ class _Line:
                 each.shutdown(socket.SHUT_RDWR)
 
     def close(self) -> None:
-        """Close the copies."""
         for each in self._sockets:
             each.close()
 
 
 class _Kept(HTTPConnection):
-    """A connection that gives its socket to a line.
-
-    Attributes:
-        line: gets it.
-    """
+    """A connection that gives its socket to a line."""
 
     line: _Line
 
     def connect(self) -> None:
-        """Connect, and pass the socket on."""
         super().connect()
         self.line.keep(self.sock)
 
@@ -275,7 +243,6 @@ def has_secret(url: str) -> bool:
 
 
 def _split(url: str) -> SplitResult:
-    """The parts of a URL; raises BadInput, which does not repeat it: it may be a secret."""
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018 -- raises ValueError

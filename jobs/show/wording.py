@@ -25,8 +25,6 @@ class Wording:
     """The words for events of one kind.
 
     Attributes:
-        one: the line about one event.
-        many: the line about several.
         alarm: whether an operator should look at it.
     """
 
@@ -77,12 +75,7 @@ WORDINGS = {
 
 
 def state_in_words(worker: WorkerView, now: float) -> str:
-    """The state of a worker: how it ended, where that is known; how long it was not seen, where it is late.
-
-    Args:
-        worker: one of an overview.
-        now: when that was made, in seconds since 1970.
-    """
+    """How it ended, where that is known; how long it was not seen, where it is late."""
     unseen = now - worker.last_seen
     if unseen >= UNSEEN_SECONDS.get(worker.state, inf):
         return f"not seen for {coarse_duration(unseen)}"
@@ -109,12 +102,11 @@ def _set_aside(event: EventRecord) -> str:
 
 
 def tasks_of(events: Sequence[EventRecord]) -> list[int]:
-    """The tasks that events are about, in order."""
     return sorted({event.task for event in events if event.task is not None})
 
 
 def tasks_in_words(events: Sequence[EventRecord]) -> str:
-    """The tasks that events are about, in words; up to NAMED of them by number."""
+    """Up to NAMED of them by number."""
     tasks = tasks_of(events)
     more = f" and {len(tasks) - NAMED:,} more" if len(tasks) > NAMED else ""
     return ", ".join(map(str, tasks[:NAMED])) + more

@@ -26,7 +26,6 @@ LOGGERS = (line.NAME, "uvicorn.error")
 
 
 def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign]) -> None:
-    """The server takes requests now."""
     host, port = listener.getsockname()[:2]
     url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
     words = [f"{campaign.name} ({_done(campaign)})" for campaign in campaigns]
@@ -40,12 +39,10 @@ def _done(campaign: Campaign) -> str:
 
 
 def stopped() -> None:
-    """The server takes no more requests."""
     line.line("stopped", "stopped: workers keep what they hold, and ask again")
 
 
 def notice(event: str, message: str, campaign: str) -> None:
-    """A notification was sent, or was not; see :class:`jobs.show.notifications.Notifier`."""
     line.line(event, message, campaign, alarm=event == "not_notified")
 
 
@@ -53,7 +50,6 @@ def notice(event: str, message: str, campaign: str) -> None:
 
 
 def happened(campaign: str, kind: EventKind, events: Sequence[EventRecord]) -> None:
-    """Events of one kind, one or several, in one line."""
     wording = WORDINGS[kind]
     message = wording.one(events[0]) if len(events) == 1 else wording.many(events)
     fields = {"number": len(events), "tasks": tasks_of(events)[:LISTED], "detail": events[-1].detail}
@@ -64,13 +60,11 @@ def happened(campaign: str, kind: EventKind, events: Sequence[EventRecord]) -> N
 
 
 def joined(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that were not there before."""
     described = f"worker {_name(workers[0])} joined: {_machine(workers[0])}"
     _workers_line("worker_joined", campaign, workers, described, f"{len(workers):,} workers joined: ")
 
 
 def left(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that have ended, and how."""
     endings = Counter(worker.ending or "unknown" for worker in workers)
     how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
     ending, unfinished = workers[0].ending or "", workers[0].preempted.count
@@ -81,13 +75,11 @@ def left(campaign: str, workers: Sequence[WorkerView]) -> None:
 
 
 def silent(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that have not sent anything for a long time."""
     described = f"worker {_name(workers[0])} is silent since {iso(workers[0].last_seen)}"
     _workers_line("worker_silent", campaign, workers, described, f"{len(workers):,} workers are silent: ", True)
 
 
 def back(campaign: str, workers: Sequence[WorkerView]) -> None:
-    """Workers that were silent and work again."""
     described = f"worker {_name(workers[0])} is back"
     _workers_line("worker_back", campaign, workers, described, f"{len(workers):,} workers are back: ")
 
@@ -101,7 +93,7 @@ def expired(campaign: str, number: int) -> None:
 
 
 def died(campaign: str, number: int) -> None:
-    """Processes of workers that died while they evaluated tasks, which go to others."""
+    """Processes that died while they evaluated tasks, which go to other workers."""
     one, many = "process of a worker has died: its task goes", "processes of workers have died: their tasks go"
     line.line(
         "processes_died", f"{several(number, one, many)} back to the queue", campaign, alarm=True, number=number
@@ -144,7 +136,6 @@ def _worker_fields(worker: WorkerView) -> dict[str, Any]:
 
 
 def progress(overview: Overview) -> str:
-    """How far a campaign is, how fast and until when, in words."""
     tasks, speed, eta = overview.tasks, overview.speed, overview.eta
     present = occupied(overview)
     words = [
@@ -185,12 +176,11 @@ def going(overview: Overview) -> None:
 
 
 def occupied(overview: Overview) -> int:
-    """How many workers hold leases."""
+    """Workers that hold leases."""
     return sum(worker.state is Presence.WORKING for worker in overview.workers)
 
 
 def done(overview: Overview) -> None:
-    """The campaign needs no more workers."""
     checks = (
         f"; {several(overview.checked.replicated, 'result is', 'results are')} replicated"
         if overview.checked.drawn

@@ -41,14 +41,12 @@ class Gathered(Generic[T]):
         self._last_line = float("-inf")
 
     def add(self, things: Sequence[T]) -> None:
-        """Collect some more."""
         if things and not self._waiting:
             self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
         self._waiting += things
 
     @property
     def is_waiting(self) -> bool:
-        """Whether there are any."""
         return bool(self._waiting)
 
     def due(self, at_once: bool = False) -> list[T]:
@@ -61,15 +59,7 @@ class Gathered(Generic[T]):
 
 
 class CampaignReporter:
-    """Writes the lines about one campaign."""
-
     def __init__(self, campaign: Campaign, watch: Watch, clock: Clock = SYSTEM) -> None:
-        """
-        Args:
-            campaign: what the lines are about.
-            watch: its overview.
-            clock: measures when it is time for a line.
-        """
         self._name, self._watch, self._clock = campaign.name, watch, clock
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
         self._happened: Mapping[EventKind, Gathered[EventRecord]] = {kind: Gathered(clock) for kind in WORDINGS}
@@ -88,7 +78,6 @@ class CampaignReporter:
 
     @property
     def rests(self) -> bool:
-        """Whether nothing is to be logged, and no look is due, unless something happens in the campaign."""
         present = (state for state in self._states.values() if state not in GONE)
         kinds = self._happened.values(), self._changes.values(), self._lost.values()
         waiting = (gathered.is_waiting for of_a_kind in kinds for gathered in of_a_kind)
@@ -96,7 +85,7 @@ class CampaignReporter:
         return not (is_due or any(present) or any(waiting))
 
     def look(self, at_once: bool = False) -> None:
-        """Log what is new; ``at_once``: do not collect events of a kind first."""
+        """``at_once``: do not collect events of a kind first."""
         for event in self._events.new():
             self._happened[EventKind(event.kind)].add([event])
         if at_once or self._clock.monotonic() >= self._next_look:
@@ -162,7 +151,6 @@ class Reporter:
     """Writes the lines about all campaigns of a server, in a thread of its own."""
 
     def __init__(self, campaigns: Mapping[Campaign, Watch], clock: Clock = SYSTEM) -> None:
-        """``campaigns``: with their overviews."""
         self._reporters = {
             campaign: CampaignReporter(campaign, watch, clock) for campaign, watch in campaigns.items()
         }
@@ -173,7 +161,6 @@ class Reporter:
         self._thread = threading.Thread(target=self._run, name="reporter", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
@@ -188,7 +175,7 @@ class Reporter:
         self.look(at_once=True)
 
     def look(self, at_once: bool = False) -> None:
-        """Log what is new in the campaigns in which something happens; ``at_once``: in all of them, at once."""
+        """``at_once``: log about all campaigns, at once."""
         stirred: set[int] | None = None
         with suppress(LedgerError):  # each reporter says what is wrong
             stirred = {number for stirring in self._stirring for number in stirring.campaigns()}

@@ -23,7 +23,7 @@ MOST_DEVICES = 5
 
 
 def paragraph(evidence: Evidence) -> str | None:
-    """The paragraph; None where there is no count, or one that something contradicts."""
+    """None where there is no count, or one that something contradicts."""
     if evidence.count is None or evidence.agreement is None or evidence.agreement.agrees is False:
         return None
     if not all(other.agrees for other in evidence.confirmations):
@@ -32,7 +32,6 @@ def paragraph(evidence: Evidence) -> str | None:
 
 
 def section(evidence: Evidence) -> Section:
-    """The section with the paragraph, or why there is none."""
     contradicted = next((other.words for other in evidence.confirmations if not other.agrees), "")
     reason = f"This count is not to be cited: {contradicted}." if contradicted else "There is no count to cite."
     return Section("How to cite", [Paragraph(paragraph(evidence) or reason)])
@@ -58,7 +57,6 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
 
 
 def _versions(evidence: Evidence) -> str:
-    """The versions of the program, and the hashes of the kernels, that computed the results."""
     versions = {dict(origin.versions).get("langford", UNKNOWN) for origin in evidence.origins}
     kernels = {origin.kernels for origin in evidence.origins}
     return f"{', '.join(sorted(versions))}, kernels {', '.join(sorted(kernels))}"
@@ -77,7 +75,6 @@ def _devices(evidence: Evidence) -> str:
 
 
 def _confirmed(evidence: Evidence) -> Iterator[str]:
-    """How the count was confirmed, beside its checks."""
     compared, confirmed = evidence.agreement, int(evidence.history.results.confirmed.sum())
     if compared is not None and compared.published is not None:
         known = cited(compared.problem)

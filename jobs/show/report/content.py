@@ -13,7 +13,6 @@ from langford.words import duration, instant, number, several, share
 
 
 def document(evidence: Evidence) -> Document:
-    """The report of a campaign."""
     history = evidence.history
     return Document(
         title=str(history.key.problem),

@@ -8,12 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Paragraph:
-    """Some sentences.
-
-    Attributes:
-        text: the sentences.
-        source: where a statement of others stands: (words, address); None when they are all of this report.
-    """
+    """Some sentences; ``source``: (words, address) of a statement of others."""
 
     text: str
     source: tuple[str, str] | None = None
@@ -21,12 +16,6 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Facts:
-    """Names with what they stand for.
-
-    Attributes:
-        rows: (name, value).
-    """
-
     rows: Sequence[tuple[str, str]]
 
 
@@ -42,9 +31,6 @@ class Table:
     """A table.
 
     Attributes:
-        caption: what it shows.
-        head: of the columns; the first column names the row.
-        rows: their cells.
         numbers: how many of the last columns are numbers, written to the right.
     """
 
@@ -56,12 +42,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A figure.
-
-    Attributes:
-        name: of the figure, see :mod:`jobs.show.report.formats.figures`.
-        caption: what it shows, and what is seen in it: also for those who cannot see it.
-    """
+    """``caption`` also tells those who cannot see the figure what it shows."""
 
     name: str
     caption: str
@@ -69,19 +50,12 @@ class Picture:
 
 @dataclass(frozen=True)
 class Commands:
-    """What to type."""
-
     lines: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence that must not be overlooked.
-
-    Attributes:
-        text: the sentence.
-        bad: whether something is wrong.
-    """
+    """A sentence that must not be overlooked."""
 
     text: str
     bad: bool
@@ -92,12 +66,7 @@ Block = Paragraph | Facts | Points | Table | Picture | Commands | Remark
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report.
-
-    Attributes:
-        title: of the section.
-        blocks: what it consists of.
-    """
+    """A part of a report."""
 
     title: str
     blocks: Sequence[Block]
@@ -110,15 +79,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Document:
-    """A report.
-
-    Attributes:
-        title: what was counted.
-        subtitle: of which campaign.
-        answer: the count, or how far it is.
-        sections: its parts.
-        made: when, where from and by what it was made.
-    """
+    """``made``: when, where from and by what it was made."""
 
     title: str
     subtitle: str

@@ -30,12 +30,10 @@ DISPUTES = {EventKind.CONFLICT, EventKind.SETTLED}
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
-    """The section about what went wrong."""
     yield Section("What went wrong", list(_blocks(evidence)))
 
 
 def summary(evidence: Evidence) -> str:
-    """What went wrong, in one sentence."""
     history, aborted = evidence.history, evidence.numbers.aborted
     if not history.tells_losses:
         return "Not known: only accepted results are."
@@ -88,7 +86,6 @@ def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator
 
 
 def _settled(evidence: Evidence) -> Remark:
-    """Whether every conflict is settled."""
     counts = evidence.history.event_counts
     conflicts, settled = counts.get(EventKind.CONFLICT, 0), counts.get(EventKind.SETTLED, 0)
     words = f"Results contradicted each other {several(conflicts, 'time')}."

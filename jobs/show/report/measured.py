@@ -12,7 +12,6 @@ from langford.words import duration, instant, number, rate, several, share
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
-    """The sections about time."""
     yield Section("In numbers", list(_numbers(evidence)))
     yield Section("When and how fast", list(_progress(evidence)))
     if "task-times" in evidence.figures:
@@ -86,7 +85,6 @@ def _rate(speed: float | None, unit: str) -> str:
 
 
 def _seconds(seconds: float) -> str:
-    """A time in seconds, as the thesis gives it, and in words where it is long."""
     return duration(seconds) if seconds < 100 else f"{number(round(seconds))} s ({duration(seconds)})"
 
 

@@ -17,12 +17,11 @@ MOST_ROWS = 24
 
 
 def sections(evidence: Evidence) -> Iterator[Section]:
-    """The sections about who computed."""
     yield Section("Who computed", list(_who(evidence)))
 
 
 def summary(evidence: Evidence) -> str:
-    """Who computed, in one sentence; empty when no one did."""
+    """Empty when no one computed."""
     models: dict[str, int] = defaultdict(int)
     for (_, model), units in _units(evidence).items():
         if model != UNKNOWN:
@@ -136,7 +135,6 @@ def _ending(evidence: Evidence, place: int) -> str:
 
 
 def capped(rows: list[list[str]]) -> list[list[str]]:
-    """The first rows, and one that says how many more there are."""
     if len(rows) <= MOST_ROWS:
         return rows
     rest = [f"and {len(rows) - MOST_ROWS:,} more", *([""] * (len(rows[0]) - 1))]

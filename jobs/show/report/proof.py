@@ -16,7 +16,6 @@ from langford.words import instant, number, several, share
 
 
 def answer(evidence: Evidence) -> str:
-    """The count, or how far it is."""
     found = evidence.numbers
     if evidence.count is not None:
         return f"{evidence.count.published:,}"
@@ -43,13 +42,11 @@ def _said(evidence: Evidence) -> str:
 
 
 def _no_count(evidence: Evidence) -> str:
-    """Why there is no count."""
     done = evidence.numbers.done == evidence.numbers.tasks
     return f"{'No count, although all tasks are done' if done else 'No count yet'}: {evidence.pending}."
 
 
 def count_section(evidence: Evidence) -> Section:
-    """The count with each check."""
     return Section("The count", list(_count(evidence)))
 
 
@@ -98,7 +95,6 @@ def _limits(evidence: Evidence) -> str:
 
 
 def origin_section(evidence: Evidence) -> Section:
-    """Versions and kernels."""
     return Section("Versions and kernels", list(_origins(evidence)))
 
 
@@ -130,7 +126,6 @@ def _origins(evidence: Evidence) -> Iterator[Block]:
 
 
 def repeat_section(evidence: Evidence) -> Section:
-    """How to reproduce the count."""
     history = evidence.history
     blocks: list[Block] = [
         Facts(

@@ -60,7 +60,7 @@ def list_(
 
 
 def _noting(listed: Iterator[explicit.Arrangement], found: Callable[[], None]) -> Iterator[explicit.Arrangement]:
-    """The same arrangements; ``found`` is called with the first."""
+    """Calls ``found`` with the first."""
     for arrangement in listed:
         found()
         yield arrangement

@@ -50,7 +50,6 @@ def searched_on_ranks(
 
 
 def _ranks(communicator: Intracomm, device: str) -> tuple[Ranks, Gpu | None, int]:
-    """The ranks, the GPU of this one, and how many of them share a machine's memory, or a GPU's; raises NoGpu."""
     from mpi4py import MPI
 
     if KINDS[device].on_cores:
@@ -62,13 +61,6 @@ def _ranks(communicator: Intracomm, device: str) -> tuple[Ranks, Gpu | None, int
 
 
 def print_searches(outcome: Graph500, ranks: dict[str, Any], as_json: bool) -> None:
-    """Print the results.
-
-    Args:
-        outcome: of the protocol.
-        ranks: what JSON says of them.
-        as_json: print JSON.
-    """
     if as_json:
         display.print_json({**ranks, **outcome.document()})
         return

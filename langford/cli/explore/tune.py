@@ -75,7 +75,6 @@ def tune(
 
 
 def _print(experiment: Experiment) -> None:
-    """Print the times of an experiment as a table."""
     table = Table(title=f"{experiment.title}: {experiment.name} ({experiment.shows})", title_justify="left")
     for heading in ("", experiment.x_label, "seconds", ""):
         table.add_column(heading, justify="right" if heading else "left")

@@ -57,7 +57,6 @@ def token_of(file: Path | None) -> str:
 
 
 def _text_of(file: Path) -> str:
-    """The text in the file of a token; raises BadInput, or OSError."""
     try:
         return content(file, LONGEST_TOKEN_FILE).decode("utf-8-sig", errors="replace")
     except TooLarge as error:
@@ -100,7 +99,6 @@ class Renamed(click.Option):
         self._before = before
 
     def add_to_parser(self, parser: Any, ctx: click.Context) -> None:
-        """Let the parser know both names."""
         shown, self.opts = self.opts, [*self.opts, self._before]
         super().add_to_parser(parser, ctx)
         self.opts = shown

@@ -42,9 +42,7 @@ def gathered(
     """A decorator that adds options to a command and collects their values in one argument.
 
     Args:
-        argument: name of the command's argument.
         group: makes its value; its parameters have the names of the options.
-        options: decorators of click.
     """
     names = list(signature(group).parameters)
 
@@ -104,10 +102,8 @@ class ProblemOptions:
     Attributes:
         words: [VARIANT] N as given.
         variant: VARIANT in the form of earlier versions; None: not given.
-        copies: number of cubes of each colour.
         parameters: of the variant, by their names in Python, as far as they were given.
         differences: the differences of a problem without a name.
-        places: with ``differences``: length of the row.
         empty: with ``differences``: places that stay empty.
     """
 
@@ -141,8 +137,6 @@ class CampaignOptions(ProblemOptions):
         method_name: a name of langford.methods.METHODS; None: the fastest that applies.
         depth: task depth p; None: the command chooses.
         plan_seed: which of the method's sums; None: the default.
-        name: of the campaign; None: the name of its plan.
-        yes: whether to ask no question.
         anyway: whether to compute even if it takes over a year, or if no arrangement can exist.
     """
 
@@ -186,7 +180,6 @@ class CampaignOptions(ProblemOptions):
         return self.plan(device) if self.problem().obstruction and not self.anyway else None
 
     def begun(self, ledger: Ledger, device: str) -> Campaign | None:
-        """The campaign of a ledger that the command resumes; None: it creates one."""
         return ledger.begun(self.problem(), self.method_name, self.depth, self.plan_seed, self.name, device)
 
 

@@ -25,13 +25,7 @@ LAST_SECONDS, STOPPED_SECONDS = 30.0, 3.0
 
 @dataclass(frozen=True)
 class NotifyOptions:
-    """Whom to notify, and when a campaign has stalled.
-
-    Attributes:
-        command: a command that reads each notification; None: none.
-        url: a URL that each notification is posted to; None: none.
-        stalled_after: seconds.
-    """
+    """Whom to notify, and when a campaign has stalled."""
 
     command: str | None
     url: str | None
@@ -44,7 +38,6 @@ class NotifyOptions:
         return any(source(name) is ParameterSource.COMMANDLINE for name in ("command", "url"))
 
     def hooks(self) -> list[Hook]:
-        """The hooks that notify the operator; raises BadInput."""
         hooks: list[Hook] = []
         if self.command is not None:
             hooks.append(CommandHook(self.command))
@@ -104,8 +97,6 @@ def notified(
     """Send notifications about campaigns of one ledger while the block runs, and the last ones at its end.
 
     Args:
-        campaigns: the campaigns of the notifications.
-        hooks: each sends every notification.
         stalled_after: see :class:`NotifyOptions`.
         say_it: see :class:`jobs.show.notifications.Notifier`.
         patience: gives the time limit for the last notifications, in seconds; called at the end.
@@ -123,12 +114,10 @@ def notified(
 
 
 def _stop(notifier: Notifier, end: float) -> None:
-    """Stop a notifier by a moment of the monotonic clock."""
     notifier.stop(max(0.0, end - time.monotonic()))
 
 
 def say_notice(kind: str, message: str, campaign: str) -> None:
-    """Print on standard error whether a notification was sent; see :data:`jobs.show.notifications.Say`."""
     say(f"{campaign}: {message}")
 
 

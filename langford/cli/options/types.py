@@ -74,7 +74,6 @@ class FiniteRange(click.FloatRange):
     """Like click's FloatRange, but NaN and the infinities are out of range."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The number; fails outside the range."""
         number = float(super().convert(value, param, ctx))
         if not math.isfinite(number):
             self.fail(f"{value} is no finite number", param, ctx)

@@ -21,11 +21,6 @@ class Answer:
     """A count with its checks, and how it compares with what is known.
 
     Attributes:
-        problem: what was counted.
-        method: name of the method.
-        count: the outcome.
-        seconds: the time that it took.
-        work: work of all its tasks, in the method's unit.
         used: text after the time and the speed, like "on 2 cores".
         how_to_find: printed when the count is wrong: the commands that find the wrong task.
         more: further fields, the first of the JSON object.
@@ -46,7 +41,6 @@ class Answer:
 
     @cached_property
     def comparison(self) -> Agreement:
-        """How the count compares with an independent value."""
         return agreement(self.problem, self.count.published)
 
     @property
@@ -55,7 +49,6 @@ class Answer:
         return speed(self.work, self.seconds) if self.count.tasks else None
 
     def document(self) -> dict[str, object]:
-        """The answer as a JSON object; its ``agrees`` is true, false or null."""
         return {
             **self.more,
             "problem": self.problem.name,
@@ -74,7 +67,6 @@ class Answer:
         }
 
     def lines(self) -> list[str]:
-        """The answer as text."""
         problem, count = self.problem, self.count
         wrong = "" if self.comparison.agrees is not False else "WRONG: "
         up_to = " up to reversal" if problem.mirrored else ""
@@ -93,7 +85,6 @@ class Answer:
         ]
 
     def print(self, as_json: bool) -> ExitCode:
-        """Print the answer, and a warning when it is wrong; returns the exit code."""
         if as_json:
             display.print_json(self.document())
         else:
@@ -101,7 +92,6 @@ class Answer:
         return self.judged()
 
     def judged(self) -> ExitCode:
-        """CHECK_FAILED when the count is wrong, after a warning; else DONE."""
         if self.comparison.agrees is not False:
             return ExitCode.DONE
         differs, checks = _difference(self.comparison.words), "; ".join(self.count.checks)
@@ -119,7 +109,6 @@ def nothing_to_count(problem: Problem, method: str) -> Answer:
 
 
 def _difference(words: str) -> str:
-    """ "DIFFERS   from …" as the part of a sentence."""
     return " ".join(words.replace("DIFFERS", "differs:" if "none can" in words else "differs", 1).split())
 
 

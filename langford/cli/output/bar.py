@@ -16,17 +16,15 @@ class Lossy:
     """A text stream that ignores write errors, so that a command completes after its terminal has been closed."""
 
     def __init__(self, stream: TextIO) -> None:
-        """``stream``: where it writes."""
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write the text, or drop it; returns its length in either case."""
+        """Returns the length whether or not it was written."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """Flush the buffer."""
         with suppress(OSError):
             self._stream.flush()
 
@@ -53,7 +51,6 @@ class Bar:
         self._progress.update(self._task, completed=share, done=done, remaining=remaining)
 
     def remark(self, message: str) -> None:
-        """Print a line above the bar."""
         self._progress.console.print(plain(message), markup=False, highlight=False)
 
     def __enter__(self) -> Bar:

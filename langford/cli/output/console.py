@@ -9,25 +9,17 @@ from langford.cli.stop_signals import StopSignals
 
 
 class Terminal(Console):
-    """Prints remarks on standard error, above the progress line if there is one; a signal asks to stop.
-
-    Attributes:
-        line: shows the progress; None: nothing does.
-        stop: the signals that ask to stop; None: none does.
-    """
+    """Prints remarks on standard error, above the progress line if there is one; a signal asks to stop."""
 
     def __init__(self, line: ProgressLine | None = None, stop: StopSignals | None = None) -> None:
         self.line, self.stop = line, stop
 
     def say(self, message: str) -> None:
-        """Print a remark."""
         (say if self.line is None else self.line.remark)(message)
 
     def show(self, step: Step) -> None:
-        """Show the progress of a run that works alone."""
         if self.line is not None:
             self.line.update(step.tasks_done, step.work_done, step.seconds_left)
 
     def stop_reason(self) -> str | None:
-        """The name of the signal that came; None before."""
         return None if self.stop is None else self.stop.reason()

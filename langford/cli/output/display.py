@@ -17,7 +17,6 @@ SLOW_SECONDS = 1.5
 
 
 def print_json(document: object) -> None:
-    """Print one JSON document on standard output."""
     print(json.dumps(document, indent=2))
 
 

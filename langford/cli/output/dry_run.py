@@ -28,11 +28,9 @@ class DryRun:
     """What a command would do.
 
     Attributes:
-        what: in words, with the plan or the family.
         tasks: how many tasks it would evaluate; None: many campaigns have them.
         seconds: expected on all devices; 0: moments.
         devices: that would compute at the same time.
-        ledger: where the results would be kept, in words; empty: nowhere.
         spread: the factor by which the seconds may be wrong.
     """
 
@@ -55,13 +53,11 @@ class DryRun:
 
     @property
     def where(self) -> str:
-        """The devices and the ledger, in words."""
         kept = "" if not self.ledger_bytes else f", {_bytes(self.ledger_bytes)} when all are done"
         place = f"{several(len(self.devices), self.devices[0].unit)} of {platform.node()}"
         return f"{place}; results in {self.ledger}{kept}" if self.ledger else place
 
     def lines(self) -> list[str]:
-        """All of it, in words."""
         each = ""
         if self.tasks and self.seconds:
             each = f", about {duration(self.seconds * len(self.devices) / self.tasks)} each"
@@ -76,7 +72,6 @@ class DryRun:
         ]
 
     def print(self, as_json: bool) -> None:
-        """Print it."""
         if not as_json:
             show("\n".join(self.lines()))
             return

@@ -55,10 +55,6 @@ def say_how_long(
     """Say how long a computation takes that is about to begin, where that is long, and what would make it shorter.
 
     Args:
-        what: is computed, in words.
-        seconds: expected on all devices.
-        problem: whose count it is, or a part of it.
-        devices: compute at the same time.
         why: the method was chosen; empty: not said.
         shorter: returns what would make it shorter, in words; None: the advice for the whole count.
         spread: the factor by which the seconds may be wrong.
@@ -81,11 +77,6 @@ def require_consent(
     """Ask before a computation of over an hour; one of over a year needs --anyway.
 
     Args:
-        what: is computed, in words.
-        seconds: expected on all devices.
-        devices: compute at the same time.
-        yes: whether --yes was given.
-        anyway: whether --anyway was given.
         instead: returns what else is possible, in words.
         limit: seconds after which it stops; None: it does not.
 
@@ -128,7 +119,6 @@ def length(seconds: float, devices: Sequence[Device], spread: float = 1.0) -> st
 
 
 def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
-    """What makes a long count shorter; for one that no cluster can finish, what is possible instead."""
     estimate = f"`langford estimate {' '.join(problem.arguments)}` approximates it now"
     cores = len(devices) * (1 if devices[0].on_cores else CORES_OF_A_GPU)
     if seconds * cores / YEAR_SECONDS <= MOST_CORE_YEARS:
@@ -142,7 +132,7 @@ def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
 
 
 def _possible(problem: Problem, devices: Sequence[Device]) -> str:
-    """The largest problem of the same kind that takes a day at most, in words; empty: there is none."""
+    """Empty: there is none."""
     if problem.variant == DIFFERENCES:
         return ""
     choices = []

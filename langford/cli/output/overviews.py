@@ -62,7 +62,7 @@ def _folded(overviews: Sequence[Overview]) -> tuple[list[Overview], dict[str, li
 
 
 def _family(overview: Overview) -> tuple[str, int]:
-    """The variant and n of its problem; an empty name where it has none, or a server sends nonsense."""
+    """An empty name where it has none, or a server sends nonsense."""
     found = re.match(r"([a-z-]+?)-(\d{1,9})\b", overview.problem, re.ASCII)
     return (found[1], int(found[2])) if found and found[1] in VARIANTS else ("", 0)
 
@@ -91,7 +91,6 @@ def _row_of_family(variant: str, members: Sequence[Overview]) -> tuple[str, ...]
 
 
 def line_of(overview: Overview) -> str:
-    """One line about a campaign, as a log takes it."""
     parts = [
         f"{percent(overview.work.done)} of the work",
         f"{overview.tasks.done:,.0f}/{several(overview.tasks.total, 'task')}",
@@ -104,7 +103,6 @@ def line_of(overview: Overview) -> str:
 
 
 def details(overview: Overview, width: int | None) -> list[str]:
-    """Everything about one campaign."""
     tasks, work = overview.tasks, overview.work
     states = {
         "leased": (tasks.leased, work.leased),
@@ -144,7 +142,6 @@ def details(overview: Overview, width: int | None) -> list[str]:
 
 
 def _event_lines(overview: Overview, width: int | None) -> list[str]:
-    """The last events, each with its words, which may take several lines."""
     shown = overview.events[:SHOWN_EVENTS]
     longest = max(len(plain(event.kind)) for event in shown)
     lines = ["at                event"]
@@ -155,7 +152,6 @@ def _event_lines(overview: Overview, width: int | None) -> list[str]:
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:
-    """The lines of a text on a terminal; words and names are not broken."""
     if width is None or cell_len(line) <= width:
         return [line]
     return textwrap.wrap(line, width, subsequent_indent=" " * 11, break_long_words=False, break_on_hyphens=False)

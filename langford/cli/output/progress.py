@@ -19,29 +19,18 @@ LOG_SECONDS = 30.0
 
 
 class ProgressLine:
-    """The share of the work that is done and the time that remains, on standard error.
-
-    Attributes:
-        has_total: whether it is known how much there is to do.
-    """
+    """The share of the work that is done and the time that remains, on standard error."""
 
     def __init__(
         self, title: str, total_work: float | None = None, total_tasks: int = 0, clock: Clock = SYSTEM
     ) -> None:
-        """
-        Args:
-            title: of what is shown.
-            total_work: work of all its tasks; None: :meth:`of` sets it.
-            total_tasks: how many there are.
-            clock: measures when a line is due.
-        """
+        """``total_work``: None: :meth:`of` sets it."""
         self.has_total = total_work is not None
         self._title, self._work, self._tasks = title, total_work or 0.0, total_tasks
         self._bar: Bar | None = None
         self._clock, self._last_line = clock, clock.monotonic()
 
     def of(self, total_tasks: int, total_work: float) -> None:
-        """Set how much there is to do."""
         self._work, self._tasks, self.has_total = total_work, total_tasks, True
 
     def update(
@@ -50,9 +39,6 @@ class ProgressLine:
         """Show how far the count is.
 
         Args:
-            tasks: number of tasks that are done; None: not shown.
-            work: their work.
-            seconds_left: until all is done; None: unknown.
             here: where there are other workers too, how many of these tasks this run has done, and their work.
         """
         done = [] if tasks is None else [f"{tasks:,}/{several(self._tasks, 'task')}"]
@@ -62,7 +48,7 @@ class ProgressLine:
         self._show(work, ", ".join(done), remaining or ("" if work else "starting"))
 
     def _show(self, work: float, done: str, remaining: str) -> None:
-        """Move the bar; without one, print a line if the last one is older than LOG_SECONDS."""
+        """Without a bar, print a line if the last one is older than LOG_SECONDS."""
         share = work / self._work if self._work else 1.0
         if share > 1 - 1e-9:
             remaining = ""  # shares of tasks add up to all of the work but for rounding
@@ -74,7 +60,6 @@ class ProgressLine:
             say(f"{self._title}: {words}")
 
     def remark(self, message: str) -> None:
-        """Print a line, above the bar if there is one."""
         if self._bar is not None:
             self._bar.remark(message)
         else:
@@ -82,7 +67,7 @@ class ProgressLine:
 
     @contextmanager
     def shown(self) -> Iterator[ProgressLine]:
-        """Show the bar while the block runs, if standard error is a terminal."""
+        """Show the bar if standard error is a terminal."""
         if not sys.stderr.isatty():
             yield self
             return

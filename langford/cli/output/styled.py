@@ -8,5 +8,5 @@ from rich.console import Console
 
 
 def styled() -> Console:
-    """Standard output; with NO_COLOR it gets no style at all, not even bold or dim text."""
+    """With NO_COLOR it gets no style at all, not even bold or dim text."""
     return Console(color_system=None if os.environ.get("NO_COLOR") else "auto")

@@ -59,7 +59,6 @@ def _results(export: Export, machines: Sequence[Machine]) -> Results:
 
 
 def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
-    """The attempts of the results whose times a file contains."""
     positions = {machine: place for place, machine in enumerate(machines)}
     seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
     known = sorted(export.computations.items())

@@ -51,11 +51,8 @@ class Busy:
     """When a worker held tasks.
 
     Attributes:
-        worker: the worker.
         starts, ends: of the spans of time, seconds since 1970, float64.
-        attempts: how many attempts it had.
         results: how many of them brought a result.
-        seconds: their computing time.
     """
 
     worker: PastWorker
@@ -67,13 +64,11 @@ class Busy:
 
     @property
     def label(self) -> str:
-        """Its host, with its SLURM job if it has one."""
         job = f" {self.worker.slurm}" if self.worker.slurm else ""
         return f"{self.worker.host}{job}"
 
     @property
     def was_lost(self) -> bool:
-        """Whether the worker was preempted or lost."""
         return self.worker.ending in ("preempted", "lost")
 
 
@@ -82,17 +77,14 @@ class Evidence:
     """A campaign, all that is known of it, and what follows.
 
     Attributes:
-        history: what is known.
         work: estimated work of every task, in the method's unit, float64[tasks].
         count: the merged count; None where there is none yet.
         pending: why there is no count; empty where there is one.
-        agreement: how the count compares with what others know; None without a count.
         kernels: hash of the code that computes here.
         missing: what the source of the report does not know, in words.
         forecast: when an unfinished campaign will be done, in words; empty where there is no forecast.
         warnings: what an operator of an unfinished campaign should look at, in words.
         promise: which share of the results was to be replicated, and which are; None: none is recorded.
-        unreplicated: whether there is no count because the promise is not kept.
         exports: files with the results that are counted, each with its SHA-256 in hexadecimal digits; that of a
             campaign is what `langford export` writes now, and none for one of more than MOST_HASHED tasks.
         confirmations: other campaigns that counted the same problem by another sum.
@@ -119,45 +111,40 @@ class Evidence:
 
     @cached_property
     def spans(self) -> Computing | None:
-        """When each attempt computed; None where only results are known."""
         return computing(self.history)
 
     @cached_property
     def numbers(self) -> Numbers:
-        """The campaign in numbers."""
         return numbers(self.history, self.spans)
 
     @property
     def of_computation(self) -> float | None:
-        """The speed of a device: work of the results, by their computing time; None without results."""
+        """Work of the results by their computing time; None without results."""
         return speed(float(self.work[self.history.results.task].sum()), self.numbers.effective)
 
     @property
     def since_the_start(self) -> float | None:
-        """The speed of all devices together: work by elapsed time, where times are known; None: they are not."""
+        """The speed of all devices together, by elapsed time; None: times are not known."""
         results, elapsed = self.history.results, self.numbers.elapsed
         timed = results.task[np.isfinite(results.accepted)]
         return None if elapsed is None else speed(float(self.work[timed].sum()), elapsed)
 
     @cached_property
     def occupancy(self) -> Occupancy | None:
-        """How many devices computed; None where times are not known."""
         return None if self.spans is None else occupancy(self.spans, PARTS)
 
     @cached_property
     def throughput(self) -> Throughput | None:
-        """How fast the work went; None where times are not known."""
         begin = self.numbers.began
         return None if begin is None else throughput(self.history, self.work, begin, PARTS // 2)
 
     @cached_property
     def origins(self) -> tuple[Origin, ...]:
-        """Where the results come from: devices, hosts, kernels and versions."""
         return origins(self.history, self.work)
 
     @cached_property
     def workers(self) -> tuple[Busy, ...]:
-        """The workers that held tasks, those with the longest computing time first."""
+        """Those with the longest computing time first."""
         spans, history = self.spans, self.history
         if spans is None or history.workers is None or history.attempts is None:
             return ()
@@ -185,13 +172,12 @@ class Evidence:
         return tuple(sorted(busy, key=lambda worker: (-worker.seconds, worker.starts[0])))
 
     def busiest(self, most: int) -> Sequence[Busy]:
-        """Up to ``most`` workers, those with the longest computing time, in the order in which they began."""
+        """Those with the longest computing time, in the order in which they began."""
         return sorted(self.workers[:most], key=lambda worker: worker.starts[0])
 
     @property
     def figures(self) -> list[str]:
-        """The figures for which enough is known, in the order of the report, see
-        :mod:`jobs.show.report.formats.figures`."""
+        """Those for which enough is known, in the order of the report."""
         known = {
             "occupancy": self.occupancy is not None,
             "throughput": self.throughput is not None,
@@ -202,7 +188,6 @@ class Evidence:
 
     @property
     def hosts(self) -> NDArray[np.str_]:
-        """The machines that brought results or held tasks, sorted."""
         named = [origin.host for origin in self.origins if origin.host != UNKNOWN] + [
             busy.worker.host for busy in self.workers
         ]
@@ -213,7 +198,6 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed.
 
     Args:
-        campaign: it may be unfinished.
         unconfirmed: whether to count although the promised share is not replicated.
         others: campaigns among which some may have counted the same problem.
     """
@@ -234,7 +218,6 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
 
 
 def _lacks(history: History) -> list[str]:
-    """What a ledger does not know of a campaign, in words."""
     missing = []
     done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
     if timed < done:
@@ -264,7 +247,6 @@ def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
 
 
 def _forecast(eta: Eta | None) -> str:
-    """When a campaign will be done, in words."""
     if eta is None:
         return ""
     return f"At the present speed all are done between {instant(eta.earliest)} and {instant(eta.latest)} UTC."

@@ -17,14 +17,7 @@ ABORTED = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED,
 
 @dataclass(frozen=True)
 class Spread:
-    """What many times have in common, in seconds.
-
-    Attributes:
-        number: of times.
-        mean: their mean.
-        deviation: their standard deviation.
-        least, median, most: the shortest, the middle and the longest.
-    """
+    """What many times have in common, in seconds."""
 
     number: int
     mean: float
@@ -35,7 +28,6 @@ class Spread:
 
     @classmethod
     def of(cls, seconds: NDArray[np.float64]) -> Spread | None:
-        """The spread of some times; None when there are none."""
         if not len(seconds):
             return None
         return cls(
@@ -49,7 +41,6 @@ class Spread:
 
     @property
     def relative(self) -> float:
-        """The standard deviation as a share of the mean."""
         return self.deviation / self.mean if self.mean else 0.0
 
 
@@ -58,8 +49,6 @@ class Lost:
     """Attempts that ended in one way, without a result.
 
     Attributes:
-        outcome: how.
-        attempts: how many had begun.
         unbegun: how many more were given back before computing began; they cost nothing.
         seconds: for how long those that had begun held a device.
     """
@@ -75,17 +64,12 @@ class Numbers:
     """A campaign in numbers; times are seconds.
 
     Attributes:
-        tasks: of the campaign.
-        done: tasks with a result.
-        times: of the tasks that are done; None when there are none.
         effective: computing time of the accepted results.
         timed: how many of them are known to have come at a time; files may not say so of theirs.
-        timed_seconds: their computing time.
         began, ended: when the first computing that brought an accepted result began, and when the last of these
             results came, in seconds since 1970; None: not known.
         lost: attempts without a result, by how they ended; None: not known.
         repeated: further results, which confirm or contradict the accepted ones; None: not known.
-        repeated_seconds: their computing time.
         most_devices: the largest number of devices that computed at once; None: not known.
     """
 
@@ -104,7 +88,6 @@ class Numbers:
 
     @property
     def elapsed(self) -> float | None:
-        """From the first computing to the last result; None: not known."""
         return None if self.began is None or self.ended is None else self.ended - self.began
 
     @property
@@ -114,26 +97,19 @@ class Numbers:
 
     @property
     def hourly(self) -> float | None:
-        """How many tasks were done in an hour, in the mean; None: not known."""
         return self.timed / self.elapsed * 3600 if self.elapsed else None
 
     @property
     def aborted(self) -> int | None:
-        """Attempts that had begun and brought no result; None: not known."""
         return None if self.lost is None else sum(kind.attempts for kind in self.lost)
 
     @property
     def aborted_seconds(self) -> float:
-        """For how long they held a device."""
         return sum(kind.seconds for kind in self.lost or ())
 
 
 def numbers(history: History, spans: Computing | None) -> Numbers:
-    """The numbers of a campaign, as far as its history knows them.
-
-    Args:
-        spans: when its attempts computed; None where only results are known.
-    """
+    """``spans``: None where only results are known."""
     results = history.results
     lost = None
     if spans is not None and history.tells_losses:

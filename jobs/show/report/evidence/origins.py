@@ -21,14 +21,9 @@ class Origin:
     """Results of one kind of device of one host, by one version of the kernels.
 
     Attributes:
-        host: name of the machine.
         device: what the maker calls it; "cpu" for a processor without a name.
-        kernels: hash of the code that computed.
         versions: of this program and of what its kernels are compiled with: (name, version).
         units: how many devices of this kind the provenances distinguish; 1 if they do not.
-        times: of the tasks.
-        seconds: their computing time.
-        work: their estimated work, in the method's unit.
     """
 
     host: str
@@ -42,11 +37,7 @@ class Origin:
 
 
 def origins(history: History, work: Times) -> tuple[Origin, ...]:
-    """The origins of the results, those with the longest computing time first.
-
-    Args:
-        work: estimated work of every task of the campaign, float64[tasks].
-    """
+    """Those with the longest computing time first; ``work``: of every task, float64[tasks]."""
     results = history.results
     alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
     units: dict[tuple[str, str], set[str]] = {}
@@ -71,7 +62,6 @@ def origins(history: History, work: Times) -> tuple[Origin, ...]:
 
 
 def _processor(history: History, source: int) -> str | None:
-    """What the maker calls the processor of the results with this provenance, if a worker of them said it."""
     positions = history.results.worker[history.results.source == source]
     worker = int(positions[0]) if len(positions) else -1
     return None if history.workers is None or worker < 0 else history.workers[worker].device_model

@@ -20,17 +20,11 @@ class ThesisCampaign:
     """A campaign of the thesis, in its own words and numbers.
 
     Attributes:
-        tasks: how many.
-        mean: time of a task.
         deviation: standard deviation of these times, as a share of the mean.
-        effective: computing time.
-        elapsed: from the beginning to the end.
         aborted: tasks that other users' jobs ended; empty where nothing is said.
         aborted_mean: how long they had computed, in the mean.
-        aborted_total: all together.
         occupancy: machines that computed at once, each a processor with a GPU, in the mean.
         peak: how many there were.
-        remark: what to know of these numbers.
     """
 
     tasks: str

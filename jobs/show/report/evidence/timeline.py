@@ -26,7 +26,6 @@ class Computing:
         devices: how many devices its worker has, float64; inf where that is unknown.
         outcome: position in OUTCOMES, int64.
         begun: whether computing began at all, bool.
-        has_result: whether a result came of it, accepted or not, bool.
     """
 
     start: Times
@@ -45,7 +44,6 @@ class Computing:
         return float(self.start[brought].min()) if brought.any() else None
 
     def most(self) -> int:
-        """The largest number of devices that computed at once."""
         times, changes = self.changes()
         return int(np.cumsum(changes[np.lexsort((changes, times))]).max(initial=0))
 
@@ -103,13 +101,7 @@ def _tells_beginnings(attempts: Attempts) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Occupancy:
-    """How many devices computed, and how many workers held tasks, in each part of the elapsed time.
-
-    Attributes:
-        edges: the parts lie between them, seconds since 1970, float64[parts + 1].
-        devices: in the mean over each part, float64[parts].
-        workers: in the mean over each part, float64[parts].
-    """
+    """How many devices computed, and how many workers held tasks, in each part of the elapsed time."""
 
     edges: Times
     devices: Times
@@ -117,7 +109,7 @@ class Occupancy:
 
 
 def occupancy(spans: Computing, parts: int) -> Occupancy | None:
-    """The occupancy in this number of equal parts; None when no time has passed."""
+    """In this number of equal parts; None when no time has passed."""
     begin, end = float(spans.start[spans.begun].min(initial=np.inf)), float(spans.held.max())
     if not end > begin:
         return None
@@ -159,8 +151,6 @@ class Throughput:
     """How fast the work went.
 
     Attributes:
-        edges: the parts of the elapsed time lie between them, seconds since 1970, float64[parts + 1].
-        tasks: results that came in each part, per second, float64[parts].
         work: their estimated work per second, in the method's unit, float64[parts].
         share: of all work that was done by the end of each part, float64[parts].
     """
@@ -172,12 +162,7 @@ class Throughput:
 
 
 def throughput(history: History, work: Times, begin: float, parts: int) -> Throughput | None:
-    """The throughput in this number of equal parts from ``begin`` to the last result; None when no time has passed.
-
-    Args:
-        work: estimated work of every task of the campaign, float64[tasks].
-        begin: seconds since 1970.
-    """
+    """In equal parts from ``begin`` to the last result; None when no time has passed."""
     known = np.isfinite(history.results.accepted)
     accepted = history.results.accepted[known]
     end = float(accepted.max(initial=-np.inf))

@@ -37,13 +37,7 @@ matplotlib.rcParams["text.parse_math"] = False
 
 @dataclass(frozen=True)
 class Format:
-    """The size of a figure.
-
-    Attributes:
-        width: in inches.
-        tall: its height in inches.
-        font: size of the text in points.
-    """
+    """The size of a figure in inches, and of its text in points."""
 
     width: float
     tall: float
@@ -54,7 +48,7 @@ WIDE, NARROW = Format(7.4, 3.0, 9.0), Format(3.6, 2.9, 8.5)
 
 
 def draw(name: str, evidence: Evidence, palette: Palette, size: Format = WIDE) -> Figure:
-    """The figure of that name, one of Evidence.figures."""
+    """``name``: one of Evidence.figures."""
     with matplotlib.rc_context({"font.size": size.font}):
         figure = Figure(figsize=(size.width, size.tall), layout="constrained")
         figure.patch.set_visible(bool(palette.ground))
@@ -84,7 +78,6 @@ def _colour(axes: Axes, palette: Palette) -> None:
 
 
 def _legend(axes: Axes, palette: Palette, size: Format, others: Sequence[Axes] = ()) -> None:
-    """A legend above the axes, where it hides nothing."""
     handles = [handle for drawn in (axes, *others) for handle in drawn.get_legend_handles_labels()[0]]
     axes.legend(
         handles=handles,
@@ -98,7 +91,7 @@ def _legend(axes: Axes, palette: Palette, size: Format, others: Sequence[Axes] =
 
 
 def _time_axis(axes: Axes, size: Format) -> None:
-    """Dates below; times are days since 1970."""
+    """Times are days since 1970."""
     locator = AutoDateLocator(minticks=3, maxticks=5 if size is NARROW else 9)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
     whole = ["", "%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
@@ -200,7 +193,6 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
 
 
 def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The edges of the bins of a histogram of times."""
     least, most = float(seconds.min()), max(float(seconds.max()), SHORTEST_SECONDS)
     # Between times that are nearly equal there may be fewer numbers than edges.
     return np.linspace(least if most - least > 1e-6 * most else 0.0, most, BINS + 1)
@@ -257,7 +249,6 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
 
 
 def _short(label: str, longest: int) -> str:
-    """A label that leaves room for the picture; the report has the names in full."""
     return label if len(label) <= longest else f"{label[: longest // 2]}…{label[-(longest // 2) + 1 :]}"
 
 

@@ -20,7 +20,7 @@ def require_format(file: Path) -> None:
 
 
 def write(evidence: Evidence, file: Path) -> None:
-    """Write the report into a file in the format of its suffix; raises BadInput or NotInstalled."""
+    """In the format of the suffix; raises BadInput or NotInstalled."""
     require_format(file)
     try:
         if file.suffix.lower() == ".pdf":

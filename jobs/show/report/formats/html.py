@@ -19,7 +19,6 @@ from langford.plain import plain, shortened
 
 
 def page(evidence: Evidence) -> str:
-    """The report as a page."""
     here = files("jobs.show.report.formats")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
     environment.filters |= {"visible": plain, "shortened": shortened, "breakable": _breakable, "kind": _kind}

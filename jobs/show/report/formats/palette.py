@@ -10,10 +10,7 @@ class Palette:
     """Colours as #rrggbb.
 
     Attributes:
-        ink: text and axes.
-        faint: the grid.
         first, second: what is shown.
-        bad: what went wrong.
         cloud: one point of many; thousands are a bitmap, which is the same in light and dark.
         ground: behind everything; empty where the page shows through.
     """

@@ -40,13 +40,10 @@ SOFT, LINK = (84, 93, 104), (11, 92, 173)
 
 
 def content(evidence: Evidence) -> bytes:
-    """The report as the content of a file."""
     return bytes(_Pages(document(evidence), evidence).output())
 
 
 class _Pages(FPDF):
-    """The pages of one report."""
-
     def __init__(self, report: Document, evidence: Evidence) -> None:
         super().__init__(format="A4")
         self._evidence = evidence
@@ -69,14 +66,12 @@ class _Pages(FPDF):
                 self._block(block)
 
     def footer(self) -> None:
-        """What made the report, and the number of the page."""
         self.set_y(-MARGIN)
         self.set_font("text", "", 7)
         self.set_text_color(*SOFT)
         self.cell(0, 6, f"{plain(self._made)}   Page {self.page_no()} of {{nb}}", align="C")
 
     def _heading(self, section: Section) -> None:
-        """A heading, on the page of what follows it."""
         first = section.blocks[0]
         if self.will_page_break(90 if isinstance(first, Picture) else 30):
             self.add_page()
@@ -159,10 +154,8 @@ class _Pages(FPDF):
 
 
 def visible_lines(lines: Sequence[str]) -> str:
-    """Lines of commands, one below the other."""
     return "\n".join(map(plain, lines))
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[float]:
-    """The widths of the columns of a table, by the longest text in each, within bounds."""
     return [min(max(max(len(row[place]) for row in rows), 8), 32) for place in range(len(rows[0]))]

@@ -18,16 +18,11 @@ REFERENCE = re.compile(r"#([\w-]+)")
 
 
 def standing_alone(name: str, evidence: Evidence) -> bytes:
-    """A figure as the content of a file."""
     return _drawn(draw(name, evidence, PAPER), name)
 
 
 def inline(name: str, evidence: Evidence, size: Format, prefix: str) -> str:
-    """A figure as an element of a page.
-
-    Args:
-        prefix: of the names in it, which no other figure of the page has.
-    """
+    """``prefix``: of the names in it, which no other figure of the page has."""
     root = ElementTree.fromstring(_drawn(draw(name, evidence, PAGE, size), prefix))
     for parent in root.iter():
         for child in [child for child in parent if child.tag in (f"{{{SVG}}}metadata", f"{{{SVG}}}style")]:

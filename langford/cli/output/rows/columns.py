@@ -19,7 +19,6 @@ class Column:
     """A column of a table.
 
     Attributes:
-        heading: above it.
         cells: the texts in it, including untrusted ones; none where they are read with :func:`streamed`.
         right: whether they stand at the right, as numbers do.
         rank: of two columns the one of the higher rank is left out first; those of rank 0 stay.
@@ -32,7 +31,6 @@ class Column:
 
 
 def width_of_output() -> int | None:
-    """The width of standard output in characters; None for a file or a pipe."""
     # COLUMNS counts, wherever it goes.
     return shutil.get_terminal_size((0, 0)).columns or None
 
@@ -69,7 +67,6 @@ class _Shown:
         self.width, self.has_text = cell_len(column.heading), False
 
     def see(self, text: str) -> None:
-        """Look at a cell."""
         self.has_text = self.has_text or bool(text)
         if len(text) > self.width or not text.isascii() or not text.isprintable():
             self.width = max(self.width, cell_len(plain(text)))

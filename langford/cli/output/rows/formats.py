@@ -47,7 +47,6 @@ def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...
 def reordered(
     first: Sequence[str], columns: Sequence[str], rows: Iterable[Row]
 ) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Columns and rows with some columns before the others."""
     order = [*map(columns.index, first), *(place for place, name in enumerate(columns) if name not in first)]
     return tuple(columns[place] for place in order), (tuple(map(row.__getitem__, order)) for row in rows)
 
@@ -130,7 +129,6 @@ def _escaped(value: object) -> object:
 
 
 def _require_own_names(columns: Sequence[str]) -> None:
-    """Raises BadInput."""
     name, number = max(Counter(columns).items(), key=lambda item: item[1], default=("", 0))
     if number > 1:
         raise BadInput(
@@ -143,7 +141,6 @@ def _object(columns: Sequence[str], row: Row) -> dict[str, object]:
 
 
 def _finite(value: object) -> object:
-    """The value, with null for numbers that JSON lacks: the infinities and NaN."""
     if isinstance(value, float) and not math.isfinite(value):
         return None
     if isinstance(value, list):
@@ -154,7 +151,6 @@ def _finite(value: object) -> object:
 
 
 def _of_one_type(values: list[object]) -> list[object]:
-    """The values of a column, as text where they are of several types."""
     kinds = {type(value) for value in values if value is not None}
     if kinds <= {int, float} or len(kinds) <= 1:
         return values

@@ -74,7 +74,6 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def batched(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    """The rows, some thousands at a time."""
     left = iter(rows)
     while batch := list(islice(left, BATCH_ROWS)):
         yield batch
@@ -84,8 +83,6 @@ class _Seen:
     """What is known of the cells of a column.
 
     Attributes:
-        width: of the widest, or of the heading.
-        is_number: whether all are numbers.
         has_words: whether a cell has a space.
     """
 
@@ -202,7 +199,6 @@ def _words(value: object) -> str:
 
 
 def _texts(values: Sequence[object]) -> list[str]:
-    """The words of the values of a column."""
     kinds = {type(value) for value in values}
     if kinds == {float}:
         return [f"{value:.6g}" for value in values]
