@@ -18,10 +18,7 @@ class DeviceLost(MachineFailed):
 
 
 def evaluator_of(plan: Plan, device: Device) -> Evaluator:
-    """The evaluator of a plan on a device of this machine, its kernels loaded.
-
-    Raises what the plan raises; DeviceLost where the device itself refuses, for want of memory for example.
-    """
+    """Raises DeviceLost where the device itself refuses, for want of memory for example."""
     try:
         return plan.evaluator(device)
     except LangfordError:
@@ -34,10 +31,9 @@ def evaluator_of(plan: Plan, device: Device) -> Evaluator:
 
 
 def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
-    """Evaluate a task on a device of this machine and check the result.
+    """Evaluate a task and check the result.
 
-    Returns the result with its time and provenance.  Raises CheckFailed or TaskIndexOutOfRange,
-    DeviceLost, or what the device raises.
+    Raises CheckFailed, TaskIndexOutOfRange, DeviceLost, or what the device raises.
     """
     evaluator = evaluator_of(plan, device)
     began, start = time.time(), time.perf_counter()

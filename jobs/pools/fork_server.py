@@ -51,21 +51,14 @@ class _Order(Enum):
 
 
 class ForkServer:
-    """Forks worker processes, numbered from 0.
-
-    Attributes:
-        pipes: this end of the connection to each worker; it ends when the worker does.
-    """
+    """Forks worker processes, numbered from 0."""
 
     def __init__(self, load: Callable[[], Loaded], work: Callable[[Loaded, int, Connection], None], workers: int):
-        """Start the server, and ``workers`` workers as soon as it has loaded.
+        """Start the server, and ``workers`` workers as soon as it has loaded; both functions must be picklable.
 
         Args:
             load: runs once in the server, and leaves no thread behind.
             work: the program of a worker: what was loaded, the worker's number, its end of the connection.
-            workers: how many.
-
-        Both functions must be picklable.
         """
         pairs = [SPAWN.Pipe() for _ in range(workers)]
         self._orders, theirs = SPAWN.Pipe()
@@ -88,7 +81,6 @@ class ForkServer:
 
     @property
     def pid(self) -> int:
-        """Its process."""
         assert self._process.pid is not None
         return self._process.pid
 
@@ -152,9 +144,8 @@ def _serve(
     blocked: set[int | signal.Signals],
     owner: int | None,
 ) -> None:
-    """The program of the server.
+    """``blocked``: the signals that workers do not hear, as their owner; the server hears none but SIGKILL.
 
-    ``blocked``: the signals that workers do not hear, as their owner; the server hears none but SIGKILL.
     ``owner``: its process, if the server was started by the thread that ends with it.
     """
     if owner is not None:
@@ -206,7 +197,6 @@ def _serve(
 
 
 def _become(work: Callable[[], None], blocked: set[int | signal.Signals], server: int, alive: int) -> NoReturn:
-    """Be a worker from here on."""
     code = 1
     try:
         _end_with(server, alive)

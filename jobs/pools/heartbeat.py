@@ -30,12 +30,10 @@ class Heartbeat:
         self._numbers[COMPILES] = what is not None
 
     def begin(self, token: int) -> None:
-        """Note that a task begins."""
         self._numbers[MADE] = 0
         self._numbers[TOKEN] = token
 
     def end(self) -> None:
-        """Note that it has ended."""
         self._numbers[TOKEN] = NO_TASK
 
     # -- in the parent --------------------------------------------------------------------
@@ -52,7 +50,6 @@ class Heartbeat:
 
     @property
     def steps(self) -> int:
-        """How many steps its evaluation has made."""
         return int(self._numbers[MADE])
 
     @property

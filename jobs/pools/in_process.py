@@ -18,37 +18,30 @@ class InProcessPool:
     """Implements :class:`jobs.pools.pool.Pool`: evaluates what was submitted when it is polled."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device], clock: Clock = SYSTEM) -> None:
-        """A pool of one worker, on the first of the devices."""
         self._plan, self._device, self._clock = plan_of(key), devices[0], clock
         self._waiting: dict[int, int] = {}
 
     @property
     def idle_slots(self) -> int:
-        """How many more tasks may be submitted."""
         return PREFETCH - len(self._waiting)
 
     @property
     def idle_workers(self) -> int:
-        """One, when nothing was submitted."""
         return int(not self._waiting)
 
     @property
     def computing(self) -> dict[int, int | None]:
-        """Nothing is computed between two calls."""
         return {}
 
     @property
     def compiles(self) -> bool:
-        """Never between two calls."""
         return False
 
     @property
     def in_flight(self) -> list[int]:
-        """Tokens of what was submitted."""
         return list(self._waiting)
 
     def submit(self, token: int, index: int) -> None:
-        """Take a task."""
         self._waiting[token] = index
 
     def poll(self, timeout: float | None) -> Iterator[Finished]:
@@ -62,5 +55,4 @@ class InProcessPool:
     def kill(self, token: int, reason: str) -> None:
         """Never called: nothing is computed between two calls."""
 
-    def stop(self) -> None:
-        """Nothing to end."""
+    def stop(self) -> None: ...

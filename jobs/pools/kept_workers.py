@@ -51,11 +51,7 @@ class KeptWorkers:
 
 
 class _KeptPool(WorkerPool):
-    """A pool that goes on when a run stops it, unless a task is in flight.
-
-    Attributes:
-        ended: whether it has stopped.
-    """
+    """A pool that goes on when a run stops it, unless a task is in flight."""
 
     ended = False
 
@@ -64,7 +60,6 @@ class _KeptPool(WorkerPool):
             self.end()
 
     def end(self) -> None:
-        """End all workers now."""
         if not self.ended:
             self.ended = True
             super().stop()

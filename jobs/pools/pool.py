@@ -14,12 +14,7 @@ PREFETCH = 2
 
 @dataclass(frozen=True)
 class Finished:
-    """A worker evaluated a task.
-
-    Attributes:
-        token: of the task, as it was submitted.
-        evaluation: its result with time and provenance.
-    """
+    """A worker evaluated the task that was submitted with this token."""
 
     token: int
     evaluation: Evaluation
@@ -27,12 +22,7 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """A task raised an error.
-
-    Attributes:
-        token: of the task, as it was submitted.
-        reason: the error, in words.
-    """
+    """A task raised an error."""
 
     token: int
     reason: str
@@ -43,8 +33,6 @@ class Died:
     """A worker process died.
 
     Attributes:
-        tokens: of the tasks that it held.
-        reason: how it died, in words.
         evaluated: token of the task that it evaluated; None: none.
     """
 
@@ -62,9 +50,7 @@ class Pool(Protocol):
         ...
 
     @property
-    def idle_workers(self) -> int:
-        """How many workers have nothing to do."""
-        ...
+    def idle_workers(self) -> int: ...
 
     @property
     def in_flight(self) -> list[int]:
@@ -91,9 +77,7 @@ class Pool(Protocol):
     def submit(self, token: int, index: int) -> None:
         """Give a task to the least busy worker; call it only when there are idle slots.
 
-        Args:
-            token: the caller's number for the task, unique among the tasks in flight.
-            index: of the task in the plan.
+        ``token``: the caller's number for the task, unique among the tasks in flight.
         """
         ...
 
@@ -101,6 +85,4 @@ class Pool(Protocol):
         """All news of the workers, after a wait of up to ``timeout`` seconds for the first; None: no limit."""
         ...
 
-    def stop(self) -> None:
-        """End the workers."""
-        ...
+    def stop(self) -> None: ...

@@ -31,11 +31,7 @@ from langford.provenance import kernel_hash, require_unchanged
 
 @dataclass(frozen=True)
 class Lost:
-    """A worker cannot compute any more, and ends: news for the pool alone.
-
-    Attributes:
-        reason: the error, in words.
-    """
+    """A worker cannot compute any more, and ends: news for the pool alone."""
 
     reason: str
 
@@ -45,7 +41,6 @@ class _Member:
     """What the pool knows of a worker process.
 
     Attributes:
-        heartbeat: what it shows of its computing.
         tokens: of the tasks that it holds, oldest first.
         condemned: why it was killed by its pool, or ended by itself; None: neither.
         key: the plan that it was sent last; None: none yet.
@@ -58,21 +53,16 @@ class _Member:
 
 
 class WorkerPool:
-    """Worker processes that evaluate tasks of one plan, one process for each of ``devices``.
-
-    Attributes:
-        devices: of the workers.
-    """
+    """Worker processes that evaluate tasks of one plan, one process for each of ``devices``."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
-        """Start the workers; raises InstallationChanged."""
+        """Raises InstallationChanged."""
         self._key, self.devices = key, tuple(devices)
         self._loading = Heartbeat(SPAWN)
         self._members = [_Member(Heartbeat(SPAWN)) for _ in devices]
         self._server = self._begin()
 
     def _begin(self) -> ForkServer:
-        """Start all workers, for the first time or anew."""
         for heartbeat in (self._loading, *(member.heartbeat for member in self._members)):
             heartbeat.clear()
         # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
@@ -98,17 +88,14 @@ class WorkerPool:
 
     @property
     def idle_slots(self) -> int:
-        """How many more tasks the workers can take now."""
         return sum(PREFETCH - len(member.tokens) for member in self._members)
 
     @property
     def idle_workers(self) -> int:
-        """How many workers have nothing to do."""
         return sum(not member.tokens for member in self._members)
 
     @property
     def computing(self) -> dict[int, int | None]:
-        """By token the steps of the evaluation of each task, see :meth:`Pool.computing`."""
         steps: dict[int, int | None] = {}
         for member in self._members:
             if member.tokens:
@@ -121,11 +108,9 @@ class WorkerPool:
 
     @property
     def compiles(self) -> bool:
-        """Whether a worker compiles kernels now."""
         return self._loading.compiles or any(member.heartbeat.compiles for member in self._members)
 
     def kill(self, token: int, reason: str) -> None:
-        """End the worker that evaluates a task, see :meth:`Pool.kill`."""
         for number, member in enumerate(self._members):
             if token in member.tokens:
                 member.condemned = reason
@@ -133,11 +118,9 @@ class WorkerPool:
 
     @property
     def in_flight(self) -> list[int]:
-        """Tokens of all submitted tasks whose outcome is not known yet."""
         return [token for member in self._members for token in member.tokens]
 
     def submit(self, token: int, index: int) -> None:
-        """Give a task to the least busy worker, see :meth:`Pool.submit`."""
         number = min(range(len(self._members)), key=lambda number: len(self._members[number].tokens))
         member, pipe = self._members[number], self._server.pipes[number]
         member.tokens.append(token)
@@ -149,7 +132,7 @@ class WorkerPool:
             pipe.send((token, index))
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """All news of the workers, see :meth:`Pool.poll`; a worker that died is replaced."""
+        """As :meth:`Pool.poll`; a worker that died is replaced."""
         ready = wait(self._server.pipes, timeout)
         for number in [number for number, pipe in enumerate(self._server.pipes) if pipe in ready]:
             if (yield from self._news(number)):
@@ -161,7 +144,7 @@ class WorkerPool:
                 yield self._replaced(number, code)
 
     def _news(self, number: int) -> Generator[Finished | Failed, None, bool]:
-        """The messages of a worker; returns whether it has ended."""
+        """Returns whether the worker has ended."""
         member, pipe = self._members[number], self._server.pipes[number]
         try:
             while pipe.poll():
@@ -176,13 +159,11 @@ class WorkerPool:
         return False
 
     def _last_news(self) -> Iterator[Finished | Failed]:
-        """The messages of all workers, until they have ended."""
         for number, pipe in enumerate(self._server.pipes):
             while not (yield from self._news(number)):
                 wait([pipe])
 
     def _replaced(self, number: int, exit_code: int) -> Died:
-        """Start a worker that has ended again."""
         member = self._members[number]
         evaluated = member.heartbeat.token if member.heartbeat.token in member.tokens else None
         if exit_code == -signal.SIGTERM:
@@ -210,7 +191,6 @@ class WorkerPool:
 
 
 def _death(what: str, exit_code: int | None) -> str:
-    """How a process ended, in words."""
     if exit_code is None:
         return f"{what} ended"
     if exit_code < 0:
@@ -268,7 +248,7 @@ def _serve(
 
 
 def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
-    """A plan with its evaluator; raises DeviceLost or InstallationChanged."""
+    """Raises DeviceLost or InstallationChanged."""
     # The one before gives back its memory first: a GPU may not have enough for both.
     plan_of.cache_clear()
     gc.collect()  # a plan and its evaluators refer to one another
@@ -279,7 +259,7 @@ def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
 
 
 def _news_of(plan: Plan, token: int, index: int, device: Device, heartbeat: Heartbeat) -> Finished | Failed:
-    """Evaluate a task; raises MachineFailed."""
+    """Raises MachineFailed."""
     news: Finished | Failed
     heartbeat.begin(token)
     try:

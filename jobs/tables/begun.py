@@ -15,7 +15,6 @@ class Found(NamedTuple):
     """A campaign that a ledger has.
 
     Attributes:
-        campaign: which one.
         left: the part of its work that is left; 0 when it is finished.
         live: whether some of its tasks wait for a worker, or have one.  Those of a cancelled campaign do not.
     """
@@ -32,10 +31,6 @@ class Begun:
     """
 
     def __init__(self, ledger: Ledger | None) -> None:
-        """
-        Args:
-            ledger: None: there is none yet.
-        """
         self._campaigns: dict[tuple[str, Shape], list[Campaign]] = {}
         self._found: dict[tuple[str, Shape], list[Found]] = {}
         for campaign in [] if ledger is None else ledger.campaigns():
@@ -68,7 +63,6 @@ def _rows(problem: Problem) -> tuple[str, Shape]:
 
 
 def _sum(campaign: Campaign) -> tuple[str, int]:
-    """Which of the sums that count a problem a campaign computes."""
     return campaign.key.method, campaign.key.seed
 
 

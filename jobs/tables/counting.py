@@ -53,10 +53,7 @@ class Counted:
     """A count of a campaign.
 
     Attributes:
-        name: of the campaign.
         method: by which it counted, in words: with its seed, where another sum of the method has none.
-        count: the outcome.
-        seconds: its computing time.
         sources: the kernels and devices that its results come from, in words.
         unpromised: whether files were imported into the campaign, and no promise is recorded.
     """
@@ -88,15 +85,7 @@ class TableCounting:
     ) -> None:
         """Find what is to be counted, and how long that takes.
 
-        Args:
-            entries: of the table.
-            devices: one worker for each of them.
-            confirm: whether to count each problem again by another sum.
-            console: gets remarks and the progress of the whole, and may stop it.
-            time_limit: seconds; no task starts that would probably end later.
-            clock: measures that.
-            ledger: may have some of the counts; None: there is none yet.
-
+        ``time_limit``: seconds; no task starts that would probably end later.
         Raises as :func:`langford.methods.chosen_plan`.
         """
         self._entries, self._sums = entries, 1 + confirm
@@ -117,12 +106,10 @@ class TableCounting:
 
     @property
     def seconds(self) -> float:
-        """Expected seconds for the whole table."""
         return fsum(self.expected.values())
 
     @property
     def found(self) -> int:
-        """How many problems the ledger has the counts of."""
         return sum(not seconds for seconds in self.expected.values())
 
     def rows(self, ledger: Ledger) -> list[Row]:
@@ -151,7 +138,7 @@ class TableCounting:
         return [_row(entry, counted) for entry in self._entries]
 
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
-        """The count of a problem, and the one that confirms it."""
+        """The second confirms the first."""
         campaign = self._campaign(problem)
         try:
             first = self._finish(problem, 0, campaign, number)
@@ -173,7 +160,6 @@ class TableCounting:
         return first, second
 
     def _finish(self, problem: Problem, which: int, campaign: Campaign, number: int) -> Counted:
-        """Work the campaign of the first or the second sum of a problem off, and merge its results."""
         if _tasks_left(campaign):
             self._run(problem, which, campaign, number)
         count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
@@ -181,7 +167,7 @@ class TableCounting:
         return Counted(campaign.name, _method_words(campaign.key), count, seconds, origins, unpromised)
 
     def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:
-        """Run a campaign until it is done; raises Interrupted, HeldByOthers or Incomplete."""
+        """Raises Interrupted, HeldByOthers or Incomplete."""
         share = self._shares[problem][which]
         console = PartOfTable(
             self._console, campaign, number, self._done, share, self.seconds, self._clock, self._began
@@ -212,7 +198,7 @@ class TableCounting:
         raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
 
     def _parts_left(self, problem: Problem) -> list[float]:
-        """How much is left of each sum of a problem: 0 of one that the ledger has, 1 of one that has not begun."""
+        """0 of a sum that the ledger has, 1 of one that has not begun."""
         first = self._found_first(problem)
         left = [1.0 if first is None else first.left]
         if self._sums == 2:
@@ -222,11 +208,11 @@ class TableCounting:
         return left
 
     def _found_first(self, problem: Problem) -> Found | None:
-        """The campaign of the ledger that counts a problem: a finished one, else one by the method of choice."""
+        """A finished campaign, else one by the method of choice."""
         return self._begun.finished(problem) or self._begun.nearest(problem, self._ways.first(problem).name)
 
     def _found_second(self, problem: Problem, first: PlanKey) -> Found | None:
-        """The campaign of the ledger that counts a problem again, by another sum; not one that was cancelled."""
+        """By another sum, and not one that was cancelled."""
         finished, live = self._begun.finished(problem, first), self._begun.live_methods(problem, first)
         if finished or not live:
             return finished
@@ -234,7 +220,7 @@ class TableCounting:
         return self._begun.nearest(problem, method, first) if method in live else None
 
     def _campaign(self, problem: Problem) -> Campaign:
-        """The campaign that counts a problem: one of the ledger, else a new one."""
+        """One of the ledger, else a new one."""
         found = self._found_first(problem)
         if found:
             return found.campaign
@@ -243,7 +229,7 @@ class TableCounting:
         return self._create(key, key.name)
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
-        """The campaign that counts a problem again by another sum: one of the ledger, else a new one."""
+        """One of the ledger, else a new one, by another sum."""
         found = self._found_second(problem, first.key)
         if found:
             return found.campaign
@@ -252,7 +238,7 @@ class TableCounting:
         return self._create(*confirming_plan((), first, method.name, None, depth, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
-        """A campaign of a plan; where another plan has the name, a number is added."""
+        """Where another plan has the name, a number is added."""
         find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
         free, number, work = name, 1, plan_of(key).work.tolist()
         while True:
@@ -278,12 +264,10 @@ def _method_words(key: PlanKey) -> str:
 
 
 def _tasks_left(campaign: Campaign) -> int:
-    """How many tasks of a campaign have no result."""
     return campaign.tasks - campaign.standing().tasks_done
 
 
 def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) -> Row:
-    """The row of an entry, from the counts of its problems."""
     problems = [problem for problem in entry.problems if not problem.obstruction]
     shapes = dict.fromkeys(representative(problem) for problem in problems)
     firsts = [counted[shape][0] for shape in shapes]

@@ -20,12 +20,9 @@ class Family:
     """What a table shows.
 
     Attributes:
-        variant: a name of langford.variants.VARIANTS.
-        copies: cubes of each colour.
         first, last: the orders n, both included.
         values: the values of parameters, by their names in Python.  Of one that is missing the default is shown; of
             one that has no default, all values that n allows.
-        summed: whether an entry is the sum over all shown values of the parameters.
     """
 
     variant: str
@@ -75,7 +72,6 @@ class Entry:
     """One number of a table.
 
     Attributes:
-        n: the order.
         values: of the parameters that the table shows, in their order.
         problems: the number is the sum of their counts.
     """
@@ -86,21 +82,17 @@ class Entry:
 
     @property
     def mirrored(self) -> bool:
-        """Whether each row can be read backwards."""
         return all(problem.mirrored for problem in self.problems)
 
     @property
     def obstruction(self) -> str | None:
-        """Why the number is 0, if parity or room decides that for all of its problems."""
+        """By parity or room, for all of its problems."""
         reasons = [problem.obstruction for problem in self.problems]
         return reasons[0] if all(reasons) else None
 
 
 def entries(family: Family) -> list[Entry]:
-    """The entries of a table, in its order.
-
-    Raises BadProblem, or BadInput when there is none, or too many.
-    """
+    """Raises BadProblem, or BadInput when there is none, or too many."""
     variant = VARIANTS[family.variant]
     if family.first > family.last:
         raise BadInput(f"no n is {family.first} or more and at most {family.last}: raise --to, or lower --from")
@@ -133,7 +125,7 @@ def representative(problem: Problem) -> Shape:
 
 
 def _choices(family: Family, n: int) -> Iterator[dict[str, int]]:
-    """The values of all parameters for n that the table shows; two holes in ascending order."""
+    """Two holes in ascending order."""
 
     def chosen(parameters: tuple[Parameter, ...]) -> Iterator[dict[str, int]]:
         if not parameters:

@@ -9,11 +9,7 @@ from langford.speed import seconds_left
 
 
 class PartOfTable(Console):
-    """The console of one campaign, which shows the progress of the whole table on another one.
-
-    Attributes:
-        done: expected seconds of what this campaign's run has shown as done.
-    """
+    """The console of one campaign, which shows the progress of the whole table on another one."""
 
     def __init__(
         self,
@@ -26,16 +22,8 @@ class PartOfTable(Console):
         clock: Clock,
         began: float,
     ) -> None:
-        """
-        Args:
-            console: shows the whole.
-            campaign: one of its parts.
-            number: of parts that are done.
-            before: their expected seconds.
-            share: expected seconds of what is left of this one.
-            whole: expected seconds of all.
-            clock: measures how long the whole has worked.
-            began: when it did begin.
+        """``before``, ``share``, ``whole``: expected seconds of the parts done, of what is left of this, and of
+        all.
         """
         self._console, self._number, self._before, self._share = console, number, before, share
         self._whole = whole

@@ -20,11 +20,8 @@ class Row:
     """One number of a table, and how it was found.
 
     Attributes:
-        entry: which one.
         published: the number as the literature counts it, mirror images once where there are any.
         arrangements: the number of all arrangements.
-        campaigns: names of the campaigns that counted it; none where it is known to be 0.
-        methods: by which they did.
         confirmed_by: the methods of the campaigns that counted it again; none: it was counted once.
         seconds: computing time of all these campaigns.
         sources: the kernels and devices that their results come from, in words.
@@ -44,12 +41,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """The counts of a family.
-
-    Attributes:
-        family: what is shown.
-        rows: one for each entry, in the order of the entries.
-    """
+    """The counts of a family; one row for each entry, in the order of the entries."""
 
     family: Family
     rows: Sequence[Row]
@@ -61,7 +53,6 @@ class Table:
         return all(row.entry.mirrored for row in self.rows) and not self.family.summed
 
     def number(self, row: Row) -> int:
-        """The number that the table shows."""
         return row.published if self.up_to_reversal else row.arrangements
 
     def known(self, row: Row) -> str:
@@ -75,7 +66,6 @@ class Table:
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Names of the columns of :meth:`cells`."""
         parameters = (parameter.name for parameter in self.family.parameters)
         return ("n", *parameters, "count", "known", "method", "confirmed by", "seconds", "arrangements")
 

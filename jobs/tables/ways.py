@@ -19,14 +19,7 @@ class Ways:
     """The devices and methods for the problems of a table."""
 
     def __init__(self, problems: Iterable[Problem], devices: Sequence[Device]) -> None:
-        """Choose a method for each problem.
-
-        Args:
-            problems: to be counted.
-            devices: that compute at the same time.
-
-        Raises as :func:`langford.methods.chosen_plan`.
-        """
+        """Raises as :func:`langford.methods.chosen_plan`."""
         self._devices = devices
         self._methods: dict[Problem, Method] = {}
         self._small: set[Problem] = set()
@@ -49,7 +42,6 @@ class Ways:
         return problem in self._small
 
     def devices(self, problem: Problem) -> Sequence[Device]:
-        """Where a problem is counted."""
         return [CPU] if self.small(problem) else self._devices
 
     def depth(self, problem: Problem, method: Method) -> int:
@@ -65,7 +57,6 @@ class Ways:
         return task_depth(problem, method, devices[0], seconds)
 
     def first(self, problem: Problem) -> Method:
-        """The method by which a problem is counted first."""
         return self._methods[problem]
 
     def second(self, problem: Problem, key: PlanKey, begun: Collection[str] = ()) -> Method:
@@ -93,7 +84,7 @@ class Ways:
         )
 
     def _cost(self, problem: Problem, method: Method) -> float:
-        """Expected seconds by a method, measured once for all problems with as many colours."""
+        """Measured once for all problems with as many colours."""
         kind = method.name, problem.n, problem.copies
         if kind not in self._costs:
             self._costs[kind] = expected_seconds([(problem, method)], self.devices(problem))[problem]
@@ -112,7 +103,7 @@ def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
 
 
 def _relation(method: Method, other: Method) -> int:
-    """How much two methods share: 0 for nothing, 1 for two versions of one, 2 for the same with another seed."""
+    """0 for nothing, 1 for two versions of one, 2 for the same with another seed."""
     if method.name == other.name:
         return 2
     return int(method.superseded_by == other.name or other.superseded_by == method.name)

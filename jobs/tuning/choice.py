@@ -28,12 +28,7 @@ def choices(
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): the projected time of a problem by each method, on a core and on GPU 0.
 
-    Args:
-        problem: what would be counted.
-        repetitions: tasks of each method, drawn over the whole plan, whose median is taken.
-        console: gets each projected time, and remarks.
-        save: keep the times in the profile of this machine, by which ``count`` and ``run`` choose.
-
+    ``repetitions``: tasks of each method, drawn over the whole plan, whose median is taken.
     Raises BadInput when no device has two methods for the problem, BadProfile or OSError.
     """
     compared = 0
@@ -62,7 +57,6 @@ def choices(
 
 
 def projected(problem: Problem, method: Method, device: Device, repetitions: int) -> float:
-    """Seconds of one core or one GPU for the whole count, projected by work from random tasks."""
     plan, random = _showing(problem, method, device), Random(problem.n)
     tasks = [random.choice(plan.tasks) for _ in range(repetitions)]
     rates = [seconds_of(plan, task, device) / float(plan.work[task]) for task in tasks]

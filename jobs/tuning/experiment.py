@@ -26,7 +26,6 @@ class Trial:
     Attributes:
         x: its position on the axis of the experiment.
         seconds: median over the repetitions.
-        settings: the settings that were changed for it.
         note: a remark, like "35 registers".
     """
 
@@ -47,18 +46,13 @@ def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
 
 
 def core_counts(cores: int) -> list[int]:
-    """The numbers of cores to try: the powers of two below ``cores``, and ``cores``."""
+    """The powers of two below ``cores``, and ``cores``."""
     return sorted({*(2**k for k in range(cores.bit_length())), cores})
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure.
-
-    Attributes:
-        label: its name in the legend.
-        trials: its points.
-    """
+    """One line of a figure."""
 
     label: str
     trials: tuple[Trial, ...]
@@ -66,15 +60,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure: curves over one axis.
-
-    Attributes:
-        name: short and unique, for file names.
-        title: the problem, the method and the device.
-        x_label: the label of the axis.
-        curves: one or several lines.
-        shows: the figure or table of the thesis that it repeats, or the comparison that it makes.
-    """
+    """A figure: curves over one axis; ``shows``: the figure or table of the thesis that it repeats."""
 
     name: str
     title: str
@@ -90,7 +76,6 @@ class Experiment:
         return next(trial for trial in trials if trial.seconds <= fastest * (1 + NOISE))
 
     def document(self) -> dict[str, Any]:
-        """The experiment as an object of JSON."""
         return {
             "name": self.name,
             "title": self.title,
@@ -123,19 +108,10 @@ class Stopwatch:
         self._published: int | None = None
 
     def afresh(self) -> Stopwatch:
-        """A stopwatch with the same settings, for another problem."""
         return Stopwatch(self._repetitions, self._console)
 
     def seconds(self, label: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
-        """Median seconds of a count.
-
-        Args:
-            label: names the settings in messages.
-            plan: whose tasks are evaluated.
-            count: evaluates every task of the plan.
-
-        Raises CheckFailed when the count differs from an earlier one.
-        """
+        """Median seconds of a count; raises CheckFailed when the count differs from an earlier one."""
         times = []
         for _ in range(self._repetitions):
             start = time.perf_counter()

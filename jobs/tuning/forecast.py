@@ -69,13 +69,7 @@ def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequenc
 
 @dataclass(frozen=True)
 class MethodForecast:
-    """The time of counts by one method, from a measurement with the largest problem.
-
-    Attributes:
-        method: how they are counted.
-        largest: the problem that is measured.
-        devices: that compute at the same time.
-    """
+    """The time of counts by one method on all devices together, from a measurement with the largest problem."""
 
     method: Method
     largest: Problem
@@ -93,7 +87,7 @@ class MethodForecast:
 
     @cached_property
     def _measured(self) -> float:
-        """Seconds for the largest problem, measured now; 0 for a short count."""
+        """0 for a short count."""
         device = self.devices[0]
         if self.largest.n <= self._start.instant:
             return 0.0
@@ -126,7 +120,7 @@ class MethodForecast:
         return whole * float(growth ** (self.largest.n - probe.n))
 
     def _summed_on_gpu(self, device: Device) -> float:
-        """Seconds of one GPU for a sum, from a task that takes long enough to show its speed."""
+        """From a task that takes long enough to show its speed."""
         depths, shown = self.method.best_depths(self.largest), 0.0
         deep = min(max(self.method.suggested_depth(self.largest), depths[0]), depths[-1])
         for depth in range(deep, depths[0] - 1, -depths.step):
@@ -144,7 +138,7 @@ class MethodForecast:
 
 
 def _summed(problem: Problem, probe: Problem, method: Method, start: Forecast) -> float:
-    """Seconds of one core for a sum, from one task of a smaller problem."""
+    """From one task of a smaller problem."""
     plan = probing_plan(probe, method, start.points)
     task = int(plan.work.argsort()[len(plan.work) // 2])
     plan.evaluator()
@@ -168,7 +162,6 @@ def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
 
 
 def _shortest(evaluator: Evaluator, index: int) -> float:
-    """The shortest of the seconds that a task takes, one time after another."""
     times: list[float] = []
     while len(times) < TIMES and sum(times) < MOST_SECONDS:
         began = time.perf_counter()
@@ -178,7 +171,7 @@ def _shortest(evaluator: Evaluator, index: int) -> float:
 
 
 def _searched(probe: Problem, method: Method) -> float:
-    """Seconds of one core for the search of a smaller problem, whatever else the core does meanwhile."""
+    """Whatever else the core does meanwhile."""
     plan = method.plan(probe, method.suggested_depth(probe))
     plan.evaluator()
     times = []
@@ -193,10 +186,8 @@ def _searched(probe: Problem, method: Method) -> float:
 
 
 def _smaller(problem: Problem, n: int) -> Problem:
-    """The problem, or one of the same kind with n colours if it has more."""
     return problem if problem.n <= n else problem.resized(n)
 
 
 def _work(problem: Problem, method: Method) -> float:
-    """The work of a whole count, in points for a sum."""
     return float(method.plan(problem, method.suggested_depth(problem)).work.sum())

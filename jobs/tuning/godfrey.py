@@ -21,33 +21,25 @@ SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 
 
 class GodfreyBench:
-    """Measurements of one problem on one GPU.
-
-    Attributes:
-        problem: what is counted.
-        cores: threads that compute beside the GPU.
-        launch: the fastest one so far.
-    """
+    """Measurements of one problem on one GPU, and the fastest launch so far."""
 
     def __init__(self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch) -> None:
         self.problem, self.cores, self.launch = problem, cores, launch
         self._compiler, self._watch = compiler, watch
 
     def plan(self, depth: int) -> GodfreyPlan:
-        """The problem's plan at a depth."""
         plan = find_method("godfrey", self.problem).plan(self.problem, depth)
         assert isinstance(plan, GodfreyPlan)
         return plan
 
     def launched(self, plan: GodfreyPlan, launch: Launch) -> Trial:
-        """Count on the GPU alone."""
         gpu = GodfreyOnGpu(plan, self._compiler, launch)
         label = f"{launch.threads} threads, {launch.blocks} blocks"
         seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.tasks))
         return Trial(launch.blocks or 0, seconds, asdict(launch))
 
     def shared(self, plan: GodfreyPlan, share: float) -> Trial:
-        """Count on the GPU and the cores; ``share`` of the tasks, the last ones, are for the cores."""
+        """``share`` of the tasks, the last ones, are for the cores."""
         gpu = GodfreyOnGpu(plan, self._compiler, self.launch)
         tasks_on_gpu = len(plan.tasks) - round(share * len(plan.tasks))
 

@@ -56,6 +56,6 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
 
 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:
-    """The results of all tasks of a plan, largest tasks first, by ``cores`` threads."""
+    """Largest tasks first."""
     with computing_threads(cores) as pool:
         yield from pool.map(plan.evaluate, plan.largest_first())

@@ -34,13 +34,7 @@ SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
 
 
 class Bench:
-    """Measurements of one problem and one method on one GPU.
-
-    Attributes:
-        plan: whose tasks are evaluated each time.
-        settings: the fastest ones so far.
-        cores: number of threads that feed the GPU and compute beside it.
-    """
+    """Measurements of one problem and one method on one GPU, and the fastest settings so far."""
 
     def __init__(
         self, problem: Problem, method: str, compiler: Compiler, cores: int, settings: Settings, watch: Stopwatch
@@ -52,13 +46,7 @@ class Bench:
         self._compiler, self._watch = compiler, watch
 
     def trial(self, x: float, plan: BacktrackingPlan | None = None, **changes: Any) -> Trial:
-        """Count with some settings changed.
-
-        Args:
-            x: position of the trial on the axis of its experiment.
-            plan: None: the plan of the bench.
-            changes: settings by name.
-        """
+        """Count with some settings changed; ``x``: position on the axis of the experiment."""
         plan = plan or self.plan
         gpu = on_gpu(plan, self._compiler, self.cores, replace(self.settings, **changes))
         label = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
@@ -68,7 +56,7 @@ class Bench:
         return Trial(x, seconds, changes, note)
 
     def adopt(self, experiment: Experiment) -> Experiment:
-        """Keep the best settings of an experiment; returns the experiment."""
+        """Keep the best settings of an experiment."""
         self.settings = replace(self.settings, **experiment.best.settings)
         return experiment
 
@@ -84,7 +72,7 @@ def on_gpu(
 
 
 def counted(plan: BacktrackingPlan, gpu: Evaluator) -> Iterable[PartialResult]:
-    """The results of all tasks of a plan, largest tasks first."""
+    """Largest tasks first."""
     return map(gpu.evaluate, plan.largest_first())
 
 

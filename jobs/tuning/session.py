@@ -35,14 +35,8 @@ def experiments(
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
 
-    Args:
-        problem: what is counted each time; on the cores a smaller one if it would take long there.
-        method: how it is counted.
-        repetitions: number of counts with the same settings, whose median is taken.
-        console: gets each measured time, and remarks.
-        save: keep the best settings of the GPU in the profile of this machine.
-
-    Raises CheckFailed when two counts differ, BadProfile or OSError when the settings cannot be kept.
+    On the cores a smaller problem is counted if this one would take long there.  ``save``: keep the best
+    settings of the GPU in the profile.  Raises CheckFailed when two counts differ, BadProfile or OSError.
     """
     watch = Stopwatch(repetitions, console)
     smaller = for_cores(problem, method)

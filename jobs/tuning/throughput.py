@@ -16,9 +16,7 @@ class Farm:
     """A task server and its workers.
 
     Attributes:
-        workers: how many, each evaluating one task at a time.
         batch: tasks that a worker leases, evaluates and delivers at once.
-        task_seconds: time of a task.
         lease_ms, result_ms: the server's work to grant a batch, and to take its results.
         round_trip_ms: a message and its answer on the network; two of them per batch.
     """
@@ -55,12 +53,10 @@ class Throughput:
     saturates_at: int | None
 
     def document(self) -> dict[str, Any]:
-        """For JSON."""
         return vars(self)
 
 
 def _exact(number: float) -> Fraction:
-    """A number as it is written in decimals."""
     return Fraction(str(number))
 
 
@@ -114,8 +110,6 @@ class Pipeline:
 
     Attributes:
         feed: a core prepares its input.
-        copy: to the GPU.
-        kernel: on the GPU.
         result: back, and what the core does with it.
         tail: the end of the kernel in which so little of the GPU still works that another kernel runs beside it.
     """

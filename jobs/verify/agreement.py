@@ -26,11 +26,8 @@ class Agreement:
     """How a count compares with an independent value.
 
     Attributes:
-        problem: what was counted.
-        count: the merged count, as the literature counts it.
         published: the published count; None when there is none.
         estimate: by random walks, when nothing is published; None when there are too few fruitful walks.
-        standard_error: of the estimate.
     """
 
     problem: Problem
@@ -41,7 +38,7 @@ class Agreement:
 
     @property
     def standard_errors(self) -> float | None:
-        """How far the count is from the estimate, in standard errors; None without an estimate."""
+        """None without an estimate."""
         if self.estimate is None or not self.standard_error:
             return None
         return abs(self.count - self.estimate) / self.standard_error
@@ -59,7 +56,6 @@ class Agreement:
 
     @property
     def words(self) -> str:
-        """The comparison in words."""
         if self.problem.obstruction:
             if self.agrees:
                 return f"agrees    none can exist: {self.problem.obstruction}"
@@ -77,7 +73,7 @@ class Agreement:
         )
 
     def document(self) -> dict[str, object]:
-        """The comparison as fields of a JSON object; ``agrees`` is null where nothing decides."""
+        """``agrees`` is null where nothing decides."""
         return {
             "published": None if self.published is None else str(self.published),
             "agrees": self.agrees,

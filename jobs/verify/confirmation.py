@@ -19,13 +19,7 @@ from langford.words import several
 
 @dataclass(frozen=True)
 class Confirmation:
-    """Two counts of one problem, each computed whole, of which the totals are compared.
-
-    Attributes:
-        problem: what was counted.
-        first, second: the campaigns, by name and plan.
-        counts: their counts.
-    """
+    """Two counts of one problem, each computed whole, of which the totals are compared."""
 
     problem: Problem
     first: tuple[str, PlanKey]
@@ -41,7 +35,6 @@ class Confirmation:
 
     @property
     def words(self) -> str:
-        """The comparison in words."""
         (name, key), (other_name, other_key) = self.first, self.second
         if self.counts[0].arrangements != self.counts[1].arrangements:
             return (
@@ -56,7 +49,6 @@ class Confirmation:
         return f"confirmed: seeds {key.seed} and {other_key.seed} give different partial results and the same count"
 
     def document(self) -> dict[str, Any]:
-        """The comparison as an object of JSON."""
         return {
             "problem": self.problem.name,
             "agrees": self.agrees,
@@ -78,7 +70,7 @@ class Confirmation:
 
 
 def require_complete(campaign: Campaign) -> Count:
-    """The count of a campaign that is complete; raises as :func:`jobs.run.loop.result`."""
+    """Raises as :func:`jobs.run.loop.result` unless the campaign is complete."""
     left = campaign.tasks - campaign.standing().tasks_done
     if left:
         raise Incomplete(
@@ -88,13 +80,7 @@ def require_complete(campaign: Campaign) -> Count:
 
 
 def confirmations(campaign: Campaign, count: Count, others: Iterable[Campaign]) -> Iterator[Confirmation]:
-    """The comparisons with all complete campaigns of the same problem by another sum.
-
-    Args:
-        campaign: the campaign.
-        count: its count.
-        others: campaigns of any problem, itself among them.
-    """
+    """The comparisons with all complete campaigns of the same problem by another sum."""
     for other in others:
         key = other.key
         if other.problem != campaign.problem or (key.method, key.seed) == (campaign.key.method, campaign.key.seed):
@@ -116,17 +102,11 @@ def confirming_plan(
 ) -> tuple[PlanKey, str]:
     """The plan and the name of the campaign that confirms another one: one that has been begun, or a new one.
 
-    Args:
-        campaigns: those of the ledger, or of the problem, among which one may have been begun.
-        campaign: to be confirmed.
-        method_name: another method, or the same one with another seed; None: chosen.
-        seed: None: the default, or the seed after that of the campaign when the method is the same.
-        depth: None: that of the campaign that has been begun, else by rule for the device.
-        device: where the new campaign is to be run.
-
-    The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two no
-    more independent: the values of deeper tasks add up to that of their owner (Plan.owners), both methods place the
-    first colours by the same code, and each searches below by its own.  So the depth is the best for the method.
+    Without a method or a seed, the default, or the seed after that of the campaign when the method is the same.
+    The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two
+    no more independent: the values of deeper tasks add up to that of their owner (Plan.owners), both methods
+    place the first colours by the same code, and each searches below by its own.  So the depth is the best for
+    the method.
 
     Raises BadInput, MethodDoesNotApply, BadSeed or BadDepth.
     """
@@ -150,13 +130,7 @@ def confirming_plan(
 
 
 def confirming_methods(key: PlanKey, device_kind: str, seeded: bool = False) -> list[Method]:
-    """The methods that count the problem of a plan again by another sum: all others, and the same if it has seeds.
-
-    Args:
-        key: the plan.
-        device_kind: each has a kernel for it.
-        seeded: whether only methods that take a seed are wanted.
-    """
+    """All others, and the same if it has seeds; ``seeded``: only methods that take a seed."""
     return [
         method
         for method in METHODS.values()
@@ -168,7 +142,7 @@ def confirming_methods(key: PlanKey, device_kind: str, seeded: bool = False) -> 
 
 
 def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) -> Method:
-    """The method of a confirming campaign; raises BadInput or MethodDoesNotApply."""
+    """Raises BadInput or MethodDoesNotApply."""
     if name is not None:
         method = find_method(name, key.problem)
         method.require_kernel(device_kind)

@@ -19,9 +19,6 @@ class Coverage:
     """How much of a campaign was compared.
 
     Attributes:
-        compared: tasks.
-        done: tasks that have a result.
-        tasks: all tasks.
         work: share of the work of all tasks that was compared.
         seed: of the random choice; None when the tasks were named.
     """
@@ -45,13 +42,11 @@ class Coverage:
 
     @property
     def words(self) -> str:
-        """The coverage in words."""
         seed = "" if self.seed is None else f", seed {self.seed}"
         return f"{self.compared:,} of {several(self.tasks, 'task')}, {self.work:.2%} of the work{seed}"
 
     @property
     def proof(self) -> str:
-        """What the comparison proves, in words."""
         if self.compared == self.tasks:
             return "every task was compared: a wrong one would have been found"
         if self.seed is None:

@@ -55,17 +55,14 @@ def take_export(
 
 
 def _shown(name: str) -> str:
-    """The name of a file, with characters replaced that databases or terminals would interpret."""
+    """Replaces characters that databases or terminals would interpret."""
     return "".join(character if character.isprintable() else "?" for character in name)
 
 
 def count_of(files: Sequence[Path], unconfirmed: bool = False) -> tuple[Export, Count]:
     """The results of several files of one campaign, and the count that follows from them.
 
-    Args:
-        files: exports.
-        unconfirmed: whether to merge although the files do not say of all drawn results that others confirmed them.
-
+    ``unconfirmed``: merge although the files do not tell of all drawn results that others confirmed them.
     Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults, CheckFailed or Unreplicated.
     """
     export = joined([read_export(file) for file in files])
@@ -73,7 +70,7 @@ def count_of(files: Sequence[Path], unconfirmed: bool = False) -> tuple[Export, 
 
 
 def merged(export: Export, files: Sequence[Path], unconfirmed: bool = False) -> Count:
-    """The count that follows from files that were joined; arguments and errors as :func:`count_of`."""
+    """Arguments and errors as :func:`count_of`."""
     count = merge(plan_for(export), [evaluation.result for evaluation in export.results])
     if export.promise is None:
         return count

@@ -31,14 +31,8 @@ from langford.threads import computing_threads
 class Comparison:
     """The value of a task in the ledger, and the value that was computed here.
 
-    Attributes:
-        index: the task.
-        stored: its value in the ledger; None when it is not done yet.
-        recomputed: its value computed here; None when it is not done yet.
-        source: the provenance of the stored value, JSON.
-        evaluation: what was computed here, as a result of the task; None when it is not done yet.
-        stored_terms, recomputed_terms: how many terms that are not 0 each was added up from (see Plan.terms); None
-            where it is not known.
+    What is computed here is None when the task is not done yet; the numbers of terms that are not 0 (see
+    Plan.terms) are None where they are not known.
     """
 
     index: int
@@ -51,12 +45,12 @@ class Comparison:
 
     @property
     def words(self) -> str:
-        """Both values, and both numbers of terms where they differ."""
+        """Both numbers of terms only where they differ."""
         return values_in_words(self.stored, self.recomputed, self.stored_terms, self.recomputed_terms)
 
     @property
     def verdict(self) -> str:
-        """The comparison in words: "agrees", "differs" or "not done yet"."""
+        """ "agrees", "differs" or "not done yet"."""
         if self.stored is None:
             return "not done yet"
         alike = self.stored == self.recomputed and self.stored_terms == self.recomputed_terms
@@ -64,7 +58,6 @@ class Comparison:
 
 
 def values_in_words(stored: object, recomputed: object, stored_terms: object, recomputed_terms: object) -> str:
-    """A value in the ledger and one that was computed here, and their numbers of terms where these differ."""
     if stored_terms == recomputed_terms:
         return f"stored {stored}, recomputed {recomputed}"
     return f"stored {stored} from {stored_terms} terms, recomputed {recomputed} from {recomputed_terms}"
@@ -82,10 +75,7 @@ class Recomputation:
     """A way to compute the value of a task.
 
     Attributes:
-        campaign: the plan of the campaign.
-        plan: the plan whose tasks are evaluated.
         owners: the task of the campaign to which each of them belongs, see Plan.owners.
-        device: where they are evaluated.
         words: the comparison that this makes.
     """
 
@@ -97,7 +87,6 @@ class Recomputation:
 
     @cached_property
     def _by_owner(self) -> NDArray[np.int64]:
-        """The tasks of the plan, those of one owner together."""
         return np.argsort(self.owners, kind="stable")
 
     @property
@@ -112,7 +101,7 @@ class Recomputation:
         return parts
 
     def part(self, part: int) -> Part:
-        """Evaluate a task of the plan; raises CheckFailed."""
+        """Raises CheckFailed."""
         start = time.perf_counter()
         result = evaluate(self.plan, part, self.device).result
         return Part(result, time.perf_counter() - start)
@@ -124,7 +113,6 @@ class Recomputation:
         return sum(known) if len(known) == len(terms) else None
 
     def evaluation(self, index: int, parts: Collection[Part]) -> Evaluation:
-        """A task of the campaign, recomputed as its parts."""
         value = sum(part.result.value for part in parts)
         result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
         provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernel_hash(), **versions()}
@@ -135,11 +123,7 @@ class Recomputation:
 def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomputation:
     """The most independent way to recompute the tasks of a plan.
 
-    Args:
-        plan: of the campaign.
-        method_name: another method whose tasks are comparable, or None for the plan's own.
-        device: where.
-
+    ``method_name``: another method whose tasks are comparable, or None for the plan's own.
     Raises BadInput, and as Method.plan and Method.evaluator.
     """
     other = plan
@@ -174,11 +158,8 @@ def compare(
 ) -> Iterator[Comparison]:
     """Evaluate each task again and compare it with the results of a campaign.
 
-    Args:
-        export: the results.
-        way: how the tasks are evaluated: their parts on all cores, so that one large task uses them too.
-        indices: the tasks.
-        done: called after each part with the task to which it belongs, and its share of the work of the task.
+    The parts of a task are evaluated on all cores, so that one large task uses them too.  ``done`` is called
+    after each part with the task to which it belongs, and its share of the work of the task.
     """
     stored = {evaluation.result.index: evaluation for evaluation in export.results}
     parts = chain.from_iterable(way.parts(index) for index in indices if index in stored)
@@ -200,7 +181,7 @@ def compare(
 
 
 def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:
-    """The results of a function, in the order of the items; up to ``most`` calls are in the pool at a time."""
+    """The results in the order of the items; up to ``most`` calls are in the pool at a time."""
     begun: deque[Future[Part]] = deque()
     for item in items:
         if len(begun) == most:

@@ -22,7 +22,6 @@ class BadSignature(WrongResult):
 
 
 def signature_of(file: Path) -> Path:
-    """Where the signature of a file is."""
     return file.with_name(f"{file.name}.sig")
 
 
@@ -43,9 +42,7 @@ def write(file: Path, content: bytes, key: Path | None) -> Path | None:
     """Write a file and its signature, or without a key only the file; returns the signature.
 
     An earlier signature is removed, since it would not match the new file.  If signing fails, nothing is changed.
-
-    Args:
-        key: a private ssh key, or a public one whose private one an agent has.
+    ``key``: a private ssh key, or a public one whose private one an agent has.
 
     Raises NotInstalled, BadInput, NotReplaceable or OSError.
     """
@@ -61,7 +58,6 @@ def write(file: Path, content: bytes, key: Path | None) -> Path | None:
 
 
 def _signed(content: bytes, key: Path) -> bytes:
-    """The signature of a content."""
     done = _keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, content=content)
     if done.returncode:
         raise BadInput(f"ssh-keygen does not sign with {key} ({_reason(done)}): give a private ssh key")
@@ -71,12 +67,8 @@ def _signed(content: bytes, key: Path) -> bytes:
 def signer(file: Path, allowed: Path | None) -> str:
     """Who signed a file, in words: "signed by ada", or "not signed: …".
 
-    Args:
-        file: whose signature is beside it, see :func:`signature_of`.
-        allowed: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.
-
-    Raises NotInstalled, OSError, and BadSignature when the signature does not belong to the file and to an allowed
-    signer.
+    ``allowed``: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.  Raises
+    NotInstalled, OSError, and BadSignature when the signature does not belong to the file and to an allowed signer.
     """
     signature, content = signature_of(file), file.read_bytes()
     if not signature.exists():
@@ -106,7 +98,6 @@ def _require(done: subprocess.CompletedProcess[bytes], file: Path) -> None:
 
 
 def _reason(done: subprocess.CompletedProcess[bytes]) -> str:
-    """The last line that ssh-keygen wrote."""
     lines = (done.stderr or done.stdout).decode(errors="replace").strip().splitlines()
     return lines[-1] if lines else f"exit code {done.returncode}"
 

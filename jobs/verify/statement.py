@@ -32,17 +32,12 @@ class ChangedStatement(WrongResult):
 
 @dataclass(frozen=True)
 class Statement:
-    """A verification and its outcome.
-
-    Attributes:
-        document: everything that is stated, as one JSON object.
-    """
+    """A verification and its outcome, as one JSON object."""
 
     document: Mapping[str, Any]
 
     @property
     def words(self) -> str:
-        """The statement as a text of short lines."""
         document = self.document
         coverage = document["coverage"]
         seed = f" with seed {document['seed']}" if document.get("seed") else ""
@@ -70,7 +65,7 @@ class Statement:
 
     @classmethod
     def read(cls, file: Path) -> Statement:
-        """The statement in a file; raises BadInput, ChangedStatement or OSError."""
+        """Raises BadInput, ChangedStatement or OSError."""
         try:
             text = content(file, LARGEST_BYTES).decode("utf-8-sig")
         except (UnicodeDecodeError, TooLarge) as error:
@@ -98,13 +93,13 @@ class Statement:
 
 
 def _values(task: Mapping[str, Any]) -> str:
-    """Both values of a task; statements before November 2026 lack the numbers of terms."""
+    """Statements before November 2026 lack the numbers of terms."""
     terms = task.get("stored_terms"), task.get("recomputed_terms")
     return values_in_words(task["stored"], task["recomputed"], *terms)
 
 
 def _text(number: int | None) -> str | None:
-    """A number as JSON text, since readers of JSON may keep only 53 bits."""
+    """As text, since readers of JSON may keep only 53 bits."""
     return None if number is None else str(number)
 
 
@@ -122,12 +117,7 @@ def statement_of(
     """The statement about a verification by this user, here and now.
 
     Args:
-        name: of the campaign.
         plan_fields: its problem, method, depth and seed.
-        comparisons: the tasks that were compared.
-        coverage: how much of the campaign they are.
-        how: the recomputation, in words.
-        device: on which tasks were recomputed.
         checks: what was checked without recomputing, in words.
         counted_sources: how many of the compared results come from each source.
         promise: of the campaign, after the verification; None: none is recorded.

@@ -26,7 +26,6 @@ class Selection:
     """Which tasks of a campaign are verified: those named, those that wait, or a random sample.
 
     Attributes:
-        named: indices of tasks; empty: not by name.
         waiting: whether the tasks are those that wait for a recheck or a decision.
         sample: how many random tasks otherwise: a number, "12", or a share of those that are done, "5%".
         seed: of the random choice; None: a random one.
@@ -43,9 +42,7 @@ class Outcome:
     """What a verification found.
 
     Attributes:
-        campaign: its name.
         statement: what was compared, in words and as JSON.
-        comparisons: the tasks that were recomputed.
         decided: the tasks that waited, and whose result is now what was recomputed.
         stale: how many of the compared results come from other kernels than those of this program.
         pending: why a complete campaign has no count; None: it has one, or none was asked for.
@@ -80,23 +77,14 @@ class Verification:
     """A verification of a campaign on this machine.
 
     Attributes:
-        campaign: what is verified.
         tasks: the indices of the tasks to recompute, at least one.
         work: the work of these tasks, in the plan's unit.
         done: the indices of all tasks that have a result.
     """
 
     def __init__(self, campaign: Campaign, selection: Selection, method: str | None, device: Device) -> None:
-        """Choose the tasks and the way to recompute them.
-
-        Args:
-            campaign: what is verified.
-            selection: which of its tasks.
-            method: another method whose tasks are comparable; None: the campaign's own.
-            device: where tasks are recomputed.
-
-        Raises TaskIndexOutOfRange, Incomplete when no task has a result or none waits, or as
-        :func:`jobs.verify.recomputation.recomputation`.
+        """Raises TaskIndexOutOfRange, Incomplete when no task has a result or none waits, or as
+        :func:`recomputation`.
         """
         self.campaign = campaign
         self._device = device
@@ -120,11 +108,7 @@ class Verification:
         self.done = done
 
     def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
-        """Recompute each task and compare it with its result.
-
-        Args:
-            progress: called after each part of a task with its work, in the plan's unit.
-        """
+        """``progress`` is called after each part of a task with its work, in the plan's unit."""
         work = self.campaign.plan.work
         yield from compare(
             self._export, self._way, self.tasks, lambda index, share: progress(float(work[index]) * share)
@@ -133,11 +117,7 @@ class Verification:
     def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Outcome:
         """Let the recomputed values decide about results that wait, and state what was found.
 
-        Args:
-            comparisons: what :meth:`compare` returned.
-            all_checks: whether to check all stored results too, and the count of a complete campaign.
-            unconfirmed: whether to count although results of the promised share wait for others.
-
+        ``all_checks``: check all stored results too, and the count of a complete campaign.
         Raises CheckFailed, ConflictingResults or UntrustedResults when the checks of all results fail.
         """
         campaign, key = self.campaign, self.campaign.key
@@ -193,10 +173,7 @@ def check_all(campaign: Campaign, export: Export) -> list[str]:
 
 
 def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[list[str], Unreplicated | None]:
-    """Check all stored results, and the count if the campaign is complete.
-
-    Returns the checks in words, and why a complete campaign has no count.  Raises as :func:`check_all`.
-    """
+    """Returns the checks in words, and why a complete campaign has no count.  Raises as :func:`check_all`."""
     checks = check_all(campaign, export)
     left = campaign.tasks - len(export.results)
     if left:
