@@ -30,7 +30,7 @@ class SlurmScheduler:
         return job.group(1)
 
     def elements(self, name: str) -> list[Element]:
-        """The array elements of this user's jobs of that name, from one call of squeue."""
+        """From one call of squeue."""
         answer = self._call("squeue", "-r", "-h", "-u", _user(), "-n", name, "-o", "%i|%T|%r")
         if answer.returncode:
             raise SchedulerSilent(f"squeue: {answer.stderr.strip()}")
@@ -38,7 +38,7 @@ class SlurmScheduler:
         return [Element(*(field.strip() for field in row)) for row in rows]
 
     def largest_array(self) -> int:
-        """How many elements an array may have: MaxArraySize of the cluster, one more than the largest index."""
+        """MaxArraySize of the cluster, one more than the largest index."""
         answer = self._call("scontrol", "show", "config")
         if answer.returncode:
             raise SchedulerSilent(f"scontrol: {answer.stderr.strip()}")
@@ -46,13 +46,11 @@ class SlurmScheduler:
         return int(setting.group(1)) if setting else DEFAULT_MAX_ARRAY_SIZE
 
     def cancel_pending(self, name: str) -> None:
-        """Cancel those elements of this user's jobs of that name that have not started."""
         answer = self._call("scancel", "--state=PENDING", f"--user={_user()}", f"--name={name}")
         if answer.returncode:
             raise SchedulerSilent(f"scancel: {answer.stderr.strip()}")
 
     def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
-        """Run a command; ``content``, the script of a job, is its standard input."""
         try:
             return subprocess.run(
                 command,
@@ -77,5 +75,5 @@ def _user() -> str:
 
 
 def _is_silence(message: str) -> bool:
-    """Whether the message of a failed command means that SLURM's controller did not answer."""
+    """Whether a failed command shows that SLURM's controller did not answer."""
     return any(phrase in message for phrase in ("Unable to contact", "timed out", "Connection refused"))

@@ -39,15 +39,8 @@ class QueueKeeper:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """
-        Args:
-            scheduler: takes the workers.
-            campaign: is asked for what is left to do.
-            script: gives the text of a job script for a name of the jobs and a number of array elements.
-            most: number of elements that wait or run at any time.
-            seconds: time between two questions to the scheduler.
-            console: gets remarks; when it asks to stop, the keeper ends, and the workers go on.
-            clock: measures the time between two questions.
+        """``script``: a job script, for a name of the jobs and a number of array elements; ``most``: waiting or
+        running.
         """
         self._scheduler, self._campaign, self._script = scheduler, campaign, script
         self._most, self._seconds, self._console, self._clock = most, seconds, console, clock
@@ -109,7 +102,7 @@ class QueueKeeper:
         return missing
 
     def _stuck_among(self, elements: Sequence[Element]) -> int:
-        """How many elements can never start; says why, once."""
+        """Says why, once."""
         stuck = self._stuck.among(elements)
         for reason, number in stuck.items():
             if reason not in self._reasons_said:

@@ -63,7 +63,7 @@ DIRECTIVE = re.compile(r"^#(SBATCH|PBS|BSUB)\b", re.MULTILINE)
 
 
 def words_of(directive: str) -> list[str]:
-    """What sbatch reads in a directive, which may hold several options; raises BadInput."""
+    """A directive may hold several options; raises BadInput."""
     try:
         return shlex.split(directive)
     except ValueError as error:

@@ -18,7 +18,6 @@ class Element:
     An element that is ending may have been preempted: then it waits again soon.
 
     Attributes:
-        id: its name in the queue system.
         state: its state in the words of the queue system; for SLURM PENDING, RUNNING, COMPLETING, …
         reason: why it waits, in the words of the queue system; empty: unknown, or it does not wait.
     """
@@ -39,9 +38,7 @@ class Scheduler(Protocol):
         """The array elements of this user's jobs of that name, from one question to the queue system."""
         ...
 
-    def largest_array(self) -> int:
-        """How many elements an array may have."""
-        ...
+    def largest_array(self) -> int: ...
 
     def cancel_pending(self, name: str) -> None:
         """Cancel those elements of this user's jobs of that name that have not started."""

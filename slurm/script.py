@@ -28,12 +28,8 @@ class Resources:
     """The resources that a job asks for; with None the cluster chooses.
 
     Attributes:
-        seconds: time limit.
-        partition: queue of the cluster.
         gres: generic resources, like ``gpu:1``.
         cpus: cores per task.
-        account: the account that pays.
-        qos: quality of service.
         extra: further options of sbatch, like ``--mem=2G``.
         folder: where the job starts; None: where it is submitted.
     """
@@ -63,15 +59,7 @@ def array_script(
 ) -> str:
     """The script of an array of equal workers, each of which may be preempted and started again.
 
-    Args:
-        name: of the job.
-        elements: number of workers.
-        resources: of each worker.
-        logs: folder for their output: one file per element, to which a restarted element appends.
-        command: the worker and its arguments.
-        setup: lines of shell before the command, like ``module load cuda``.
-
-    Raises BadInput.
+    Each element has one file in ``logs``, to which a restarted element appends.  Raises BadInput.
     """
     options = [
         f"--array=0-{elements - 1}",
@@ -94,19 +82,9 @@ def reservation_script(
     command: Sequence[str],
     setup: Sequence[str] = (),
 ) -> str:
-    """The script of one MPI job on whole nodes.
+    """The script of one MPI job on whole nodes; raises BadInput.
 
-    Args:
-        name: of the job.
-        nodes: how many.
-        tasks_per_node: number of ranks on each node.
-        resources: of the job.
-        logs: folder for its output.
-        launcher: starts the ranks: mpirun, or srun with --mpi.
-        command: the program of a rank and its arguments.
-        setup: lines of shell before the launcher, like ``module load openmpi``.
-
-    Raises BadInput.
+    ``launcher`` starts the ranks: mpirun, or srun with --mpi.
     """
     options = [
         f"--nodes={nodes}",
@@ -121,7 +99,7 @@ def reservation_script(
 
 
 def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
-    """Options of sbatch; raises BadInput for a further one that is among ``own``."""
+    """Raises BadInput for a further one that is among ``own``."""
     minutes, seconds = divmod(resources.seconds, 60)
     values = {
         "partition": resources.partition,

@@ -39,7 +39,7 @@ class Stuck:
         self._rounds: Counter[str] = Counter()
 
     def among(self, elements: Iterable[Element]) -> dict[str, int]:
-        """How many can never start, by their reason; each call is a round."""
+        """By their reason; each call is a round."""
         waiting = {element.id: element.reason for element in elements if remedy(element.reason) is not None}
         self._rounds = Counter({name: self._rounds[name] + 1 for name in waiting})
         return Counter(reason for name, reason in waiting.items() if self._rounds[name] >= PATIENT_ROUNDS)

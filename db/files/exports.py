@@ -31,10 +31,7 @@ class Export:
     """Results of one campaign.
 
     Attributes:
-        name: name of the campaign.
-        key: its plan: problem, method, depth and seed.
         tasks: number of tasks of the campaign, done or not.
-        results: results of the tasks that are done, each with computing time and provenance.
         computations: when and where the results were computed, by task; none in files of earlier versions.
         promise: the share of the results that was to be replicated, and which results are; None: not recorded.
         sha256: SHA-256 of the file that it was read from, in hexadecimal digits; "": not read from a file.
@@ -49,7 +46,7 @@ class Export:
     sha256: str = field(default="", compare=False)
 
     def to_bytes(self) -> bytes:
-        """The file's content, see :func:`db.files.writing.written`."""
+        """See :func:`db.files.writing.written`."""
         results = sorted(self.results, key=lambda evaluation: evaluation.result.index)
         pairs = [(evaluation, self.computations.get(evaluation.result.index)) for evaluation in results]
         content, _ = written(self.name, self.key, self.tasks, self.promise, lambda: pairs)
@@ -89,7 +86,7 @@ def joined(exports: Sequence[Export]) -> Export:
 
 
 def _add(by_task: dict[int, Evaluation], evaluation: Evaluation) -> None:
-    """Add a result, once; raises ConflictingResults when the task has another one."""
+    """Raises ConflictingResults when the task has another result."""
     result = evaluation.result
     first = by_task.setdefault(result.index, evaluation).result
     if first != result:

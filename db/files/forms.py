@@ -30,13 +30,9 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
     """The first line.
 
     Attributes:
-        format: FORMAT or WITH_PROMISE.
         campaign, problem, method, depth, seed, tasks: of the campaign.
         promise: the promised share, in WITH_PROMISE only.
         voters: how many voters its results name.
-        sources: number of provenances.
-        workers: number of workers.
-        results: number of results.
     """
 
     format: Text
@@ -63,8 +59,6 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Source(Message, frozen=True, kw_only=True):
-    """The provenance of some results."""
-
     source: Text
 
 
@@ -76,10 +70,7 @@ class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
     """A result.
 
     Attributes:
-        task: its index.
         value, residue, evaluated: see :class:`langford.result.PartialResult`.
-        seconds: computing time.
-        source: number of its provenance.
         worker, granted, began, ended: see :class:`db.records.Computation`; all of them, or none.
         drawn: whether it was drawn: true, or missing.
         decided: whether the operator decided: true, or missing.
@@ -134,6 +125,4 @@ class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class Seal(Message, frozen=True, kw_only=True):
-    """The last line: the SHA-256 of all bytes before it, in hexadecimal digits."""
-
     sha256: Text

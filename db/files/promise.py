@@ -38,7 +38,6 @@ class Promise:
 
     @property
     def replication(self) -> Replication:
-        """How far the promised share is replicated."""
         return Replication(len(self.drawn), len(self.drawn & self.confirmed.keys()))
 
     @property
@@ -47,7 +46,6 @@ class Promise:
         return len(self.drawn - self.confirmed.keys())
 
     def without(self, tasks: Collection[int]) -> Promise:
-        """The same without the results of some tasks."""
         kept = {index: voters for index, voters in self.confirmed.items() if index not in tasks}
         return replace(self, drawn=self.drawn.difference(tasks), confirmed=kept).renumbered()
 
@@ -63,12 +61,11 @@ class Promise:
         return replace(self, confirmed=confirmed)
 
     def header(self) -> dict[str, Any]:
-        """The fields of a file's header that state this promise, which must be :meth:`renumbered`."""
+        """The promise must be :meth:`renumbered`."""
         voters = len({voter for pair in self.confirmed.values() if pair is not None for voter in pair})
         return {"promise": self.share, **({"voters": voters} if voters else {})}
 
     def fields(self, index: int) -> dict[str, Any]:
-        """The fields of a result that belong to the promise."""
         fields: dict[str, Any] = {"drawn": True} if index in self.drawn else {}
         if index in self.confirmed:
             voters = self.confirmed[index]
@@ -77,14 +74,14 @@ class Promise:
 
 
 def in_words(promise: Promise | None) -> str:
-    """A promise and how far it is fulfilled, in words; None: not recorded."""
+    """None: not recorded."""
     if promise is None:
         return NOT_RECORDED
     return f"{promise.replication.words} (--replicate {promise.share:g})" if promise.share else NOTHING
 
 
 def document(promise: Promise | None) -> dict[str, object]:
-    """A promise as fields of a JSON object; ``promised`` is null if none is recorded."""
+    """``promised`` is null if none is recorded."""
     said: dict[str, object] = {"promised": None if promise is None else promise.share, "promise": in_words(promise)}
     if promise is not None and promise.drawn:
         said |= {"drawn": promise.replication.drawn, "replicated": promise.replication.replicated}
@@ -97,9 +94,6 @@ def joined_promise(parts: Sequence[tuple[Collection[int], Promise | None]]) -> P
     The largest share counts.  All results of a file that promises less, or records no promise, are drawn, since it
     is unknown which of them the larger share would have drawn.  A result is confirmed only if each file that
     contains it says so.  If no file promises anything, and one of them records no promise, none is recorded.
-
-    Args:
-        parts: (tasks of its results, promise) of each file.
     """
     stated = [promise.share for _, promise in parts if promise is not None]
     share = max(stated, default=0.0)
@@ -125,7 +119,6 @@ class PromiseReader:
     """Collects the promise of a file from its lines; each method raises BadMessage."""
 
     def __init__(self, header: Header) -> None:
-        """``header``: of the file, which states a promise or records none."""
         self._share = None if header.promise is UNSET else header.promise
         self._voters = 0 if header.voters is UNSET else header.voters
         self._drawn: set[int] = set()
@@ -133,7 +126,6 @@ class PromiseReader:
         self._seen = 0
 
     def read(self, line: Line) -> None:
-        """Note what the line of a result states."""
         if self._share is None:
             if line.has_promise:
                 raise BadMessage("it has a result with a promise, and records none")
@@ -151,7 +143,7 @@ class PromiseReader:
             self._confirmed[line.task] = None
 
     def _voter(self, field: str, number: int) -> int:
-        """The number of a voter: one that was named before, or the next one."""
+        """One that was named before, or the next one."""
         most = min(self._seen, self._voters - 1)
         if number > most:
             raise BadMessage(f"{field}: expected an integer <= {most}, got {number}")
@@ -159,7 +151,7 @@ class PromiseReader:
         return number
 
     def promise(self) -> Promise | None:
-        """The promise, when all results were read; None: the file records none."""
+        """None: the file records none."""
         if self._share is None:
             return None
         if self._seen != self._voters:

@@ -51,7 +51,6 @@ def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
 
 
 def in_words(file: Path) -> str:
-    """What messages call a file that was read."""
     return "standard input" if file == STANDARD_INPUT else str(file)
 
 
@@ -75,7 +74,7 @@ def read_export(file: Path) -> Export:
 
 
 def _export(lines: _Lines) -> Export:
-    """The export in these lines; raises BadMessage, or what says that its campaign cannot be."""
+    """Raises BadMessage, or what says that its campaign cannot be."""
     header = _header(lines)
     name = require_name(header.campaign)
     key = PlanKey(problem(header.problem), header.method, header.depth, header.seed)
@@ -124,7 +123,7 @@ def _evaluations(
     computations: dict[int, Computation],
     promised: PromiseReader,
 ) -> Iterator[Evaluation]:
-    """The results.  Their computations are added to ``computations``, their promises to ``promised``."""
+    """Adds their computations to ``computations``, and their promises to ``promised``."""
     seen = bytearray(header.tasks)
     for _ in range(header.results):
         line = lines.read(Line)
@@ -146,7 +145,7 @@ def _evaluations(
 
 
 def _of(field: str, entries: Sequence[T], number: int) -> T:
-    """The entry of this number; raises BadMessage."""
+    """Raises BadMessage."""
     if number >= len(entries):
         raise BadMessage(f"{field}: expected an integer < {len(entries)}, got {number}")
     return entries[number]
@@ -157,7 +156,6 @@ class _Lines:
 
     Attributes:
         digest: SHA-256 of the lines that were read.
-        of_file: SHA-256 of the file, as far as it was read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -167,7 +165,7 @@ class _Lines:
         self._number = 0
 
     def next(self) -> bytes:
-        """The next line; raises BadMessage."""
+        """Raises BadMessage."""
         line = next(self._lines, None)
         if line is None:
             raise BadMessage("it ends too early")
@@ -177,7 +175,6 @@ class _Lines:
         return line
 
     def read(self, form: type[T]) -> T:
-        """The next line, which has this form; raises BadMessage."""
         line = self.next()
         try:
             return decoded(line, form)

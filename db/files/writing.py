@@ -30,14 +30,7 @@ Evaluated = tuple[Evaluation, Computation | None]
 
 @dataclass(frozen=True)
 class TrustedFile:
-    """An export of the results that are not in doubt.
-
-    Attributes:
-        content: of the file.
-        results: their number.
-        promise: that it states.
-        left_out: the tasks whose results are in doubt.
-    """
+    """An export of the results that are not in doubt; ``left_out``: the tasks whose results are."""
 
     content: bytes
     results: int
@@ -48,13 +41,9 @@ class TrustedFile:
 def written(
     name: str, key: PlanKey, tasks: int, promise: Promise | None, results: Callable[[], Iterable[Evaluated]]
 ) -> tuple[bytes, int]:
-    """The content of a file of results, and their number.
+    """The content of a file of results, and their number; ``results`` are by task, the same each time.
 
     If the provenances are too long together, all are cut to the same length.
-
-    Args:
-        name, key, tasks, promise: see :class:`db.files.exports.Export`.
-        results: gives them by task, the same each time.
     """
     sources: set[str] = set()
     machines: dict[Machine, int] = {}
@@ -104,7 +93,6 @@ def written(
 
 
 def _sealed(forms: Iterable[Struct]) -> bytes:
-    """The lines of a file, compressed, with their seal."""
     content, digest = io.BytesIO(), hashlib.sha256()
     stream = zlib.compressobj(9, wbits=GZIP)  # the bytes of gzip.compress without a time
     for form in forms:
@@ -117,12 +105,10 @@ def _sealed(forms: Iterable[Struct]) -> bytes:
 
 
 def _line(form: Struct) -> bytes:
-    """A line of a file."""
     return json.dumps(messages.document(form)).encode() + b"\n"
 
 
 def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
-    """The fields of a result that describe its computation."""
     if computation is None:
         return {}
     times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}

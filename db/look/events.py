@@ -24,23 +24,15 @@ class Horizon:
     """The number up to which no event will be added any more.
 
     A database assigns the numbers in order, but transactions end in another order.
-
-    Attributes:
-        number: that number.
     """
 
     def __init__(self, now: Callable[[], float], number: int = 0) -> None:
-        """
-        Args:
-            now: a monotonic clock, in seconds.
-            number: see the attribute.
-        """
+        """``now``: a monotonic clock, in seconds."""
         self._now, self.number = now, number
         # (time, last number at that time), oldest first.
         self._last: deque[tuple[float, int]] = deque()
 
     def move(self, last: int) -> None:
-        """Record the number of the last event that is visible now."""
         now = self._now()
         self._last.append((now, last))
         while self._last[0][0] < now - LATE_SECONDS:
@@ -48,15 +40,9 @@ class Horizon:
 
 
 class EventReader:
-    """Reads the events of a campaign that are recorded from now on."""
+    """Reads the events of a campaign that are recorded after it was made."""
 
     def __init__(self, database: Database, campaign_id: int, kinds: Collection[EventKind]) -> None:
-        """
-        Args:
-            database: where the campaign is kept.
-            campaign_id: its number there.
-            kinds: the kinds of events to read.
-        """
         self._database, self._campaign_id = database, campaign_id
         self._query = select(*_COLUMNS).where(*_HERE, Event.kind.in_(sorted(kinds))).order_by(Event.id)
         with database.reading() as connection:
@@ -65,7 +51,6 @@ class EventReader:
         self._seen: set[int] = set()
 
     def new(self) -> list[EventRecord]:
-        """The events since the last call, oldest first."""
         chosen = {"after": self._horizon.number, "campaign": self._campaign_id}
         with self._database.reading() as connection:
             last = last_event(connection)
@@ -89,7 +74,6 @@ class Stirring:
     """In which campaigns of a ledger something happens: one question for all of them."""
 
     def __init__(self, database: Database) -> None:
-        """``database``: that of the ledger."""
         self._database = database
         with database.reading() as connection:
             self._events = Horizon(database.now, last_event(connection))
@@ -112,7 +96,6 @@ class LatestEvents:
     """The number of the last event of each kind in a campaign, including earlier events."""
 
     def __init__(self, database: Database, campaign_id: int, kinds: Collection[EventKind]) -> None:
-        """The arguments are the same as for :class:`EventReader`."""
         self._database, self._campaign_id = database, campaign_id
         chosen = (*_HERE, Event.kind.in_(sorted(kinds)))
         self._query = select(Event.kind, func.max(Event.id)).where(*chosen).group_by(Event.kind)
@@ -120,7 +103,7 @@ class LatestEvents:
         self._latest: dict[EventKind, int] = {}
 
     def by_kind(self) -> dict[EventKind, int]:
-        """The last event of each kind; kinds without events are omitted."""
+        """Kinds without events are omitted."""
         chosen = {"after": self._horizon.number, "campaign": self._campaign_id}
         with self._database.reading() as connection:
             last = last_event(connection)
@@ -138,16 +121,16 @@ _BETWEEN = (
 
 
 def between(connection: Connection, campaign_id: int, kind: EventKind, after: int, last: int) -> list[EventRecord]:
-    """The events of one kind in a campaign with numbers above ``after``, up to ``last``."""
+    """Those with numbers above ``after``, up to ``last``."""
     chosen = {"campaign": campaign_id, "kind": kind, "after": after, "last": last}
     return [EventRecord(*row) for row in connection.execute(_BETWEEN, chosen)]
 
 
 def last_event(connection: Connection) -> int:
-    """The number of the last event in the ledger; 0: there is none."""
+    """0: there is none."""
     return connection.scalar(_LAST) or 0
 
 
 def last_attempt(connection: Connection) -> int:
-    """The number of the last attempt in the ledger; 0: there is none."""
+    """0: there is none."""
     return connection.scalar(_LAST_ATTEMPT) or 0

@@ -23,7 +23,6 @@ class Attempts:
     """The attempts of a campaign by id, as columns; times are seconds since 1970, nan if unknown.
 
     Attributes:
-        task: index of the task, int64.
         worker: position of the worker in :attr:`History.workers`, int64.
         granted: when the lease began, float64.
         began: when computing began, float64.
@@ -48,8 +47,6 @@ class Results:
     """The accepted results of a campaign by task, as columns.
 
     Attributes:
-        task: index of the task, int64.
-        seconds: computing time, float64.
         accepted: when its worker delivered it, in seconds since 1970; nan: unknown, float64.
         source: position of its provenance in :attr:`History.sources`, int64.
         confirmed: whether an independent voter found the same value, bool.
@@ -70,13 +67,8 @@ class PastWorker:
 
     Attributes:
         worker_id: its UUID.
-        host: name of its machine.
-        device_kind: "cpu" or "cuda".
-        device_model: the manufacturer's name of the device.
-        cores: number of processor cores that it could use.
         processes: number of its processes that computed.
         slurm: number of its SLURM job, with its index in an array: "1234_7".
-        kernels: hash of the code that computes there.
         started: when it enrolled.
         last_seen: when it made its last request.
         ended: when it ended.
@@ -106,9 +98,7 @@ class PastEvent:
     """An event of the campaign.
 
     Attributes:
-        at: when, in seconds since 1970.
         kind: a value of db.states.EventKind.
-        task: its index; None for an event of the whole campaign.
         detail: what happened, in words.
     """
 
@@ -123,19 +113,13 @@ class History:
     """A campaign with all its results, attempts, workers and events.
 
     Attributes:
-        name: name of the campaign.
         uuid: UUID of the campaign; None: read from an export, which does not contain it.
-        key: its plan: problem, method, depth and seed.
-        tasks: number of tasks.
         created: when, in seconds since 1970; None: unknown.
-        now: when the history was read, by the clock of the database.
         source: the ledger or file from which it was read, without passwords.
-        results: the accepted results.
         sources: the provenances of the results, each once, as JSON.
         attempts: the attempts; None: only results are known.
         workers: the workers with attempts; None: only results are known.
         events: up to a thousand events except confirmations, oldest first; None: only results are known.
-        event_counts: number of events by kind.
         conflicts: tasks whose results disagree and are not settled.
     """
 

@@ -22,11 +22,7 @@ MOST_EVENTS = 1_000
 
 
 def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
-    """The history of a campaign; imported results without times have no attempts in it.
-
-    Args:
-        where: the ledger, without passwords.
-    """
+    """The history of a campaign; imported results without times have no attempts in it."""
     workers = _workers(transaction)
     positions = {worker.worker_id: place for place, worker in enumerate(workers)}
     results = transaction.execute(
@@ -122,7 +118,7 @@ def _attempts(
 
 
 def _workers(transaction: Transaction) -> list[PastWorker]:
-    """The workers with attempts at a campaign, except those that stand for a whole file."""
+    """Except those that stand for a whole file."""
     taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN)
     rows = transaction.execute(
         select(Worker.__table__, Voter.kind.label("voter_kind"), Voter.distrusted)

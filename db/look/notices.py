@@ -29,8 +29,6 @@ class Claim:
     """The right to send a notice now.
 
     Attributes:
-        notice_id: number of the notice in the table.
-        kind: kind of the notice.
         about: the occurrence: for kinds that have events, the number of the last event that the notice covers.
         after: the occurrence of the last delivered notice: events up to this one are not covered.
         tries: number of attempts to send it, including this one.
@@ -55,11 +53,6 @@ def claim(
     """Claim a notice; None: it was delivered, another process sends it, or it is too early.
 
     Args:
-        database: where the campaign is kept.
-        campaign_id: its number there.
-        channel: the channel that sends it: "command" or "url".
-        kind: kind of the notice.
-        about: the occurrence.
         by_events: whether the occurrence is the number of an event; then the notice covers earlier events, too.
         pause: minimum seconds between two notices of a kind; occurrences in between are covered by one notice.
     """
@@ -91,7 +84,7 @@ def _due(
     by_events: bool,
     pause: float,
 ) -> Claim | None:
-    """The notice that may be claimed now, with the number 0 if it has no row yet; see :func:`claim`."""
+    """The notice has the number 0 if it has no row yet; see :func:`claim`."""
     now = connection.scalar(select(Now())) or 0.0
     rows = connection.execute(_ROWS, {"campaign": campaign_id, "channel": channel, "kind": kind}).all()
     sent = [row for row in rows if row.told is not None]
@@ -120,13 +113,12 @@ _ROWS = (
 
 
 def delivered(database: Database, claimed: Claim) -> None:
-    """Record that a notice was delivered."""
     with database.writing() as connection:
         connection.execute(update(Notice).where(Notice.id == claimed.notice_id).values(told=Now()))
 
 
 def failed(database: Database, claimed: Claim) -> float:
-    """Record that a notice was not delivered; returns the seconds until it may be tried again."""
+    """Returns the seconds until it may be tried again."""
     pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (claimed.tries - 1))
     with database.writing() as connection:
         connection.execute(update(Notice).where(Notice.id == claimed.notice_id).values(next_try=Now() + pause))

@@ -18,7 +18,6 @@ BATCH_ROWS = 5_000
 
 
 def results(transaction: Transaction) -> list[PartialResult]:
-    """All accepted results, by task."""
     rows = transaction.execute(
         select(Result.task_index, Result.value, Result.residue, Result.evaluated)
         .where(Result.campaign_id == CAMPAIGN)
@@ -67,10 +66,6 @@ def waiting_work(transaction: Transaction, tasks: int, work: float) -> list[tupl
     """(work of a task, number of such tasks) of those that are ready, the largest first.
 
     Of very many sizes the smaller ones are summed up as their mean.
-
-    Args:
-        tasks: number of all that are ready.
-        work: their work.
     """
     sizes = [(row.work, row.tasks) for row in transaction.execute(_WAITING)]
     others = tasks - sum(number for _, number in sizes)
@@ -80,7 +75,6 @@ def waiting_work(transaction: Transaction, tasks: int, work: float) -> list[tupl
 
 
 def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
-    """Numbers of tasks, work, attempts and results."""
     by_state = standing(transaction, campaign)
     by_outcome = transaction.execute(
         select(func.coalesce(Attempt.outcome, "running"), func.count())
@@ -108,7 +102,7 @@ def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
 
 
 def tasks(transaction: Transaction, state: str | None) -> Iterator[TaskRecord]:
-    """Tasks with their results, by index, read as they are iterated; ``state``: only those in it, None: all."""
+    """By index, read as they are iterated; ``state``: only those in it, None: all."""
     query = (
         select(
             Task.task_index,

@@ -22,12 +22,7 @@ VERSION = Table(
 
 
 def create(connection: Connection, schema: str) -> None:
-    """Create a ledger in an empty database, unless another process has done so meanwhile.
-
-    Args:
-        connection: a transaction on the database.
-        schema: the revision of the tables.
-    """
+    """Create a ledger in an empty database, unless another process has done so meanwhile."""
     # Of two processes that create a ledger at the same time, one creates it and the other finds it.
     alone(connection, Purpose.MAKE_LEDGER)
     if reach.has_ledger(connection):

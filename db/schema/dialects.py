@@ -98,12 +98,10 @@ class Among(FunctionElement[bool]):
 
 
 def among(column: Any, parameter: str) -> ColumnElement[bool]:
-    """Whether a column is one of the integers of a parameter, as an SQL expression."""
     return Among(column, bindparam(parameter, type_=Integers()))
 
 
 def among_texts(column: Any, parameter: str) -> ColumnElement[bool]:
-    """Whether a column is one of the texts of a parameter, as an SQL expression."""
     return Among(column, bindparam(parameter, type_=Texts()))
 
 

@@ -32,20 +32,15 @@ _ROOM = text(
 
 
 def has_ledger(connection: Connection) -> bool:
-    """Whether statements meet the tables of a ledger."""
     return any(tables >= LEDGER for tables in _tables(connection).values())
 
 
 def is_empty(connection: Connection, where: str) -> bool:
-    """Whether no table stands where new ones would be; raises LedgerUnusable where there can be none.
-
-    ``where``: the database's name in messages.
-    """
+    """Whether no table is where new ones would be; raises LedgerUnusable where there can be none."""
     return not _tables(connection).get(_home(connection, where))
 
 
 def _tables(connection: Connection) -> Mapping[str, set[str]]:
-    """The names of the tables that statements can name, by schema."""
     if connection.dialect.name == "sqlite":
         return {SQLITE: set(inspect(connection).get_table_names())}
     found = defaultdict[str, set[str]](set)
@@ -55,7 +50,7 @@ def _tables(connection: Connection) -> Mapping[str, set[str]]:
 
 
 def _home(connection: Connection, where: str) -> str:
-    """The schema for new tables; raises LedgerUnusable where there is none."""
+    """Raises LedgerUnusable where there is none."""
     if connection.dialect.name == "sqlite":
         return SQLITE
     schema, path, role = connection.execute(_PATH).one()

@@ -21,10 +21,7 @@ opens nothing, since a server hashes what it is shown.
 
 
 def granted(role: str) -> Iterator[str]:
-    """The statements that let a role read a ledger without the hidden columns; the ledger's owner executes them.
-
-    ``role``: its name, quoted if necessary.
-    """
+    """The owner of the ledger executes them; ``role`` is quoted if necessary."""
     yield f"GRANT USAGE ON SCHEMA public TO {role};"
     whole = ["alembic_version", *(view.name for view in VIEWS)]
     for table in Base.metadata.sorted_tables:

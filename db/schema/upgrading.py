@@ -24,14 +24,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
     """Bring a database to a schema in one transaction.
 
     Returns the copy of a ledger in a file as it was before; a server's databases have backups of their own.
-
-    Raises:
-        LedgerUnusable: there is no way from its schema, or no room for the copy.
-
-    Args:
-        engine: of a ledger of an earlier schema, or of an empty database.
-        migrations: folder with Alembic's environment and versions.
-        schema: the revision to reach.
+    Raises LedgerUnusable when there is no way from its schema, or no room for the copy.
     """
     config = Config()
     config.set_main_option("script_location", str(migrations))
@@ -77,7 +70,7 @@ def _copy_beside(file: Path, revision: str) -> Path:
 
 
 def _copy(file: Path, copy: Path) -> None:
-    """Copy a ledger into a new file, as private as the ledger from its first byte on."""
+    """As private as the ledger from its first byte on."""
     descriptor = os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, stat.S_IMODE(file.stat().st_mode))
     try:
         with (

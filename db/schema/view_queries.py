@@ -38,8 +38,6 @@ def _iso_postgresql(element: Any, compiler: Any, **options: Any) -> str:
 
 
 class WholeMinutes(FunctionElement[int]):
-    """The number of whole minutes in a number of seconds."""
-
     type = Integer()
     inherit_cache = True
 
@@ -61,7 +59,6 @@ def _slurm(worker: Any) -> ColumnElement[str]:
 
 
 def tasks() -> Select[*tuple[Any, ...]]:
-    """Each task, with the attempt that delivered its result, or else its last attempt."""
     any_attempt = aliased(Attempt)
     of_task = any_attempt.campaign_id == Task.campaign_id, any_attempt.task_index == Task.task_index
     last = select(func.max(any_attempt.id)).where(*of_task).correlate(Task).scalar_subquery()
@@ -99,7 +96,6 @@ def tasks() -> Select[*tuple[Any, ...]]:
 
 
 def workers() -> Select[*tuple[Any, ...]]:
-    """Each worker, with the numbers and the times of its attempts."""
     some_attempt = aliased(Attempt)
     campaign = (
         select(Campaign.name)
@@ -157,7 +153,6 @@ def _number(condition: ColumnElement[bool]) -> ColumnElement[int]:
 
 
 def throughput() -> Select[*tuple[Any, ...]]:
-    """Each minute, with the results of workers that were accepted in it."""
     minute = WholeMinutes(Result.accepted).label("minute")
     others = select(Voter.id).where(Voter.kind != VoterKind.WORKER)
     minutes = (
@@ -203,7 +198,6 @@ def is_lost() -> ColumnElement[bool]:
 
 
 def lost_time() -> Select[*tuple[Any, ...]]:
-    """Each way in which attempts ended without a result."""
     length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
     lost = (
         select(

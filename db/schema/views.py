@@ -15,14 +15,7 @@ from db.schema import view_queries
 
 @dataclass(frozen=True)
 class View:
-    """A view and the meaning of its columns.
-
-    Attributes:
-        name: its name.
-        summary: what it shows, in a sentence or two.
-        columns: the meaning of each column, by its name, in their order.
-        query: its query.
-    """
+    """A view and the meaning of its columns, in their order."""
 
     name: str
     summary: str
@@ -148,7 +141,6 @@ VIEWS = (
 
 
 def definition(view: View, dialect: Dialect) -> str:
-    """The statement that creates a view."""
     query = view.query.compile(dialect=dialect, compile_kwargs={"literal_binds": True})
     return f"CREATE VIEW {view.name} AS\n{query}"
 
@@ -160,6 +152,5 @@ def drop(connection: Connection) -> None:
 
 
 def create(connection: Connection) -> None:
-    """Make the views."""
     for view in VIEWS:
         connection.exec_driver_sql(definition(view, connection.dialect))

@@ -90,7 +90,6 @@ def new_engine(url: URL, archive: bool = False) -> Engine:
 
 
 def _configure_postgres(engine: Engine) -> None:
-    """Give each connection the settings of the ledger."""
     parameters = {"names": list(SETTINGS), "settings": list(SETTINGS.values())}
 
     @event.listens_for(engine, "connect")

@@ -19,13 +19,7 @@ BATCH_ROWS = 5_000
 
 @dataclass(frozen=True)
 class CopiedTable:
-    """A copied table, equal in both databases.
-
-    Attributes:
-        name: name of the table.
-        rows: number of rows.
-        checksum: SHA-256 of all rows by primary key, in hexadecimal digits.
-    """
+    """A table, equal in both databases; ``checksum``: SHA-256 of all rows by primary key, in hexadecimal digits."""
 
     name: str
     rows: int
@@ -53,7 +47,7 @@ def copy(source: str, target: str) -> list[CopiedTable]:
 
 
 def _require_quiet(connection: Connection, where: str) -> None:
-    """Raises LeasesRunning when workers hold leases of the ledger ``where``."""
+    """Raises LeasesRunning."""
     running = connection.scalar(select(func.count()).select_from(Attempt).where(Attempt.ended.is_(None)))
     if running:
         raise LeasesRunning(

@@ -23,7 +23,7 @@ def refuse_damaged(file: Path) -> None:
 
 
 def _expected_size(file: Path) -> int:
-    """The size of a database by its own header; 0: it is none, or does not say."""
+    """By its own header; 0: it is none, or does not say."""
     with file.open("rb") as stream:
         header = stream.read(HEADER_BYTES)
     if not header.startswith(MAGIC) or len(header) < HEADER_BYTES:

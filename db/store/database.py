@@ -84,7 +84,6 @@ class Database:
 
     Attributes:
         where: the file name or database URL as it was given, without passwords.
-        engine: the SQLAlchemy engine.
         now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
             times in the ledger are by the clock of the database (:class:`db.schema.dialects.Now`).
         copy_before_upgrade: a ledger in a file as it was before it was upgraded just now; None: it was not.
@@ -98,7 +97,6 @@ class Database:
         Args:
             create: whether an empty or absent database becomes a new ledger.
             upgrade: whether a ledger of an earlier version is upgraded to this version's schema.
-            now: see the attribute.
         """
         self.where, self.now = without_password(where), now
         self.engine = _engine_of(where, create)
@@ -162,7 +160,6 @@ class Database:
             self._place.require()
 
     def close(self) -> None:
-        """Close all connections."""
         self.engine.dispose()
 
     def __enter__(self) -> Database:
@@ -206,7 +203,7 @@ def _require_room(file: Path, create: bool) -> None:
 
 
 def _place_of(url: URL) -> Place | None:
-    """The place of a ledger's file; None: a server keeps the ledger, or the file does not change."""
+    """None: a server keeps the ledger, or the file does not change."""
     # Only an archive is opened by a URI.
     in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
     return Place(Path(url.database)) if in_file and url.database else None
@@ -221,7 +218,7 @@ def _is_archive(file: Path) -> bool:
 
 
 def _url_of(where: str) -> URL:
-    """A SQLAlchemy URL from a URL or a file name; raises LedgerUnusable."""
+    """Raises LedgerUnusable."""
     if "://" not in where and where not in NO_FILE:
         # Not parsed: the name may contain "?" or "%".
         return URL.create("sqlite", database=where)

@@ -20,7 +20,6 @@ class Place:
     """The place of an open file.  No other file can get its inode number meanwhile."""
 
     def __init__(self, file: Path) -> None:
-        """Remember which file is there; raises LedgerUnusable when there is none."""
         self._file = file
         self._absolute = file.absolute()  # a program may change its working folder
         self._number = self._number_now()
@@ -65,7 +64,7 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
 
 
 def _give_name(unfinished: Path, file: Path) -> None:
-    """Rename a file, unless another one has the name; raises LedgerUnusable."""
+    """Raises LedgerUnusable when another file has the name."""
     try:
         if not file.exists():
             os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -78,12 +77,10 @@ def _give_name(unfinished: Path, file: Path) -> None:
 
 
 def waiting_beside(file: Path) -> Path:
-    """The file that holds the last commits of a ledger."""
     return Path(f"{os.path.realpath(file)}-wal")  # SQLite follows links first
 
 
 def holds_commits(waiting: Path) -> bool:
-    """Whether such a file holds commits."""
     try:
         return waiting.stat().st_size > 0
     except OSError:

@@ -22,15 +22,8 @@ MIGRATIONS = Path(__file__).parent / "migrations"
 def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> Path | None:
     """Make sure that a database is a ledger with the schema of this version.
 
-    Returns the copy that was made before an upgrade, see :func:`db.schema.upgrading.upgrade`.
-
-    Args:
-        where: the database's name in messages.
-        create: whether an empty database becomes a new ledger.
-        upgrade_earlier: whether a ledger of an earlier version is upgraded to this version's schema.
-
-    Raises NoLedger when the database is empty, or LedgerUnusable when it belongs to another program or has another
-    schema.
+    Returns the copy that was made before an upgrade, see :func:`db.schema.upgrading.upgrade`. Raises NoLedger
+    when the database is empty, or LedgerUnusable when it belongs to another program or has another schema.
     """
     revision = _revision(engine, where)
     if revision == SCHEMA:
@@ -74,7 +67,7 @@ def filling(engine: Engine, where: str) -> Iterator[Connection]:
 
 
 def _revision(engine: Engine, where: str) -> str | None:
-    """The revision of a ledger; None: the database is empty."""
+    """None: the database is empty."""
     with engine.connect().execution_options(read_only=True) as connection:
         if not reach.has_ledger(connection):
             if reach.is_empty(connection, where):

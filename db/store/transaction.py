@@ -15,23 +15,16 @@ Columns = TypeVarTuple("Columns")
 
 @dataclass(frozen=True)
 class Transaction:
-    """A transaction, bound to one campaign.
-
-    Attributes:
-        connection: to the database, within the transaction.
-        campaign_id: number of the campaign.
-    """
+    """A transaction, bound to one campaign."""
 
     connection: Connection
     campaign_id: int
 
     @property
     def dialect(self) -> str:
-        """The name of the database's dialect: "sqlite" or "postgresql"."""
         return self.connection.dialect.name
 
     def on(self, campaign_id: int) -> Transaction:
-        """The same transaction, bound to another campaign."""
         return replace(self, campaign_id=campaign_id)
 
     @overload
@@ -45,9 +38,7 @@ class Transaction:
         return self.connection.execute(statement, {"campaign": self.campaign_id, **parameters})
 
     def scalars(self, statement: Executable, **parameters: object) -> ScalarResult[Any]:
-        """The first column of what a statement returns, see :meth:`execute`."""
         return self.execute(statement, **parameters).scalars()
 
     def scalar(self, statement: Executable, **parameters: object) -> Any:
-        """The first column of the first row of what a statement returns; None: it returns no row."""
         return self.execute(statement, **parameters).scalar()

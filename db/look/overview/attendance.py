@@ -41,7 +41,6 @@ SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
 
 def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
-    """The campaign of the first of a worker's attempts in an order."""
     return (
         select(Attempt.campaign_id)
         .where(Attempt.worker_id == Worker.id)
@@ -77,7 +76,7 @@ _WORKERS = (
 
 
 def workers(transaction: Transaction) -> list[Row[Any]]:
-    """All workers of a campaign, with the kind of their voter, and the last end of their attempts."""
+    """With the kind of their voter, and the last end of their attempts."""
     return list(transaction.execute(_WORKERS).all())
 
 
@@ -99,7 +98,6 @@ _RUNNING = (
 
 
 def running(transaction: Transaction) -> list[Running]:
-    """The running attempts of a campaign."""
     return [
         Running(
             row.task_index,
@@ -147,7 +145,6 @@ _ARRIVALS = (
 
 
 def arrivals(transaction: Transaction, since: float) -> list[Arrival]:
-    """The results of a campaign that arrived after a time."""
     rows = transaction.connection.execute(_ARRIVALS, {"since": since}).all()
     return [
         Arrival(row.worker_id, row.ended, row.work, row.seconds)
@@ -198,7 +195,6 @@ class FirstResults:
     """The results of a worker that were the first of their tasks.
 
     Attributes:
-        results: how many.
         began: when the first of their computations began, or was granted if that is unknown.
         ended: when the last of them arrived.
     """
@@ -222,7 +218,7 @@ _FIRST_RESULTS = (
 
 
 def first_results(connection: Connection, workers: Collection[str]) -> dict[str, FirstResults]:
-    """What some workers delivered as the first results of tasks, by worker; those without are left out."""
+    """Those without are left out."""
     rows = [row for row in connection.execute(_FIRST_RESULTS).all() if row.worker_id in workers]
     return {row.worker_id: FirstResults(row.results, row.began, row.ended) for row in rows}
 

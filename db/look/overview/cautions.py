@@ -29,17 +29,9 @@ def cautions(
     complained: str,
     folders: Mapping[str, Path],
 ) -> tuple[Warned, ...]:
-    """The warnings about a campaign.
+    """``without_voter``: number of rechecks that none of the present workers may do.
 
-    Args:
-        name: name of the campaign.
-        tasks: numbers of its tasks.
-        workers: all its workers.
-        conflicts: the tasks whose results disagree.
-        without_voter: number of rechecks that none of the present workers may do.
-        held_in_vain: see :func:`db.look.overview.checks.held_in_vain`.
-        complained: see :func:`db.trust.complaints.in_words`.
-        folders: folders whose disks are checked, by their name in warnings: "the ledger".
+    ``folders``: folders whose disks are checked, by their name in warnings: "the ledger".
     """
     return (
         *_about_results(name, tasks, conflicts, complained),
@@ -134,7 +126,7 @@ def _some(values: Sequence[object]) -> str:
 
 
 def _named(workers: Sequence[WorkerView]) -> str:
-    """Workers in words: their ids, hosts and SLURM jobs."""
+    """Their ids, hosts and SLURM jobs."""
     return _some(
         [
             f"{worker.worker_id} on {worker.host}" + (f" (SLURM {worker.slurm})" if worker.slurm else "")

@@ -28,7 +28,7 @@ _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, E
 
 
 def checked(transaction: Transaction, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
-    """How far the results of a campaign are checked; ``conflicts``: the tasks whose results disagree."""
+    """``conflicts``: the tasks whose results disagree."""
     promised = waiting.replication(transaction)
     confirmed = transaction.scalar(_CONFIRMED) or 0
     return Checked(campaign.recheck_share, promised.drawn, promised.replicated, confirmed, len(conflicts))
@@ -56,9 +56,7 @@ _VOTERS = select(Voter.host, Voter.token).where(among(Voter.id, "voters"))
 def without_voter(transaction: Transaction, rechecks: Sequence[int], voters: Collection[int]) -> int:
     """Number of rechecks that none of the present voters may do, estimated from a sample if there are many.
 
-    Args:
-        rechecks: tasks whose results wait and are not being evaluated now.
-        voters: the present voters.
+    ``rechecks``: tasks whose results wait and are not being evaluated now.
     """
     if not rechecks:
         return 0
@@ -91,7 +89,7 @@ _FRUITLESS = select(Token.id).where(Token.campaign_id == CAMPAIGN, Token.results
 
 
 def held_in_vain(transaction: Transaction, name: str) -> list[str]:
-    """Warnings about tokens that hold tasks and bring no results; ``name``: of the campaign."""
+    """Warnings about tokens that hold tasks and bring no results."""
     warnings, numbers = [], Names(transaction).numbers
     fruitless = set(transaction.scalars(_FRUITLESS)) if numbers else set()
     held = transaction.execute(_HELD).all() if fruitless else []

@@ -28,10 +28,7 @@ class MergedCount:
         """(count, whether it is the published one) of a campaign that is done.
 
         Both are None if the merge is impossible or takes long; the second, if no count is published.
-
-        Args:
-            plan: returns the plan of the campaign.
-            last: when its last attempt ended.
+        ``last``: when its last attempt ended.
         """
         if self._known is None or self._known[0] != last:
             self._known = last, _merged(transaction, campaign, plan)

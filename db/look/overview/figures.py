@@ -28,8 +28,6 @@ class Arrival:
     """A result that arrived.
 
     Attributes:
-        worker: its worker.
-        at: when it arrived, in seconds since 1970.
         work: estimated work of its task.
         seconds: its computing time; None: it is a further result of its task.
     """
@@ -45,11 +43,8 @@ class Running:
     """A running attempt.
 
     Attributes:
-        task: its task.
-        worker: its worker.
         work: estimated work of its task.
         again: whether its task is done, and is being evaluated again.
-        granted: when, in seconds since 1970.
         has_begun: whether its worker has reported steps.
         seconds: time from a renewal of its lease to the deadline.
     """
@@ -69,8 +64,6 @@ class Pace:
 
     Attributes:
         seconds: length of the window.
-        work: work per second.
-        results: results per second.
     """
 
     seconds: float
@@ -86,8 +79,6 @@ def arrivals_of_late(
     Args:
         now: end of the window.
         since: earliest start of the window: when the first of the present workers started.
-        arrivals: returns the results that arrived after a time.
-        enough: how many are wanted.
     """
     longest = max(1.0, now - since)
     for window in WINDOWS_SECONDS:
@@ -99,7 +90,7 @@ def arrivals_of_late(
 
 
 def pace_of(seconds: float, arrived: Sequence[Arrival]) -> Pace | None:
-    """The speed in a window; None: nothing arrived in it."""
+    """None: nothing arrived in the window."""
     if not arrived:
         return None
     work = sum(arrival.work for arrival in arrived)
@@ -107,11 +98,9 @@ def pace_of(seconds: float, arrived: Sequence[Arrival]) -> Pace | None:
 
 
 def against_peers(paces: Mapping[str, float], groups: Mapping[str, K]) -> dict[str, float]:
-    """The speed of each worker relative to the median of other workers with such a device.
+    """The speed of each worker relative to the median of its peers, other workers with such a device.
 
-    Args:
-        paces: work per second of computing time, by worker.
-        groups: the device of each worker; workers with the same device are peers.
+    ``paces``: work per second of computing time, by worker.
     """
     members: dict[K, list[str]] = {}
     for worker in paces:

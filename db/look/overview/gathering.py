@@ -58,16 +58,9 @@ def overview(
     forecasts: Forecast,
     with_timeline: bool = True,
 ) -> Overview:
-    """The overview of a campaign now.
+    """``folders``: folders whose disks are checked, by their name in warnings.
 
-    Args:
-        transaction: one that sees one state of the database.
-        campaign: the campaign.
-        folders: folders whose disks are checked, by their name in warnings.
-        plan: returns the plan of the campaign.
-        merged: its count, once it is finished.
-        forecasts: the estimates of the time left before this one.
-        with_timeline: whether to query the timeline; otherwise it is empty.
+    ``with_timeline``: false leaves the timeline empty, which saves a query.
     """
     known = transaction.execute(_NOW).one()
     now, campaign = known.now, replace(campaign, name=known.name, recheck_share=known.recheck_share)
@@ -185,7 +178,7 @@ def _parts(
 def _average(
     transaction: Transaction, done: float, everybody: Sequence[Row[Any]], firsts: Mapping[str, FirstResults]
 ) -> float | None:
-    """The speed since the start: from the first computing that led to a result to the last result.
+    """From the first computing that led to a result to the last result.
 
     Results of imported files that do not say when they were computed are left out.
     """
@@ -209,7 +202,7 @@ def _eta(
     arrivals: Callable[[float], Sequence[Arrival]],
     forecasts: Forecast,
 ) -> Eta | None:
-    """When the campaign will be done, see :mod:`db.look.overview.time_left`."""
+    """See :mod:`db.look.overview.time_left`."""
     ready = standing.tasks.get(TaskState.READY, 0)
     if not (ready or running or rechecks):
         return None  # the remaining tasks need an operator
@@ -232,7 +225,6 @@ _EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Eve
 
 
 def _events(transaction: Transaction) -> list[Happened]:
-    """The last recorded events."""
     rows = transaction.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS))
     return [
         Happened(
@@ -243,7 +235,6 @@ def _events(transaction: Transaction) -> list[Happened]:
 
 
 def _attempts(firsts: Mapping[str, FirstResults], not_done: Sequence[Row[Any]], running: int) -> dict[str, int]:
-    """Numbers of attempts by outcome."""
     numbers: Counter[str] = Counter()
     for row in not_done:
         numbers[row.outcome] += row.attempts

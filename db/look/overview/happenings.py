@@ -43,15 +43,7 @@ def happenings(
     finished: float | None,
     tasks: int,
 ) -> list[Happened]:
-    """What happened, newest first, up to MOST.
-
-    Args:
-        transaction: one that sees one state of the database.
-        workers: those of the campaign, see :func:`db.look.overview.attendance.workers`.
-        not_done: see :func:`db.look.overview.attendance.not_done`.
-        finished: when the campaign was done; None: it is not.
-        tasks: the number of its tasks.
-    """
+    """What happened, newest first, up to MOST; ``finished``: when the campaign was done, None: it is not."""
     gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MOST]
     failing = {row.worker_id for row in not_done if row.outcome in (Outcome.EXPIRED, Outcome.DIED)}
     asked = {row.id for row in gone} | set(sorted(failing)[:MOST])
@@ -72,7 +64,7 @@ def happenings(
 
 
 def _expired(unfinished: Sequence[Row[Any]], named: Mapping[str, Row[Any]]) -> Iterator[Happened]:
-    """The leases of workers that expired at one time, unless the worker ended with them."""
+    """Unless the worker ended with them."""
     rows = [row for row in unfinished if row.outcome == Outcome.EXPIRED]
     for (worker_id, ended), number in Counter((row.worker_id, row.ended) for row in rows).items():
         worker = named[worker_id]
@@ -109,7 +101,6 @@ def _name(worker: Row[Any]) -> str:
 
 
 def _equipment(worker: Row[Any]) -> str:
-    """What a worker computes with, in words."""
     slurm = Equipment(slurm_job=worker.slurm_job, slurm_index=worker.slurm_index).slurm
     processes = several(worker.processes, "process", "processes") if worker.processes else ""
     parts = worker.device_model or worker.device_kind, processes, f"SLURM job {slurm}" if slurm else ""

@@ -67,13 +67,11 @@ class Total(int):
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """The count in a decimal text."""
         if len(text) > LONGEST_COUNT or not (text.isascii() and text.isdecimal()):
             raise ValueError(f"expected a count, got {text!r:.60}")
         return cls(text)
 
     def to_text(self) -> str:
-        """The count as decimal text."""
         return str(int(self))
 
 
@@ -81,7 +79,6 @@ class Parts(Message, Generic[N], frozen=True):
     """Numbers of tasks by state, or shares of the work.
 
     Attributes:
-        total: all of them; of work 1.
         done: with an accepted result.
         leased: without a result, and held by a worker.
         ready: without a result, and not held by any worker.
@@ -118,12 +115,7 @@ class Speed(Message, frozen=True):
 
 
 class Eta(Message, frozen=True):
-    """When the campaign will be done at the current speed.
-
-    Attributes:
-        seconds: time from now.
-        earliest, latest: nine of ten campaigns whose speed varies as much are done between these times.
-    """
+    """When the campaign will be done at the current speed: nine of ten are done from ``earliest`` to ``latest``."""
 
     seconds: Real
     earliest: Time
@@ -131,13 +123,6 @@ class Eta(Message, frozen=True):
 
 
 class Preempted(Message, frozen=True):
-    """The attempts of a worker that it did not finish.
-
-    Attributes:
-        count: number of attempts that were preempted or released, or that expired.
-        seconds_lost: their time from the start of computing, or else from the grant, to the end.
-    """
-
     count: Count
     seconds_lost: Real
 
@@ -147,23 +132,16 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
 
     Attributes:
         worker_id: the first characters of its UUID, which as a whole is secret.
-        host: name of its machine.
-        process: its name on that machine.
-        device_kind: "cpu" or "cuda".
         device_model: the manufacturer's name of its device, such as "NVIDIA H200"; None: unknown.
         cores: number of processor cores that it may use; None: unknown.
         processes: number of tasks that it evaluates at once; None: unknown.
         slurm: number of its SLURM job, with "_" and its index in an array; None: no such job.
         started: when it enrolled.
         last_seen: when it made its last request.
-        state: its state.
         ending: how it ended, a value of :class:`db.states.Ending`; None: it has not ended.
-        leased: number of tasks that it holds.
-        done: number of results that it delivered.
         speed: its part of the campaign's current speed, in work per second; None: it delivered nothing recently.
         against_peers: work per second of computing time of its last results, relative to the median of other
             workers with the same device; None: there are too few of them, or of its results.
-        preempted: the attempts that it did not finish.
     """
 
     worker_id: Text
@@ -193,13 +171,7 @@ class Warned(Message, frozen=True):
 
 
 class Happened(Message, frozen=True):
-    """An event of the campaign.
-
-    Attributes:
-        at: when.
-        kind: a value of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.happenings`.
-        text: what happened, in words.
-    """
+    """An event; ``kind``: of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.happenings`."""
 
     at: Time
     kind: Text
@@ -210,11 +182,9 @@ class Checked(Message, frozen=True):
     """How far the results are checked by further results.
 
     Attributes:
-        share: share of the results that another voter evaluates again.
         drawn: number of results that were drawn for that.
         replicated: how many of them were confirmed by trusted, independent voters.
         confirmed: number of further results that agree with the accepted ones.
-        conflicts: number of tasks whose results disagree and are not settled.
     """
 
     share: Real
@@ -228,23 +198,15 @@ class Overview(Message, frozen=True):
     """Progress, speed, time left, workers and warnings of a campaign.
 
     Attributes:
-        campaign: its name.
-        uuid: its UUID.
         problem, method, depth, seed: its plan.
-        created: when it was created.
         finished: when its last attempt ended; None: tasks or rechecks are left.
         now: the time of the overview, by the ledger's clock.
-        tasks: numbers of tasks by state.
-        work: shares of the work by state.
-        speed: its speed.
         eta: when it will be done; None: it is finished, or the time is unknown.
         workers: present ones first, then those that ended, last first.
         workers_left_out: number of further workers, which are omitted.
-        warnings: warnings to the operator.
         timeline: (time, number of workers that held leases), oldest first.
         events: the last events of results, and of workers, newest first.
         attempts: number of ended attempts by outcome, and of running ones under "running".
-        checked: how far the results are checked by further results.
         count: the merged count; None: not finished, or the merge is impossible or takes long.
         agrees: whether it is the published count; None: no count is published, or there is no count.
     """
@@ -274,5 +236,5 @@ class Overview(Message, frozen=True):
 
 
 def to_document(overview: Overview) -> dict[str, Any]:
-    """The overview as JSON: what a task server answers to ``GET /campaigns/NAME/status``."""
+    """What a task server answers to ``GET /campaigns/NAME/status``."""
     return messages.document(overview)

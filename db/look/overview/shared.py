@@ -19,11 +19,7 @@ class Shared(Generic[T]):
     """An answer of the ledger for all readers.  Threads may share it."""
 
     def __init__(self, ask: Callable[[], T], now: Callable[[], float] = time.monotonic) -> None:
-        """
-        Args:
-            ask: queries the ledger; it is called by one thread at a time.
-            now: a monotonic clock, in seconds.
-        """
+        """``ask`` is called by one thread at a time; ``now``: a monotonic clock, in seconds."""
         self._ask, self._now = ask, now
         self._lock = Lock()
         self._known: T | None = None
@@ -54,5 +50,4 @@ class Watch(Shared[Overview]):
     """The overview of one campaign, see :meth:`db.Campaign.overview`."""
 
     def overview(self) -> Overview:
-        """The overview, see :meth:`newest`."""
         return self.newest()

@@ -36,7 +36,7 @@ def presence(worker: Row[Any], now: float, held: int, lease_seconds: float) -> P
 
 
 def _last_seen(worker: Row[Any]) -> float:
-    """When a worker made its last request; in ledgers of earlier versions, when its last attempt ended."""
+    """In ledgers of earlier versions, when its last attempt ended."""
     return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)
 
 
@@ -50,17 +50,9 @@ def views(
     seconds: float,
     paces: Mapping[str, float],
 ) -> list[WorkerView]:
-    """The workers as in an overview: present ones first, then the others by the time of their end, last first.
+    """Present ones first, then the others by the time of their end, last first.
 
-    Args:
-        workers: see :func:`db.look.overview.attendance.workers`.
-        states: their states.
-        held: numbers of tasks that they hold.
-        firsts: see :func:`db.look.overview.attendance.first_results`.
-        not_done: see :func:`db.look.overview.attendance.not_done`.
-        arrived: recent results.
-        seconds: the time in which they arrived.
-        paces: see :func:`db.look.overview.attendance.paces`.
+    ``held``: numbers of tasks; ``arrived``: in the last ``seconds``.
     """
     lost: dict[str, int] = defaultdict(int)
     lost_seconds: dict[str, float] = defaultdict(float)

@@ -1,8 +1,4 @@
-"""Queries by users: views, named questions, and their own SQL.  None of them can change the ledger.
-
-:mod:`db.look.sql.read_only` opens connections that cannot write; :mod:`db.look.sql.catalogue` has the named
-questions.
-"""
+"""Queries by users: views, named questions, and their own SQL.  None of them can change the ledger."""
 
 from db.look.sql.catalogue import QUESTIONS
 from db.look.sql.named import Filters, Question, ask

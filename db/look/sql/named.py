@@ -22,11 +22,9 @@ class Filters:
     """Which rows are returned; None: all.
 
     Attributes:
-        campaign: name of a campaign.
         worker: first characters of a worker's UUID, or name of its host.
         since: seconds since 1970.
         state: state of tasks, workers, attempts or events, see :attr:`Question.state`.
-        limit: maximum number of rows.
     """
 
     campaign: str | None = None
@@ -41,13 +39,9 @@ class Question:
     """A question with a name.
 
     Attributes:
-        name: its name.
         summary: what the rows of the answer are.
-        query: the query that returns them.
-        columns: the names of their columns.
         since: the column with the time for the filter ``since``; None: rows have no time.
         state: the column with the state for the filter ``state``; None: rows have no state.
-        order: the column by which the rows are sorted, largest first; None: not sorted.
         workers: whether each row belongs to a worker, so that the filter ``worker`` applies.
         leading: the columns that a table shows first: those that say most.
     """
@@ -81,7 +75,7 @@ def ask(database: Database, question: Question, filters: Filters, seconds: float
 
 
 def _conditions(question: Question, columns: Any, filters: Filters) -> list[ColumnElement[bool]]:
-    """The conditions for the rows; raises BadQuery."""
+    """Raises BadQuery."""
     conditions: list[ColumnElement[bool]] = []
     if filters.campaign is not None:
         conditions.append(columns.campaign == filters.campaign)

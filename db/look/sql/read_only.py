@@ -50,12 +50,7 @@ class BadQuery(LedgerError):
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer, whose rows are read as they are iterated.
-
-    Attributes:
-        columns: the names of the columns.
-        rows: an iterator of the rows.
-    """
+    """An answer, whose rows are read as they are iterated."""
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
@@ -63,13 +58,7 @@ class Answer:
 
 @contextmanager
 def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[Answer]:
-    """Ask one question in SQL.
-
-    Args:
-        seconds: time limit, including the reading of the rows.
-
-    Raises BadQuery, or another LedgerError when the database cannot be used.
-    """
+    """Raises BadQuery, or another LedgerError; ``seconds``: time limit, including the reading of the rows."""
     with answering(database, seconds) as connection:
         if connection.dialect.name == "postgresql":
             _require_no_acting_function(connection, sql)
@@ -79,7 +68,7 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 
 @contextmanager
 def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float = SECONDS) -> Iterator[Answer]:
-    """Ask a question with a query of this program, see :func:`ask_sql`."""
+    """As :func:`ask_sql`, with a query of this program."""
     with answering(database, seconds) as connection:
         options = {"stream_results": True, "max_row_buffer": BATCH}
         yield _answer(connection.execution_options(**options).execute(query), seconds)
@@ -115,7 +104,6 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
 
 @contextmanager
 def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
-    """Restrict a connection to reading, with a time limit, within the block."""
     deadline = time.monotonic() + seconds
     bounds = {
         sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_VALUE,
@@ -147,7 +135,7 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
 
 
 def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-    """The authorizer, which SQLite calls while it prepares a statement: whether the statement may do this."""
+    """The authorizer, which SQLite calls while it prepares a statement."""
     if action == sqlite3.SQLITE_READ and (first, second) in HIDDEN:
         return sqlite3.SQLITE_IGNORE  # it reads null
     if action in READING or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in ACTING):
@@ -166,7 +154,6 @@ class _ExactSum:
         self._refused = refused
 
     def step(self, value: object) -> None:
-        """Add a value; null is ignored."""
         if value is None:
             return
         try:
@@ -176,7 +163,6 @@ class _ExactSum:
             raise
 
     def finalize(self) -> str | None:
-        """The sum; null: there was no value."""
         return None if self._sum is None else str(self._sum)
 
 

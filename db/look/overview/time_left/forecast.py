@@ -42,7 +42,6 @@ class Estimate:
     """The time that is left.
 
     Attributes:
-        seconds: from now.
         error: its probable error, relative to the time that is left.
         task: seconds that the longest task takes of those that are left.
         workers: whose devices count.
@@ -73,13 +72,7 @@ def estimate(
 ) -> Estimate | None:
     """The time that is left; None while too little is known.
 
-    Args:
-        now: in seconds since 1970.
-        remaining: the tasks that are left.
-        results: recent results.
-        models: the model of each worker's devices, also of those that left.
-        present: the workers that are present.
-        tokens: see :class:`db.look.overview.time_left.task_times.TaskTimes`.
+    ``models``: the model of each worker's devices, also of those that left.
     """
     times = TaskTimes(results, models, tokens)
     able = [group for group in present if times.known(group.model, group.devices)]
@@ -126,12 +119,7 @@ class Forecast:
         self._at = 0.0
 
     def eta(self, now: float, found: Estimate | None) -> Eta | None:
-        """When the campaign will be done, by the newest estimate, and by the last one if the workers are the same.
-
-        Args:
-            now: in seconds since 1970.
-            found: the newest estimate; None: there is none.
-        """
+        """By the newest estimate, and by the last one if the workers are the same."""
         last, self._last = self._last, found
         if found is None:
             return None

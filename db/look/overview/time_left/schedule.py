@@ -23,10 +23,8 @@ class DeviceGroup:
     """The devices of a worker that is present.
 
     Attributes:
-        worker: the worker.
         model: the kind and the model of its devices: tasks take equally long on equal ones.
         devices: how many tasks it computes at once.
-        since: when it came, in seconds since 1970.
         last: when its last result arrived, in seconds since 1970; None: none has.
     """
 
@@ -42,9 +40,7 @@ class Remaining:
     """The tasks that are left.
 
     Attributes:
-        done: share of the work that is done.
         waiting: (work of a task, number of such tasks) that no worker holds, the largest first.
-        running: the running attempts.
     """
 
     done: float
@@ -53,14 +49,6 @@ class Remaining:
 
 
 def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGroup], seconds: Seconds) -> float:
-    """Seconds until the last task is done.
-
-    Args:
-        now: in seconds since 1970.
-        remaining: the tasks that are left.
-        groups: the devices.
-        seconds: how long they take for a task.
-    """
     held: dict[str, list[Running]] = {}
     others: dict[float, int] = {}
     known = {group.worker for group in groups}

@@ -29,13 +29,7 @@ class TaskTimes:
     def __init__(
         self, results: Sequence[Arrival], models: Mapping[str, Hashable], tokens: Mapping[str, str] = NO_TOKENS
     ) -> None:
-        """
-        Args:
-            results: recent results.
-            models: the model of each worker's devices.
-            tokens: the token of each worker that has one: of the times that several tokens claim for a size, the
-                median counts, so that no one decides alone.
-        """
+        """Of the times that several tokens claim for a size, the median counts, so that no one decides alone."""
         claims: dict[Hashable, dict[int, dict[str, tuple[float, float, int]]]] = {}
         for result in results:
             if result.seconds is not None and result.work > 0 and result.worker in models:
@@ -56,7 +50,7 @@ class TaskTimes:
         return self._results.get(model, 0) >= min(FEWEST_ALIKE, devices)
 
     def seconds(self, model: Hashable, work: float) -> float | None:
-        """How long a task of this work takes on a device of this model; None: no result of one is known."""
+        """None: no result of such a device is known."""
         curve = self._curves.get(model)
         if curve is None:
             return None
@@ -92,8 +86,7 @@ def _size(work: float) -> int:
 def _curve(sizes: Mapping[int, tuple[float, float, int]]) -> list[tuple[float, float]]:
     """(work, seconds) of a task of the mean work of each size, both ascending.
 
-    Args:
-        sizes: sums of the work and of the seconds of the results of each size, and their number.
+    ``sizes``: sums of the work and of the seconds of the results of each size, and their number.
     """
     curve: list[tuple[float, float]] = []
     for size in sorted(sizes, reverse=True):
