@@ -122,7 +122,7 @@ def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run,
     taken = langford("import", wrong_file.name)
     assert (taken.returncode, "1 conflict" in taken.stdout) == (4, True)
     conflict = langford("result", NAME)
-    settles = f"langford run langford 12 --method polyphase --depth 8 --name {NAME}"
+    settles = f"langford run 12 --method polyphase --depth 8 --name {NAME}"
     assert (conflict.returncode, settles in conflict.stderr) == (4, True)
     # The file is evidence and no vote; this machine has voted: it waits for another host, or for the operator.
     again = langford(*settles.split()[1:], "--json")

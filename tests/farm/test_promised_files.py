@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from db import Delivery, read_export
 from jobs.reach.identity import Identity
@@ -43,7 +44,7 @@ def work_and_lie(farm: Farm, lie: int | None = 3) -> None:
     """Do all tasks as a client of the server; about one of them lie, so that the count is one too large."""
     plan = farm.campaign.plan
     client = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.token)
-    me = replace(Identity.fresh(), host="liar")
+    me = structs.replace(Identity.fresh(), host="liar")
     client.enrol(me)
     while leases := client.lease(me.worker_id, TASKS, 60, list(range(1000))):
         deliveries = []
