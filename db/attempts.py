@@ -16,12 +16,7 @@ Nonce = Annotated[str, Meta(max_length=64, pattern=ASCII)]
 
 
 class Credential(Message, frozen=True):
-    """What a worker must show to change an attempt: only the nonce proves that the attempt is its own.
-
-    Attributes:
-        attempt: its number, the fencing token.
-        nonce: a random text, known only to the worker that was granted the lease.
-    """
+    """What a worker must show to change an attempt: only the nonce proves that the attempt is its own."""
 
     attempt: Count
     nonce: Nonce
@@ -31,8 +26,6 @@ class Lease(Credential, frozen=True, rename={"is_copy": "copy"}):
     """The right to work on a task until the deadline, unless renewed.
 
     Attributes:
-        index: of the task.
-        work: the task's estimated work.
         is_copy: whether another worker was granted the same task earlier and still holds it.
     """
 
@@ -54,21 +47,19 @@ class Delivery(Credential, frozen=True):
 
     @classmethod
     def of(cls, shown: Credential, evaluation: Evaluation) -> Self:
-        """The delivery of an evaluation for the attempt that a credential shows."""
         return cls(shown.attempt, shown.nonce, **evaluation.to_document())
 
     @property
     def evaluation(self) -> Evaluation:
-        """The result with its computing time and provenance."""
         result = PartialResult.from_text(self.index, self.value, self.residue, self.evaluated)
         return Evaluation(result, measurable(self.seconds), self.provenance, self.began)
 
     def dated(self, ahead: float) -> Self:
-        """The same by the clock of this machine, when the clock of the worker is ``ahead`` seconds ahead of it."""
+        """By the clock of this machine, when that of the worker is ``ahead`` seconds ahead of it."""
         return self if self.began is None else replace(self, began=self.began - ahead)
 
     def lasting(self, longest: float) -> Self:
-        """The same with at most this computing time."""
+        """With at most this computing time."""
         return self if self.seconds <= longest else replace(self, seconds=longest)
 
 

@@ -44,10 +44,6 @@ class Campaign(LeasedTasks):
 
     No method changes attempts of another campaign.  Only :meth:`release_worker` and :meth:`take_back` change
     attempts whose nonce is not shown.
-
-    Attributes:
-        database: where the campaign is kept.
-        record: the campaign as it was when it was opened, with the changes that this object has made.
     """
 
     def __eq__(self, other: object) -> bool:
@@ -69,51 +65,41 @@ class Campaign(LeasedTasks):
 
     @property
     def name(self) -> str:
-        """Its name, unique in the ledger."""
         return self.record.name
 
     @property
     def key(self) -> PlanKey:
-        """Its plan's identity: problem, method, depth and seed."""
         return self.record.key
 
     @property
     def problem(self) -> Problem:
-        """The problem that it counts."""
         return self.record.key.problem
 
     @property
     def tasks(self) -> int:
-        """Number of tasks."""
         return self.record.tasks
 
     @property
     def work(self) -> float:
-        """Estimated work of all tasks, in the method's unit."""
         return self.record.work
 
     @property
     def created(self) -> float:
-        """When it was created, in seconds since 1970."""
         return self.record.created
 
     @property
     def recheck_share(self) -> float:
-        """Share of the results that another voter evaluates again."""
         return self.record.recheck_share
 
     def set_recheck_share(self, share: float) -> None:
-        """Set the share of the results that another voter evaluates again, from 0 to 1.
-
-        It applies to results that were accepted before, too.
-        """
+        """It applies to results that were accepted before, too."""
         with self.writing() as transaction:
             turns.set_recheck_share(transaction, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
     def plan(self) -> Plan:
-        """The plan, whose expectations every result must meet; a simulation may assign another plan.
+        """A simulation may assign another plan.
 
         Raises as :func:`db.files.reading.agreed_plan`, where another version has split the problem in another way.
         """
@@ -132,7 +118,7 @@ class Campaign(LeasedTasks):
 
     @retried
     def rename(self, name: str) -> None:
-        """Give it another name, unique in the ledger; raises BadName."""
+        """Raises BadName."""
         with self.writing() as transaction:
             lifecycle.rename(transaction, name, self.database.where)
         self.record = replace(self.record, name=name)
@@ -140,11 +126,8 @@ class Campaign(LeasedTasks):
     def delete(self, kept: TrustedFile) -> None:
         """Delete it with its tasks, attempts, results, events, tokens and notices.
 
-        Args:
-            kept: what :meth:`trusted_export` returned, kept elsewhere.
-
-        Raises LeasesRunning, or TransactionUndone when results or confirmations have arrived since, or the promised
-        share has changed.
+        ``kept``: what :meth:`trusted_export` returned.  Raises LeasesRunning, or TransactionUndone when results or
+        confirmations have arrived since, or the promised share has changed.
         """
         with self.writing() as transaction:
             lifecycle.close(transaction, self.name)
@@ -216,13 +199,11 @@ class Campaign(LeasedTasks):
         device_kind: str = "cpu",
         kernels: str | None = None,
     ) -> list[int]:
-        """Decide results that wait or are in doubt by what the operator recomputed, in one transaction.
+        """Decide results that wait or are in doubt by what the operator recomputed, as a new worker, in one
+        transaction.
 
-        Args:
-            evaluations: at most one of each task.
-            worker_id, host, process, device_kind, kernels: see :meth:`db.Ledger.enrol`; of a new worker.
-
-        Returns the tasks that were decided; the others needed no decision.
+        ``evaluations``: at most one of each task.  Returns the tasks that were decided; the others needed no
+        decision.
         """
         with self.writing() as transaction:
             turns.one_at_a_time(transaction)
@@ -243,22 +224,16 @@ class Campaign(LeasedTasks):
     ) -> list[int]:
         """Put results in question: they no longer count as votes, and wait to be evaluated again.
 
-        Args:
-            tasks: of these tasks; None: of all tasks.
-            worker: only those of this worker, by its UUID or its first eight characters, or of all workers of this
-                host.
-            kernels: only results of the kernels with this hash.
-
-        Returns the tasks of these results.
+        ``worker``: only those of this worker, by its UUID or its first eight characters, or of all workers of
+        this host. Returns the tasks of these results.
         """
         with self.writing() as transaction:
             return questioned.question(transaction, tasks, worker, kernels)
 
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
-        """All accepted results, by task; raises ConflictingResults, UntrustedResults or Unreplicated.
+        """By task; raises ConflictingResults, UntrustedResults or Unreplicated.
 
-        Args:
-            unconfirmed: whether to return them even if the promised share is not replicated yet.
+        ``unconfirmed``: return them even if the promised share is not replicated yet.
         """
         with self.reading(snapshot=True) as transaction:
             merging.require_trust(transaction, self.record, unconfirmed)
@@ -275,33 +250,29 @@ class Campaign(LeasedTasks):
         return Forecast()
 
     def replication(self) -> Replication:
-        """How far the promised share is replicated."""
         with self.reading() as transaction:
             return waiting.replication(transaction)
 
     def promise(self) -> Promise | None:
-        """The promised share, and which results are drawn and confirmed; None: see
-        :func:`db.trust.waiting.promise`."""
+        """None: see :func:`db.trust.waiting.promise`."""
         with self.reading(snapshot=True) as transaction:
             return waiting.promise(transaction)
 
     def rechecked_tasks(self) -> list[int]:
-        """The tasks whose results wait to be evaluated again or to be decided by the operator."""
         with self.reading() as transaction:
             return sorted({*waiting.tasks(transaction), *waiting.in_conflict(transaction)})
 
     def progress(self) -> Progress:
-        """How far the campaign is."""
         with self.reading() as transaction:
             return progress.progress(transaction, self.record)
 
     def standing(self) -> Standing:
-        """The remaining work: the cheap part of :meth:`progress`."""
+        """The cheap part of :meth:`progress`."""
         with self.reading() as transaction:
             return progress.standing(transaction, self.record)
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
-        """All tasks, or those in one state, by index."""
+        """By index; ``state``: only those in it."""
         with self.reading_tasks(state) as records:
             return list(records())
 
@@ -312,16 +283,14 @@ class Campaign(LeasedTasks):
             yield lambda: progress.tasks(transaction, state)
 
     def history(self) -> History:
-        """The whole history of the campaign, at one moment."""
         with self.reading(snapshot=True) as transaction:
             return history(transaction, self.record, self.database.where)
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
         """Progress, speed, time left, workers and warnings.
 
-        Args:
-            folders: folders whose disks are watched in addition to that of the ledger, by their name in warnings.
-            timeline: whether to query the timeline, which takes a fifth of the time; otherwise it is empty.
+        ``folders``: watched in addition to that of the ledger, by their name in warnings.  The timeline takes a
+        fifth of the time; without it, it is empty.
         """
         disks = {**self.database.folders, **folders}
         with self.reading(snapshot=True) as transaction:
@@ -332,18 +301,11 @@ class Campaign(LeasedTasks):
     # -- tokens ---------------------------------------------------------------------------
 
     def new_token(self, role: Role, seconds: float | None = None, label: str = "") -> str:
-        """Make a token for this campaign; returns the token, of which the ledger keeps only the SHA-256.
-
-        Args:
-            role: what its bearer may do.
-            seconds: how long it is valid; None: until it is revoked.
-            label: its purpose.
-        """
+        """Returns the token, of which the ledger keeps only the SHA-256; ``seconds``: None: until it is revoked."""
         with self.writing() as transaction:
             return tokens.new_token(transaction, role, seconds, label)
 
     def tokens(self) -> list[TokenRecord]:
-        """The tokens of the campaign, oldest first, including expired ones."""
         with self.reading() as transaction:
             return tokens.listed(transaction)
 
@@ -358,7 +320,7 @@ class Campaign(LeasedTasks):
             return tokens.revoke_tokens(transaction)
 
     def role_of(self, token: str) -> Role | None:
-        """What the bearer of a token may do with the campaign; None: the campaign has no such token."""
+        """None: the campaign has no such token."""
         with self.database.reading() as connection:
             rights = tokens.rights(connection, [token])
         return next((right.role for right in rights if right.campaign == self.record.uuid), None)

@@ -19,12 +19,7 @@ CLOCK_SECONDS = 60.0
 
 
 class LeasedTasks:
-    """The part of a :class:`db.campaign.Campaign` that grants, renews and ends leases.
-
-    Attributes:
-        database: where the campaign is kept.
-        record: the campaign as it was when it was opened, with the changes that this object has made.
-    """
+    """The part of a :class:`db.campaign.Campaign` that grants, renews and ends leases."""
 
     def __init__(self, database: Database, record: CampaignRecord) -> None:
         self.database, self.record = database, record
@@ -35,7 +30,6 @@ class LeasedTasks:
 
     @property
     def campaign_id(self) -> int:
-        """Its number in the ledger."""
         return self.record.campaign_id
 
     @contextmanager
@@ -47,7 +41,7 @@ class LeasedTasks:
 
     @contextmanager
     def reading(self, snapshot: bool = False) -> Iterator[Transaction]:
-        """One transaction that reads, see :meth:`db.Database.reading`; raises NoSuchCampaign likewise."""
+        """See :meth:`db.Database.reading`; raises NoSuchCampaign when the campaign was deleted."""
         with self.database.reading(snapshot=snapshot) as connection:
             queries.require_undeleted(connection, self.record)
             yield Transaction(connection, self.campaign_id)
@@ -70,8 +64,6 @@ class LeasedTasks:
         token (:mod:`db.work.accounts`) allows none.
 
         Args:
-            worker_id: the worker, which is enrolled.
-            count: maximum number of leases.
             seconds: time until the deadline; with a token at most what the tasks warrant.
             held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
                 was lost, and are released at once.  None: they stay.
@@ -106,7 +98,7 @@ class LeasedTasks:
         return granted
 
     def _warranted(self, transaction: Transaction, token: str, seconds: float) -> float:
-        """At most what the tasks warrant for the lease of a token (its digest); any time without one."""
+        """``token``: the digest; without one, any time is warranted."""
         if not token or seconds <= leases.LEAST_SECONDS:
             return seconds
         until, longest = self._longest.get(token, (0.0, 0.0))
@@ -129,9 +121,6 @@ class LeasedTasks:
         the same: a late result is accepted.
 
         Args:
-            credentials: the attempts.
-            seconds: time until the deadline.
-            steps: steps that were made in some of the attempts.
             token: see :meth:`lease`; then the deadline of an attempt that is older than the tasks warrant is moved
                 only if it has made more steps than at the last renewal.
         """
@@ -225,6 +214,5 @@ class LeasedTasks:
             return queries.holders_in_words(transaction)
 
     def lease_holders(self) -> list[LeaseHolder]:
-        """The workers that hold leases of the campaign."""
         with self.reading() as transaction:
             return queries.lease_holders(transaction)

@@ -29,20 +29,9 @@ from langford.words import several
 
 
 class Ledger:
-    """An open ledger: close it, or use it as a context manager.  Methods raise the errors of :mod:`db.errors`.
-
-    Attributes:
-        database: where the ledger is kept.
-    """
+    """An open ledger: close it, or use it as a context manager.  Methods raise the errors of :mod:`db.errors`."""
 
     def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
-        """Open a ledger.
-
-        Args:
-            where: a file name or database URL.
-            create: whether an empty or absent database becomes a new ledger.
-            now: see :class:`db.store.database.Database`.
-        """
         self.database = Database(where, create, now=now)
 
     @cached_property
@@ -55,12 +44,8 @@ class Ledger:
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:
         """Create a campaign with all its tasks in one transaction, or return it if it exists.
 
-        Args:
-            name: unique in the ledger.
-            key: its plan: problem, method, depth and seed.
-            work: estimated work of each task, in the method's unit.
-
-        Raises CampaignMismatch when another campaign has the name, and BadName.
+        ``work``: of each task, in the method's unit.  Raises CampaignMismatch when another campaign has the
+        name, and BadName.
         """
         with self.database.writing() as connection:
             record = self._require_campaign(connection, name, key, work)
@@ -69,9 +54,8 @@ class Ledger:
     def _require_campaign(
         self, connection: Connection, name: str, key: PlanKey, work: Sequence[float], share: float = 0.0
     ) -> CampaignRecord:
-        """The campaign, created unless it exists; raises BadName or CampaignMismatch.
-
-        ``share``: the share of its results that are to be replicated, if it is created.
+        """Raises BadName or CampaignMismatch; ``share``: of the results that are to be replicated, if it is
+        created.
         """
         record = queries.campaign(connection, name)
         if record is None:
@@ -119,12 +103,6 @@ class Ledger:
         are drawn wait for votes in this ledger, even if they were confirmed elsewhere
         (:mod:`db.trust.inheritance`).
 
-        Args:
-            export: the results.
-            plan: of the campaign.
-            worker_id, host, process: see :meth:`enrol`.
-            source: where the results come from, in words, for the event.
-
         Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
         CheckFailed when a result contradicts itself; then nothing is changed.
         """
@@ -149,13 +127,12 @@ class Ledger:
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
     def campaign(self, name: str, /) -> Campaign:
-        """The campaign of that name; raises NoSuchCampaign."""
+        """Raises NoSuchCampaign."""
         with self.database.reading() as connection:
             record = queries.required_campaign(connection, name, self.database.where)
         return Campaign(self.database, record)
 
     def campaigns(self) -> Sequence[Campaign]:
-        """All campaigns, oldest first."""
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
@@ -172,17 +149,9 @@ class Ledger:
     ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
-        Args:
-            worker_id: a UUID of its own.
-            host: name of its machine.
-            process: its name on that machine, see :func:`jobs.reach.identity.process_name`.
-            device_kind: "cpu" or "cuda".
-            kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`.
-            token: the token that it shows to a task server; "" when it opens the ledger itself.
-            equipment: what it computes with.
-
-        Raises WrongToken when the worker is registered with another token, and TooManyWorkers when the token has
-        as many workers as a token may have.
+        ``token``: the one that it shows to a task server; "" when it opens the ledger itself.  Raises WrongToken
+        when the worker is registered with another token, and TooManyWorkers when the token has as many workers
+        as it may have.
         """
         shown, idle = tokens.digest(token), list[str]()
         if shown:
@@ -202,16 +171,12 @@ class Ledger:
 
     @retried
     def leave(self, worker_id: str, ending: Ending, token: str = "") -> None:
-        """Record how the work of a worker ended; ``token``: see :meth:`enrol`.
-
-        Raises UnknownWorker or WrongToken.
-        """
+        """``token``: see :meth:`enrol`; raises UnknownWorker or WrongToken."""
         with self.database.writing() as connection:
             enrolment.require_worker(connection, worker_id, tokens.digest(token))
             presence.leave(connection, worker_id, ending)
 
     def close(self) -> None:
-        """Close all connections."""
         self.database.close()
 
     def __enter__(self) -> Self:

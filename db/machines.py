@@ -34,9 +34,7 @@ class Equipment:
     """What a worker computes with, and its SLURM job; None: unknown.
 
     Attributes:
-        cores: number of processor cores that it may use.
         processes: number of its processes that compute.
-        device_model: the manufacturer's name of its device.
         slurm_job: number of its SLURM job, of the whole array for an array job.
         slurm_index: its index in the array.
     """
@@ -62,9 +60,6 @@ class Machine:
 
     Attributes:
         number: distinguishes it from the other workers of the same export.
-        host: name of its machine.
-        device_kind: "cpu" or "cuda".
-        equipment: what it computes with.
     """
 
     number: int
@@ -74,13 +69,7 @@ class Machine:
 
 
 class MachineFields(Message, frozen=True, kw_only=True):
-    """The machine of a worker, as files and messages describe it.
-
-    Attributes:
-        host: its name.
-        device_kind: "cpu" or "cuda".
-        cores, processes, device_model, slurm_job, slurm_index: see :class:`db.records.Equipment`.
-    """
+    """The machine of a worker, as files and messages describe it; see :class:`Equipment`."""
 
     host: HostName
     device_kind: DeviceKind
@@ -92,7 +81,6 @@ class MachineFields(Message, frozen=True, kw_only=True):
 
     @classmethod
     def fields_of(cls, host: str, device_kind: str, equipment: Equipment) -> dict[str, Any]:
-        """The fields of a machine by name, for a message that is to be written."""
         return {
             "host": HostName(host),
             "device_kind": device_kind,
@@ -103,7 +91,6 @@ class MachineFields(Message, frozen=True, kw_only=True):
 
     @property
     def equipment(self) -> Equipment:
-        """What the worker computes with."""
         model, job = _perhaps(str, self.device_model), _perhaps(str, self.slurm_job)
         return Equipment(self.cores, self.processes, model, job, self.slurm_index)
 

@@ -88,32 +88,25 @@ class Spelled(Protocol):
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """The value of a text; raises ValueError."""
+        """Raises ValueError."""
         ...
 
-    def to_text(self) -> str:
-        """The inverse of :meth:`of_text`."""
-        ...
+    def to_text(self) -> str: ...
 
 
 class Printable(str):
-    """Text without control characters.
-
-    Attributes:
-        LONGEST: how many characters it has at most.
-    """
+    """Text without control characters."""
 
     LONGEST: ClassVar[int] = LONGEST_TEXT
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """The text itself, if it is short and printable."""
+        """Raises ValueError unless it is short and printable."""
         if len(text) > cls.LONGEST or not text.isprintable():
             raise ValueError(f"expected at most {cls.LONGEST} printable characters")
         return cls(text)
 
     def to_text(self) -> str:
-        """The text itself."""
         return str(self)
 
 
@@ -122,14 +115,12 @@ class Time(float):
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        """The time in a text in ISO 8601."""
         try:
             return cls(datetime.fromisoformat(text).timestamp())
         except (ValueError, OverflowError) as error:
             raise ValueError(f"expected a time, got {text!r:.60}") from error
 
     def to_text(self) -> str:
-        """The time in ISO 8601."""
         return iso(self)
 
 
@@ -157,7 +148,7 @@ class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
 
 def decoded(text: bytes, kind: type[M]) -> M:
-    """The message in a text of JSON; raises BadMessage."""
+    """Raises BadMessage."""
     try:
         return msgspec.json.decode(text, type=kind, dec_hook=_of_text)
     except msgspec.ValidationError as error:
@@ -167,7 +158,7 @@ def decoded(text: bytes, kind: type[M]) -> M:
 
 
 def converted(value: Any, kind: type[M]) -> M:
-    """The message in a document, which is JSON as Python's objects; raises BadMessage."""
+    """``value``: JSON as Python's objects; raises BadMessage."""
     try:
         return msgspec.convert(value, kind, dec_hook=_of_text)
     except (msgspec.ValidationError, RecursionError) as error:
@@ -175,14 +166,13 @@ def converted(value: Any, kind: type[M]) -> M:
 
 
 def document(message: Struct) -> dict[str, Any]:
-    """A message as a document: its fields in the order in which they are declared."""
+    """Its fields in the order in which they are declared."""
     fields = msgspec.to_builtins(message, enc_hook=_to_text)
     assert isinstance(fields, dict)
     return fields
 
 
 def encoded(message: Struct | Sequence[Struct]) -> bytes:
-    """Messages as JSON."""
     return msgspec.json.encode(message, enc_hook=_to_text)
 
 

@@ -21,7 +21,7 @@ def require_name(name: str) -> str:
 
 
 def require_new_name(name: str) -> str:
-    """The same for a name that is given now: a number would be taken for n by `langford run`.  Raises BadName."""
+    """As :func:`require_name`, for a new name: a number would be taken for n by `langford run`."""
     if name.isdecimal():
         raise BadName(f"a campaign cannot be called by a number, which is n for `langford run {name:.20}`")
     return require_name(name)

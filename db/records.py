@@ -21,11 +21,7 @@ class CampaignRecord:
     Attributes:
         campaign_id: its number in this ledger.
         uuid: a random UUID, unique among the campaigns of all ledgers.
-        name: unique in this ledger.
-        key: its plan: problem, method, depth and seed.
-        tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
-        created: seconds since 1970.
         recheck_share: share of the results that another voter evaluates again, from 0 to 1.
     """
 
@@ -44,7 +40,6 @@ class Computation:
     """When and on which machine an exported result was computed, by the clock of the ledger that exported it.
 
     Attributes:
-        machine: the worker that evaluated it.
         granted: when the lease began, in seconds since 1970.
         began: when its computing began, in seconds since 1970; None: unknown.
         ended: when the attempt ended, in seconds since 1970.
@@ -58,13 +53,7 @@ class Computation:
 
 @dataclass(frozen=True)
 class LeaseHolder:
-    """A worker with running attempts.
-
-    Attributes:
-        worker_id: the worker.
-        host: name of its machine.
-        process: its name on that machine, see :func:`jobs.reach.identity.process_name`.
-    """
+    """A worker with running attempts."""
 
     worker_id: str
     host: str
@@ -76,11 +65,8 @@ class AttemptRecord:
     """An attempt for which a result may be delivered.
 
     Attributes:
-        index: of the task.
         nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
         granted: when its lease began, in seconds since 1970.
-        age: seconds since then.
-        voter_id: the voter that is responsible for its result.
         share: share of the results of its campaign that another voter evaluates again.
         accepted: (value as decimal text, attempt) of the accepted result of the task; None: there is none.
     """
@@ -96,13 +82,7 @@ class AttemptRecord:
 
 @dataclass(frozen=True)
 class Right:
-    """A right that a token gives.
-
-    Attributes:
-        campaign: UUID of the campaign.
-        role: what the bearer of the token may do with the campaign.
-        token: the token itself.
-    """
+    """A right that a token gives; ``campaign`` is a UUID."""
 
     campaign: str
     role: Role
@@ -115,10 +95,6 @@ class TokenRecord:
 
     Attributes:
         token_id: its number, which names it when it is revoked.
-        role: what its bearer may do.
-        label: its purpose, in the operator's words.
-        created: when, in seconds since 1970.
-        expires: when, in seconds since 1970; None: never.
     """
 
     token_id: int
@@ -133,12 +109,7 @@ class EventRecord:
     """An event in the history of a campaign.
 
     Attributes:
-        event_id: its number; later events have larger numbers.
-        at: when, in seconds since 1970.
         kind: a value of :class:`db.states.EventKind`.
-        task: the task that it concerns; None: none, or several.
-        attempt: the attempt that it concerns; None: none, or several.
-        detail: what happened, in words.
     """
 
     event_id: int
@@ -154,7 +125,6 @@ class Standing:
     """The remaining work of a campaign: the part of its progress that is cheap to query.
 
     Attributes:
-        tasks: number of tasks by state; states without tasks are omitted.
         work: estimated work by state, in the method's unit.
         rechecks: number of results that wait to be evaluated again.
         rechecking: how many of them are being evaluated now.
@@ -167,12 +137,10 @@ class Standing:
 
     @property
     def tasks_done(self) -> int:
-        """Number of tasks that have a result."""
         return self.tasks.get(TaskState.DONE, 0)
 
     @property
     def work_done(self) -> float:
-        """Their work."""
         return self.work.get(TaskState.DONE, 0.0)
 
     @property
@@ -191,12 +159,9 @@ class Progress(Standing):
     """How far a campaign is.
 
     Attributes:
-        seconds: total computing time of the accepted results.
         evaluated: total number of products or nodes of the accepted results.
         attempts: number of ended attempts by outcome, and of running ones under "running".
         confirmed: number of further results that agree with the accepted ones.
-        conflicts: number of tasks whose results disagree and are not settled.
-        replication: how far the promised share is replicated.
     """
 
     seconds: float
@@ -213,7 +178,6 @@ class Replication:
 
     Attributes:
         drawn: number of results that were drawn, or contested.
-        replicated: how many of them were confirmed by trusted, independent voters.
     """
 
     drawn: int
@@ -221,7 +185,6 @@ class Replication:
 
     @property
     def words(self) -> str:
-        """The numbers in words, for messages."""
         return f"{self.replicated:,} of {self.drawn:,} drawn results replicated by independent voters"
 
 
@@ -230,14 +193,9 @@ class TaskRecord:
     """One task with its result, if it has one.
 
     Attributes:
-        index: of the task.
-        state: a value of :class:`db.states.TaskState`.
-        work: estimated work, in the method's unit.
-        failures: how often the task itself failed.
         value: the partial result as decimal text; None, like the following fields, without a result.
         residue: value mod 2^64 − 1 as decimal text.
         evaluated: products or nodes, as decimal text.
-        seconds: computing time.
         provenance: host, device, kernels and versions that computed the result, as JSON.
     """
 

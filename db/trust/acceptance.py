@@ -40,7 +40,6 @@ class Judged:
     """A delivery and what is known of it before other results of its task are considered.
 
     Attributes:
-        delivery: as it arrived.
         attempt: the attempt at its task whose nonce it shows; None: it shows another nonce, so it is a forgery or a
             mix-up, and must not touch the attempt of another worker.
         fault: why its result fails the checks of the plan; None: it passes them, or ``attempt`` is None.
@@ -52,25 +51,19 @@ class Judged:
 
     @property
     def index(self) -> int:
-        """Its task."""
         return self.delivery.index
 
     @property
     def value(self) -> str:
-        """Its result as decimal text."""
         return str(self.delivery.evaluation.result.value)
 
     @property
     def may_be_first(self) -> bool:
-        """Whether it is accepted, if its task has no result."""
+        """If its task has no result."""
         return self.attempt is not None and self.fault is None and self.attempt.accepted is None
 
     def receipt(self, accepted: Mapping[int, tuple[str, int]]) -> Receipt:
-        """What becomes of it.
-
-        Args:
-            accepted: the accepted results by task: (value as decimal text, attempt).
-        """
+        """``accepted``: the accepted results by task: (value as decimal text, attempt)."""
         attempt_id = self.delivery.attempt
         if self.attempt is None:
             detail = f"the nonce shown is of no attempt {attempt_id} at task {self.index}"
@@ -93,11 +86,9 @@ def accept(
 ) -> list[Receipt]:
     """Take results; returns what became of each, see :meth:`db.Campaign.deliver`.
 
-    Args:
-        one_at_a_time: whether to wait for other transactions even if all results seem to be first ones.
-        account: that of the token with which they came; None: there is no limit to refusals that are recorded.
-
-    Raises Overtaken, unless ``one_at_a_time``: the transaction must be undone.
+    ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
+    Overtaken, and the transaction must be undone.  ``account``: None: there is no limit to refusals that are
+    recorded.
     """
     attempt_ids = [delivery.attempt for delivery in deliveries]
     attempts = results.attempts(transaction, attempt_ids)
@@ -148,7 +139,6 @@ def _plausible(delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:
-    """A delivery, judged by the attempt of its number and by the checks of the plan."""
     result = delivery.evaluation.result
     if attempt is None or attempt.index != result.index or not nonces.is_genuine(delivery.nonce, attempt.nonce):
         return Judged(delivery, None, None)
@@ -169,12 +159,8 @@ def _record(
 ) -> list[Delivery]:
     """Record what becomes of deliveries; returns those that testify: further results, for which votes are counted.
 
-    Args:
-        judged: the deliveries.
-        receipts: what becomes of each of them.
-        accepted: the accepted results by task: (value as decimal text, attempt).
-        testified: the values that each attempt gave before; those of the deliveries are added.
-        most_refusals: how many refusals are recorded at most: a liar must not fill the ledger.
+    ``testified``: the values that each attempt gave before; those of the deliveries are added.
+    ``most_refusals``: a liar must not fill the ledger.
     """
     further: list[Delivery] = []
     for row, receipt in zip(judged, receipts, strict=True):
@@ -215,13 +201,9 @@ def take(
     notes: Sequence[str],
     known: Mapping[int, Computation] = NOTHING,
 ) -> list[Receipt]:
-    """Take results without leases, as attempts of a worker; returns what became of each.
+    """Take results without leases, as attempts of an enrolled worker; returns what became of each.
 
-    Args:
-        worker_id: the worker, which is enrolled.
-        new: the results.
-        notes: where each of them comes from.
-        known: the computations of the results, by task; unknown ones are omitted.
+    ``notes``: where each of them comes from; ``known``: the computations by task, unknown ones are omitted.
     """
     if not new:
         return []

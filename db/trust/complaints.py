@@ -125,7 +125,6 @@ def _has_say(transaction: Transaction, host: str, token: str) -> bool:
 
 
 def _named(transaction: Transaction, rows: Iterable[Any]) -> str:
-    """Workers in words, with their tokens."""
     known = presence.Names(transaction)
     names = list(dict.fromkeys(known.name(row.worker, row.host, row.token) for row in rows))
     more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""

@@ -30,22 +30,14 @@ CONTESTED = -1.0
 
 @dataclass(frozen=True)
 class Lottery:
-    """The draw of one campaign.
-
-    Attributes:
-        share: share of the results that another voter evaluates again.
-        secret: key of the draw.
-    """
+    """The draw of one campaign; ``share``: of the results that another voter evaluates again."""
 
     share: float
     secret: str
 
     def lot(self, attempt: int, valid: int) -> float:
-        """The lot of the result of an attempt.
-
-        Args:
-            attempt: its id.
-            valid: how many results of its voter were confirmed; for an import, how many results preceded this one.
+        """``valid``: how many results of its voter were confirmed; for an import, how many results preceded this
+        one.
         """
         digest = hashlib.sha256(f"{self.secret} {attempt}".encode()).digest()
         lot = (int.from_bytes(digest[:8], "big") >> 11) / 2**53  # below 1: a share of 1 draws all

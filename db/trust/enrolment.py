@@ -26,13 +26,7 @@ def enrol(
     kind: VoterKind = VoterKind.WORKER,
     equipment: Equipment = UNKNOWN,
 ) -> None:
-    """Register a worker, see :meth:`db.Ledger.enrol`; raises WrongToken.
-
-    Args:
-        token: digest of the token with which it uses a task server; "" when it opens the ledger itself.
-        kind: what its results count as.
-        equipment: what it computes with.
-    """
+    """See :meth:`db.Ledger.enrol`; ``token`` is the digest.  Raises WrongToken."""
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
     if known is not None:
         require_token(known, token)
@@ -57,7 +51,6 @@ def enrol(
 
 
 def is_known(connection: Connection, worker_id: str) -> bool:
-    """Whether a worker is registered."""
     return connection.scalar(_TOKEN_OF, {"worker": worker_id}) is not None
 
 
@@ -90,7 +83,6 @@ _KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=T
 
 
 def _trusted_voter(connection: Connection, identity: dict[str, str]) -> int | None:
-    """The trusted voter with this identity; None: there is none."""
     known = connection.scalar(_KEPT, identity)
     if known is None:
         # Workers that enrol at the same moment get one voter: they lose their trust together.

@@ -41,6 +41,5 @@ def draw(transaction: Transaction, promise: Promise | None) -> None:
 
 
 def stated(promise: Promise | None) -> str:
-    """The promise of a file, in words for the event."""
     words = in_words(promise)
     return f"it states: {words}, which are no votes here" if promise is not None and promise.drawn else words

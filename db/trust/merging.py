@@ -11,11 +11,7 @@ from langford.words import several
 
 
 def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirmed: bool = False) -> None:
-    """Raises ConflictingResults, UntrustedResults or Unreplicated, whose message says what the merge waits for.
-
-    Args:
-        unconfirmed: whether drawn results may be merged that are not confirmed.
-    """
+    """Raises ConflictingResults, UntrustedResults or Unreplicated, whose message names what the merge waits for."""
     name = campaign.name
     decide = f"decide here: `langford verify {name} --waiting`"
     conflicts = waiting.in_conflict(transaction)
@@ -46,5 +42,4 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
 
 
 def _another_worker(campaign: CampaignRecord) -> str:
-    """The command that starts another worker for a campaign."""
     return f"`langford run {' '.join(campaign.key.arguments)} --name {campaign.name}` on this ledger"

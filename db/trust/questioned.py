@@ -22,7 +22,7 @@ SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
 def question(
     transaction: Transaction, tasks: Collection[int] | None, worker: str | None, kernels: str | None
 ) -> list[int]:
-    """Put results in question, see :meth:`db.Campaign.question`; returns their tasks."""
+    """See :meth:`db.Campaign.question`."""
     turns.one_at_a_time(transaction)
     # Not by their outcome: an expired attempt may have delivered a late result.
     results = [

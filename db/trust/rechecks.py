@@ -143,11 +143,8 @@ def claim(
 ) -> list[Lease]:
     """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
 
-    Results in doubt come first, then results of other kernels.  Raises UnknownWorker, WrongToken or
-    WorkerDistrusted.
-
-    Args:
-        token: digest of the token that the worker shows; "" when it opens the ledger itself.
+    Results in doubt come first, then results of other kernels.  ``token`` is the digest, "" for a worker that opens
+    the ledger itself.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
     """
     claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
     if claimant is None:
@@ -173,7 +170,6 @@ def claim(
 
 
 def _rechecks(transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int) -> list[int]:
-    """Up to ``count`` tasks whose results wait and that a worker may evaluate again."""
     known = {
         "worker": worker_id,
         "host": claimant.host,

@@ -29,15 +29,8 @@ class Vote:
     """A result of a task, and its voter.
 
     Attributes:
-        witness_id: the row of the table ``witness``; None for the accepted result.
         attempt_id: its attempt; later attempts have larger ids.
-        value: as decimal text.
-        lot: see :mod:`db.trust.draw`.
         voter_id: the voter that is responsible for it.
-        kind: what it counts as.
-        host: the voter's host.
-        token: digest of the voter's token; "" for workers that open the ledger themselves.
-        trusted: whether the voter is trusted.
         questioned: whether the operator put it in question.
     """
 
@@ -54,11 +47,9 @@ class Vote:
 
     @property
     def counts(self) -> bool:
-        """Whether it counts at all."""
         return self.trusted and not self.questioned
 
     def is_independent_of(self, other: Vote) -> bool:
-        """Whether neither host nor token is the same."""
         return independent(self.host, self.token, other.host, other.token)
 
 
@@ -67,7 +58,6 @@ class Ruling:
     """What the votes on a task decide.
 
     Attributes:
-        held: the vote whose result becomes the accepted one.
         confirmed_by: an independent voter that confirms it; None: there is none.
         lot: lot of the accepted result from now on.
         doubt: why the accepted result is in doubt; None: it is not.
@@ -106,11 +96,7 @@ def strength(votes: Sequence[Vote]) -> int:
 
 
 def rule(votes: Sequence[Vote]) -> Ruling:
-    """Let the votes on a task decide.
-
-    Args:
-        votes: all results of the task, the accepted one first.
-    """
+    """Let the votes on a task decide; ``votes``: the accepted result first."""
     accepted = votes[0]
     contested = accepted.lot == CONTESTED and not accepted.questioned
     counting = [vote for vote in votes if vote.counts]
@@ -160,7 +146,6 @@ def _by_verdict(counting: Sequence[Vote], verdict: Vote) -> Ruling:
 
 
 def _consistent(votes: Iterable[Vote]) -> list[Vote]:
-    """The votes of voters that found only one value."""
     several = list(votes)
     said: dict[tuple[str, str], set[str]] = {}
     for vote in several:
@@ -173,7 +158,7 @@ def _for(votes: Sequence[Vote], value: str) -> list[Vote]:
 
 
 def _independent_pair(votes: Sequence[Vote]) -> tuple[Vote, Vote] | None:
-    """Two independent votes, including the first one if possible; None: there are none."""
+    """The first vote is one of them if possible."""
     return next((pair for pair in combinations(votes, 2) if pair[0].is_independent_of(pair[1])), None)
 
 

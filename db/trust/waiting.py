@@ -52,7 +52,7 @@ def reasons(transaction: Transaction) -> Row[*tuple[Any, ...]]:
 
 
 def tasks(transaction: Transaction) -> list[int]:
-    """The tasks whose results wait to be evaluated again, by index."""
+    """By index."""
     why = reasons(transaction)
     if not any(why):
         return []
@@ -92,7 +92,6 @@ def in_conflict(transaction: Transaction, doubts: Collection[Doubt] = (Doubt.CON
 
 
 def values_in_conflict(transaction: Transaction, index: int) -> str:
-    """The values of the last conflict of a task, in words."""
     detail = (
         select(Event.detail)
         .where(
@@ -124,7 +123,6 @@ _DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(DRAWN, UNCONFIRM
 
 
 def replication(transaction: Transaction) -> Replication:
-    """How far the promised share of a campaign is replicated."""
     share = reasons(transaction).share
     drawn = transaction.scalar(_DRAWN_AT_ALL if share else _CONTESTED, share=share) or 0
     unconfirmed = (transaction.scalar(_DRAWN_AND_UNCONFIRMED, share=share) or 0) if drawn else 0

@@ -55,9 +55,7 @@ def testify(transaction: Transaction, deliveries: Sequence[Delivery], attempt_lo
 def settle(transaction: Transaction, tasks: Collection[int], arrived: Collection[int] = frozenset()) -> None:
     """Let the votes on tasks decide, and on all tasks that lose votes by such a decision.
 
-    Args:
-        tasks: tasks of the campaign.
-        arrived: the attempts whose votes are new.
+    ``arrived``: the attempts whose votes are new.
     """
     unsettled = {transaction.campaign_id: set(tasks)}
     while unsettled:
@@ -177,12 +175,7 @@ def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple
     """Distrust a voter: the leases of its workers end, and its results wait to be evaluated again.
 
     Other voters with the same token lose their record: host, kind of device and kernels are what a worker claims,
-    and a liar may invent them for each lie.
-
-    Args:
-        index: the task on which the votes went against the voter.
-
-    Returns (campaign, task) of the tasks on which it voted together with others.
+    and a liar may invent them for each lie.  Returns (campaign, task) of the tasks on which it voted with others.
     """
     trusted = Voter.id == voter_id, Voter.distrusted.is_(None)
     voter = transaction.connection.execute(
@@ -212,7 +205,6 @@ def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple
 
 
 def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:
-    """Exchange the accepted result of a task and a witness."""
     of_result = Result.campaign_id == CAMPAIGN, Result.task_index == index
     of_witness = Witness.id == witness_id
     old = transaction.execute(select(*(getattr(Result, name) for name in CONTENT)).where(*of_result))

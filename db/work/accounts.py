@@ -49,10 +49,8 @@ class Account:
     """The account of a token.
 
     Attributes:
-        tasks: of the campaign.
         leases, held, room, results, counted: see :class:`db.schema.models.Token`.
         paid: leases that time has paid for since the last count.
-        is_counted: whether the leases were counted just now.
     """
 
     tasks: int
@@ -81,11 +79,7 @@ class Account:
     def counted_at(self, now: float, held: int, processes: int, shares: bool) -> Account:
         """The account after a count.
 
-        Args:
-            now: in seconds since 1970.
-            held: leases that run.
-            processes: of its workers that are present.
-            shares: whether workers with other tokens are present.
+        ``processes``: of its workers that are present; ``shares``: whether workers with other tokens are present.
         """
         room = PER_PROCESS * processes
         if shares:
@@ -96,7 +90,6 @@ class Account:
 
     @property
     def refusal(self) -> TooManyLeases:
-        """Why it gets no more."""
         if self.spare <= 0:
             return TooManyLeases(
                 f"the workers with this token had {self.leases - self.paid:,.0f} leases more than their results "
@@ -159,7 +152,7 @@ _CHANGE = update(Token).where(*_OWN)
 
 
 def granted(transaction: Transaction, token: str, account: Account | None, leases: int) -> None:
-    """Record that a token was granted leases; its account is that of :func:`of_token`."""
+    """Its account is that of :func:`of_token`."""
     if account is None or not (leases or account.is_counted):
         return
     values = {"leases": _left(Token.leases - account.paid) + leases, "held": Token.held + leases}

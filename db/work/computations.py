@@ -60,7 +60,7 @@ _KEEP = (
 
 
 def of_results(transaction: Transaction) -> Iterator[Evaluated]:
-    """The accepted results of a campaign by task, each with its computation, read as they are iterated."""
+    """By task, each with its computation, read as they are iterated."""
     machines: dict[str, Machine] = {}
     rows: Iterable[Sequence[Any]] = transaction.execute(_RESULTS)
     for row in rows:
@@ -91,10 +91,7 @@ def keep(
 ) -> None:
     """Record the workers and times of imported attempts, as stated in their file.
 
-    Args:
-        worker_id: the worker of the import, whose voter is responsible for all of them.
-        attempts: (attempt, task) of the imported results.
-        computations: the computations in the file, by task.
+    ``worker_id``: the worker of the import, whose voter is responsible for all; ``attempts``: (attempt, task).
     """
     now = transaction.connection.execute(select(Now())).scalar_one()
     rows: list[dict[str, object]] = []

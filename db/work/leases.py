@@ -95,7 +95,6 @@ _LEASE = (
 
 
 def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
-    """The parameters of a statement that starts attempts."""
     return {
         "worker": worker_id,
         "nonce": nonces.digest(nonce),
@@ -213,13 +212,9 @@ def renew(
     seconds: float,
     steps: Mapping[int, int],
 ) -> set[int]:
-    """Move the deadlines of running attempts to ``seconds`` from now; returns the attempts that run.
+    """Move the deadlines of ``extended`` to ``seconds`` from now; returns the attempts that run.
 
-    Args:
-        attempts: the attempts.
-        extended: those of them whose deadlines are moved.
-        seconds: from now.
-        steps: steps that were made in some of them, by attempt.
+    ``steps``: steps that were made in some of them, by attempt.
     """
     transaction.connection.execute(_RENEW, {"attempts": extended, "seconds": seconds})
     running = set(transaction.connection.scalars(_RENEWED, {"attempts": attempts}))
@@ -262,11 +257,7 @@ def pace(transaction: Transaction, device_kind: str | None = None, token: str = 
     """Seconds per unit of work at the slowest of the last results with a token; None: unknown.
 
     If it has none, the median of those of other tokens counts, if there are FEWEST_TOKENS: what a single one claims
-    decides nothing for others.
-
-    Args:
-        device_kind: of results on this kind of device; None: on any.
-        token: digest; "" for workers that open the ledger.
+    decides nothing for others.  ``device_kind``: None: any; ``token``: digest, "" for workers that open the ledger.
     """
     slowest: dict[str, float] = {}
     for row in transaction.connection.execute(_LAST_RESULTS).all():

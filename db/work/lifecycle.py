@@ -33,7 +33,7 @@ def cancel(transaction: Transaction) -> tuple[int, int]:
 
 
 def rename(transaction: Transaction, name: str, where: str) -> None:
-    """Give a campaign another name; raises BadName.  ``where``: the ledger's name in messages."""
+    """Raises BadName."""
     require_new_name(name)
     close_to_writers(transaction.connection, Campaign)
     holder = transaction.connection.scalar(select(Campaign.id).where(Campaign.name == name))

@@ -8,12 +8,12 @@ import secrets
 
 
 def fresh() -> str:
-    """A new nonce, which cannot be guessed."""
+    """A nonce, which cannot be guessed."""
     return secrets.token_urlsafe(16)
 
 
 def digest(nonce: str) -> str:
-    """The SHA-256 of a nonce in hexadecimal digits: what the ledger keeps of it."""
+    """What the ledger keeps of a nonce."""
     return hashlib.sha256(nonce.encode()).hexdigest()
 
 

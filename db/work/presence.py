@@ -61,11 +61,7 @@ _TOKENS = select(Token.digest, Token.id, Token.label).where(Token.campaign_id ==
 
 
 class Names:
-    """How workers of a campaign are named, with their tokens.
-
-    Attributes:
-        numbers: of the tokens, by digest; none for a role that only reads, which may not see the digests.
-    """
+    """How workers of a campaign are named, with their tokens."""
 
     def __init__(self, transaction: Transaction) -> None:
         hidden = transaction.dialect == "postgresql" and not transaction.connection.scalar(_MAY_READ)
@@ -74,7 +70,6 @@ class Names:
         self._labels = {row.digest: f" {row.label!r}" if row.label else "" for row in rows}
 
     def name(self, worker: str, host: str, token: str) -> str:
-        """A worker in words; ``token``: the digest."""
         named = f", token {self.numbers[token]}{self._labels[token]}" if token in self.numbers else ""
         return f"{worker[:ID_LENGTH]} on {host}{named}"
 
@@ -90,7 +85,6 @@ class Presence:
 
     @property
     def remembered(self) -> int:
-        """Number of workers whose last record it remembers."""
         return len(self._due)
 
     def note(self, connection: Connection, workers: Collection[str]) -> None:
@@ -106,7 +100,6 @@ class Presence:
 
 
 def leave(connection: Connection, worker_id: str, ending: Ending) -> None:
-    """Record how the work of a worker ended."""
     connection.execute(_LEFT, {"worker": worker_id, "how": ending})
 
 

@@ -47,7 +47,7 @@ def idle(connection: Connection, token: str) -> list[str]:
 
 
 def require_room(connection: Connection, token: str) -> None:
-    """Raises TooManyWorkers when a token (its digest) has as many workers as one may have."""
+    """Raises TooManyWorkers."""
     if connection.execute(_LIVING, {"token": token}).scalar_one() >= MOST_WORKERS:
         raise TooManyWorkers(
             f"this token has {MOST_WORKERS:,} workers that were seen within the last hour: end some of them, or "

@@ -26,18 +26,17 @@ _CAMPAIGNS = select(*(column for column in Campaign.__table__.columns if column.
 
 
 def ledger_uuid(connection: Connection) -> str:
-    """The UUID of the ledger."""
     return connection.execute(select(Ledger.uuid)).scalar_one()
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:
-    """The campaign of that name; None: there is none."""
+    """None: there is none."""
     row = connection.execute(_CAMPAIGNS.where(Campaign.name == name)).one_or_none()
     return None if row is None else _campaign_of(row)
 
 
 def required_campaign(connection: Connection, name: str, where: str) -> CampaignRecord:
-    """The campaign of that name; raises NoSuchCampaign.  ``where``: the ledger's name in the message."""
+    """Raises NoSuchCampaign; ``where``: the ledger's name in the message."""
     record = campaign(connection, name)
     if record is None:
         names = ", ".join(known.name for known in campaigns(connection))
@@ -58,7 +57,7 @@ def require_undeleted(connection: Connection, campaign: CampaignRecord) -> None:
 
 
 def campaigns(connection: Connection) -> list[CampaignRecord]:
-    """All campaigns, oldest first."""
+    """Oldest first."""
     return [_campaign_of(row) for row in connection.execute(_CAMPAIGNS.order_by(Campaign.id))]
 
 
@@ -68,7 +67,7 @@ def _campaign_of(row: Row[Any]) -> CampaignRecord:
 
 
 def evaluations(transaction: Transaction) -> list[Evaluation]:
-    """All accepted results with time and provenance, by task."""
+    """By task, with time and provenance."""
     rows = transaction.execute(
         select(Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance)
         .where(Result.campaign_id == CAMPAIGN)
@@ -98,7 +97,6 @@ def origins(transaction: Transaction) -> set[tuple[int, str]]:
 
 
 def work(transaction: Transaction, tasks: Collection[int]) -> dict[int, float]:
-    """The estimated work of these tasks, by task."""
     keys = Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks")
     rows = transaction.execute(select(Task.task_index, Task.work).where(*keys), tasks=tasks)
     return {row.task_index: row.work for row in rows}
@@ -139,7 +137,6 @@ _RUNNING = select(Attempt.id, Attempt.campaign_id).where(
 
 
 def running(transaction: Transaction, worker_id: str) -> set[int]:
-    """The running attempts of a worker at a campaign."""
     rows = transaction.connection.execute(_RUNNING, {"worker": worker_id})
     return {row.id for row in rows if row.campaign_id == transaction.campaign_id}
 
@@ -159,7 +156,6 @@ def tokens_in_time(transaction: Transaction) -> set[str]:
 
 
 def lease_holders(transaction: Transaction) -> list[LeaseHolder]:
-    """The workers with running attempts."""
     holders = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
     rows = transaction.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders)))
     return [LeaseHolder(*row) for row in rows]

@@ -58,12 +58,7 @@ def insert(
 ) -> set[int]:
     """Insert results of tasks that have none; returns the tasks whose results were inserted.
 
-    A task is not among them when another transaction was faster.
-
-    Args:
-        deliveries: the results.
-        attempts: their attempts, by id.
-        lots: the lots of the results, by attempt.
+    A task is not among them when another transaction was faster.  ``attempts`` are by id, ``lots`` by attempt.
     """
     if not deliveries:
         return set()
@@ -112,7 +107,6 @@ def row_of(delivery: Delivery, lot: float) -> dict[str, Any]:
 
 @cache
 def _beginning(dialect: str) -> Update:
-    """A statement that records when the computing of attempts began."""
     attempt, began = given(dialect, [Attempt.id, Attempt.began]).subquery("reported").c
     return update(Attempt).where(Attempt.id == attempt).values(began=case((began > Now(), Now()), else_=began))
 
@@ -123,7 +117,7 @@ def _completing(dialect: str) -> Update:
 
 
 def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]) -> None:
-    """Make the tasks of first results done, and end their attempts; ``attempts``: by id."""
+    """``attempts``: by id."""
     if not first:
         return
     # Not by transitions.end(), which would make the tasks ready.
@@ -134,7 +128,7 @@ def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapp
 def note_began(
     transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
 ) -> None:
-    """Record when the computing of results began: not before the grant, and not after now."""
+    """Not before the grant, and not after now."""
     transaction.connection.execute(_beginning(transaction.dialect), {"rows": _rows(deliveries, attempts)})
 
 

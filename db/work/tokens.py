@@ -19,12 +19,7 @@ LONGEST_LABEL = 100
 
 
 def new_token(transaction: Transaction, role: Role, seconds: float | None = None, label: str = "") -> str:
-    """Make a new token for a campaign; returns the token.
-
-    Args:
-        seconds: how long it is valid; None: until it is revoked.
-        label: its purpose, cut to LONGEST_LABEL characters.
-    """
+    """``seconds``: validity; None: until it is revoked.  ``label`` is cut to LONGEST_LABEL characters."""
     token = secrets.token_urlsafe(32)
     row = {
         "campaign_id": transaction.campaign_id,
@@ -53,7 +48,7 @@ def revoke_tokens(transaction: Transaction) -> int:
 
 
 def _revoke(transaction: Transaction, chosen: ColumnElement[bool]) -> int:
-    """Delete tokens of a campaign and end the leases of their workers; returns the number of the tokens."""
+    """Returns the number of tokens that were deleted."""
     digests = transaction.scalars(select(Token.digest).where(Token.campaign_id == CAMPAIGN, chosen)).all()
     for shown in digests:
         transitions.end(
@@ -68,7 +63,7 @@ def _revoke(transaction: Transaction, chosen: ColumnElement[bool]) -> int:
 
 
 def listed(transaction: Transaction) -> list[TokenRecord]:
-    """The tokens of a campaign, oldest first, including expired ones."""
+    """Oldest first, including expired ones."""
     columns = Token.id, Token.role, Token.label, Token.created, Token.expires
     rows = transaction.execute(select(*columns).where(Token.campaign_id == CAMPAIGN).order_by(Token.id))
     return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]

@@ -53,7 +53,7 @@ OF_TOKEN: ColumnElement[bool] = OF_CAMPAIGN & Attempt.worker_id.in_(
 
 
 def insert_tasks(transaction: Transaction, work: Sequence[float]) -> None:
-    """Insert the tasks of a new campaign, all ready; ``work``: their estimated work, by index."""
+    """All are ready; ``work``: by index."""
     rows = given(transaction.dialect, [Task.task_index, Task.work]).add_columns(
         literal(transaction.campaign_id, Integer), literal(TaskState.READY, String), literal(0, Integer)
     )
@@ -117,15 +117,8 @@ def end(
 ) -> int:
     """End running attempts; their tasks become ready again, unless they are done or other attempts run.
 
-    Args:
-        condition: which attempts end: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN, OF_TOKEN or
-            OF_WORKER_HERE.
-        outcome: how they end.
-        note: why they end; None keeps an earlier note.
-        parameters: the parameters of the condition: ``attempts``, ``worker``, ``voter``, ``shown``,
-            ``campaign``.
-
-    Returns the number of attempts that ended.
+    ``condition``: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN, OF_TOKEN or OF_WORKER_HERE; ``parameters`` are
+    those of the condition.  ``note``: None keeps an earlier note.  Returns the number of attempts that ended.
     """
     return len(ended(transaction, condition, outcome, note, **parameters))
 
@@ -137,7 +130,7 @@ def ended(
     note: str | None,
     **parameters: object,
 ) -> list[str]:
-    """End running attempts as :func:`end` does; returns the workers, one for each attempt."""
+    """As :func:`end`; returns the workers, one for each attempt."""
     rows = transaction.connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
     for campaign_id in sorted({row.campaign_id for row in rows}):
         indices = {row.task_index for row in rows if row.campaign_id == campaign_id}
@@ -189,7 +182,7 @@ def _setting(state: TaskState, only: TaskState | None) -> Update:
 def set_state(
     transaction: Transaction, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
-    """Set the state of tasks; with ``only``, of those that are in that state now."""
+    """With ``only``, of the tasks that are in that state now."""
     transaction.execute(_setting(state, only), tasks=indices)
 
 
@@ -200,7 +193,6 @@ def record(
     attempt: int | None = None,
     detail: str = "",
 ) -> None:
-    """Record an event."""
     transaction.connection.execute(
         insert(Event).values(
             campaign_id=transaction.campaign_id,

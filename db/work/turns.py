@@ -20,7 +20,7 @@ def one_at_a_time(transaction: Transaction) -> None:
 
 
 def set_recheck_share(transaction: Transaction, share: float) -> None:
-    """Set the share of the results that another voter evaluates again, from 0 to 1."""
+    """``share``: from 0 to 1."""
     # A result that arrives meanwhile waits before its statement begins, which then reads the new share.
     close_to_writers(transaction.connection, Result)
     transaction.execute(update(Campaign).where(Campaign.id == CAMPAIGN).values(recheck_share=share))
