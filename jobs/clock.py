@@ -31,15 +31,12 @@ class SystemClock:
     """The clock of this machine; implements :class:`Clock`."""
 
     def monotonic(self) -> float:
-        """Seconds since an arbitrary moment, see :func:`time.monotonic`."""
         return time.monotonic()
 
     def wall(self) -> float:
-        """Seconds since 1970, see :func:`time.time`."""
         return time.time()
 
     def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
-        """Sleep for ``seconds``, or until the event is set; returns whether it is set."""
         if event is None:
             time.sleep(seconds)
             return False

@@ -11,9 +11,7 @@ class Step:
 
     Attributes:
         tasks_done: number of tasks of the campaign that are done.
-        work_done: their work.
         tasks_here: how many of them this run has done.
-        work_here: their work.
         seconds_left: until the campaign is done; None: unknown.
     """
 

@@ -28,8 +28,6 @@ COMMAND_SECONDS = 30.0
 
 
 class State(StrEnum):
-    """The state of a part of the machine."""
-
     WORKS = "works"
     ABSENT = "absent"
     BROKEN = "broken"
@@ -40,7 +38,6 @@ class Finding:
     """The outcome of the examination of one part of the machine.
 
     Attributes:
-        part: its name, like "processor" or "gpu 0".
         state: whether it exists and works.
         detail: versions and times, or what is wrong and what to do about it.
     """
@@ -65,13 +62,7 @@ def examine() -> Iterator[Finding]:
 
 
 def examine_device(part: str, device: Device, description: str = "") -> Finding:
-    """Count a known problem on a device by each of the methods that every device has.
-
-    Args:
-        part: name of the device in the finding.
-        device: where to count.
-        description: text before the outcome.
-    """
+    """Count a known problem on a device by each of the methods that every device has."""
     try:
         outcomes = "; ".join(_trial(device, method) for method in TRIAL_METHODS)
         return Finding(part, State.WORKS, description + outcomes)
@@ -80,7 +71,7 @@ def examine_device(part: str, device: Device, description: str = "") -> Finding:
 
 
 def _trial(device: Device, method: str) -> str:
-    """The method and its seconds without compilation, in words; raises CheckFailed when the count is wrong."""
+    """Raises CheckFailed when the count is wrong."""
     from langford.counting import count_tasks, plan  # numba may not start
 
     count, seconds = count_tasks(plan(TRIAL_PROBLEM, method, TRIAL_DEPTH), [device])
@@ -100,7 +91,7 @@ def _of_python(part: str, module: str, version_of: str, use: str) -> Finding:
 
 
 def _version(package: str) -> str | None:
-    """The version of an installed package; None when it is not installed."""
+    """None when it is not installed."""
     with suppress(PackageNotFoundError):
         return version(package)
     return None

@@ -43,15 +43,12 @@ def regular_content(file: Path, most: int) -> bytes:
 
 
 def lock_file(file: Path) -> IO[bytes]:
-    """A regular file to be locked, made if it is not there; raises NotRegular or OSError.
-
-    It waits for nothing.
-    """
+    """A regular file to be locked, made if it is not there; waits for nothing.  Raises NotRegular or OSError."""
     return os.fdopen(_opened(file, os.O_RDWR | os.O_CREAT), "r+b")
 
 
 def _opened(file: Path, flags: int) -> int:
-    """A descriptor of a regular file; raises NotRegular or OSError."""
+    """Raises NotRegular or OSError."""
     try:
         descriptor = os.open(file, flags | LOOKING, 0o666)
     except OSError as error:

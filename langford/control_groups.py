@@ -12,7 +12,6 @@ class ControlGroup:
     """A control group.
 
     Attributes:
-        folder: its files.
         unified: whether it belongs to the hierarchy of version 2, whose files have other names.
     """
 
@@ -23,11 +22,7 @@ class ControlGroup:
 def control_groups(controller: str, root: Path = Path("/")) -> Iterator[ControlGroup]:
     """The groups of this process that a controller may limit, each before the one that it is part of.
 
-    A folder need not exist: those of the machine are hidden from a container.
-
-    Args:
-        controller: "memory" or "cpu".
-        root: where /proc and /sys are.
+    A folder need not exist: those of the machine are hidden from a container.  ``controller``: "memory" or "cpu".
     """
     own = root / "proc/self/cgroup"
     for line in own.read_text().splitlines() if own.exists() else []:

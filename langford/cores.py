@@ -14,10 +14,6 @@ def cores(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) -
     """The smallest of what the processor has, the affinity, the quota of each control group, and SLURM allow.
 
     A quota of 2.5 cores counts as 2: a third worker would have all three wait for one another.
-
-    Args:
-        environment: SLURM_CPUS_PER_TASK is read.
-        root: where /proc and /sys are.
     """
     return max(1, min(_limits(environment, root)))
 

@@ -38,7 +38,6 @@ class Device(ABC):
 
     Attributes:
         index: which of the GPUs, from 0; 0 for the processor, whose cores are all alike.
-        kind: what the ledger and the options call it, "cpu" or "cuda".
         kernels: the kind whose kernels it runs: the key in ``Method.evaluators``.
         label: what figures call it.
         unit: one of its devices, in words.
@@ -102,8 +101,7 @@ class Device(ABC):
 
     @property
     @abstractmethod
-    def kernel_words(self) -> str:
-        """The kernels that compute on it, in words."""
+    def kernel_words(self) -> str: ...
 
     @property
     def at_once(self) -> int:
@@ -205,12 +203,11 @@ class Cuda(Device):
 
     @property
     def memory(self) -> int:
-        """Bytes of its memory; raises NoGpu."""
+        """In bytes; raises NoGpu."""
         return device_memory(self.index)
 
     @property
     def compiler(self) -> Compiler:
-        """Compiles programs for it."""
         return partial(CudaProgram, self.index)
 
 
@@ -235,12 +232,11 @@ class Host(Cpu):
 
     @property
     def memory(self) -> int:
-        """Bytes of memory that the programs may use."""
+        """In bytes."""
         return int(load("langford.kernels.gpu.host:HostProgram").memory)
 
     @property
     def compiler(self) -> Compiler:
-        """Compiles programs for it."""
         compiler: Compiler = load("langford.kernels.gpu.host:HostProgram")
         return compiler
 

@@ -42,12 +42,7 @@ def colour(name: int) -> tuple[float, float, float]:
 
 
 def text(arrangement: Arrangement, width: int | None = None, lines: str = LINES) -> Text:
-    """Arcs over coloured cubes, for a terminal.
-
-    Args:
-        width: characters of a line of the terminal; a wider drawing goes on below.  None: without a limit.
-        lines: the characters, as in :data:`LINES`.
-    """
+    """Arcs over coloured cubes, for a terminal; a drawing wider than ``width`` is continued below."""
     cell = len(str(max(arrangement))) + 1
     parts = 1 if width is None else math.ceil(len(arrangement) / max(width // cell, 1))
     places = math.ceil(len(arrangement) / parts)
@@ -70,7 +65,7 @@ def text(arrangement: Arrangement, width: int | None = None, lines: str = LINES)
 
 
 def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[str, int]]]:
-    """The lines of arcs from the top down: for each place a piece of text of one cell, and its label or 0."""
+    """From the top down: for each place a piece of text of one cell, and its label or 0."""
     left, along, right, down, crossing, _ = tuple(lines)
     rows: list[list[tuple[int, int, int]]] = []
     for span in sorted(spans(arrangement), key=lambda span: span[2] - span[1]):
@@ -97,7 +92,7 @@ def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[st
 
 
 def figure(arrangement: Arrangement) -> Figure:
-    """A matplotlib figure of the arrangement; raises NotInstalled without matplotlib."""
+    """Raises NotInstalled without matplotlib."""
     try:
         from matplotlib.figure import Figure
         from matplotlib.patches import Arc, FancyBboxPatch

@@ -94,10 +94,8 @@ def is_a_device_or_a_pipe(file: Path) -> bool:
 
 
 def _new(name: str, flags: int) -> int:
-    """Open a new file."""
     return os.open(name, flags | os.O_EXCL, 0o666)
 
 
 def _private(name: str, flags: int) -> int:
-    """Open a new file that only its owner may read."""
     return os.open(name, flags | os.O_EXCL, 0o600)

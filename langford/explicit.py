@@ -123,7 +123,7 @@ def _searched(problem: Problem, random: Random, patience: int = 20_000) -> Itera
 
 
 def _all_unused(problem: Problem) -> int:
-    """The set of unused colours: bit d for difference d."""
+    """Bit d for difference d."""
     return sum(1 << d for d in problem.differences)
 
 

@@ -16,9 +16,7 @@ def load(reference: str) -> Any:
 def loading(package: dict[str, Any], modules: Mapping[str, str]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a package that loads some of its names when they are first used.
 
-    Args:
-        package: its ``globals()``, which keep what was loaded.
-        modules: the names, each with the module that has it.
+    ``package``: its ``globals()``, which keep what was loaded; ``modules``: the names, each with its module.
     """
 
     def of_package(name: str) -> Any:

@@ -19,7 +19,6 @@ def claim() -> None:
 
 
 def is_ours() -> bool:
-    """Whether this process belongs to this program."""
     return _is_ours
 
 

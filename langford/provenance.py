@@ -51,7 +51,6 @@ def _hash_now() -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of this package and of what its kernels are compiled with."""
     # Loaded now: it takes longer than all else that `langford --version` loads.
     version, not_found = (load(f"importlib.metadata:{name}") for name in ("version", "PackageNotFoundError"))
     installed = {"langford": __version__}

@@ -28,7 +28,6 @@ class Published:
         name: its number in the OEIS, or its source.
         first, last: the smallest and the largest index with a published term.
         rows: the problems whose counts add up to the term of an index.
-        terms: by index; 0 where there is none.
         mirror_images: whether they count separately.
     """
 
@@ -40,7 +39,6 @@ class Published:
     mirror_images: bool
 
     def term(self, index: int) -> int:
-        """The published term."""
         return self.terms.get(index, 0)
 
     def arrangements(self, index: int) -> int:
@@ -52,11 +50,9 @@ class Published:
 
 @dataclass(frozen=True)
 class Known:
-    """What is published of the count of some rows.
+    """What is published of the count of some rows; mirror images count separately.
 
-    Attributes:
-        arrangements: their number, mirror images counted separately.
-        sources: the sequences that state it, each with the index of its term.
+    ``sources``: the sequences that state it, each with the index of its term.
     """
 
     arrangements: int

@@ -64,7 +64,6 @@ class Evaluation:
     """A task's result with its history.
 
     Attributes:
-        result: what the task contributes.
         seconds: computing time.
         provenance: where it comes from, JSON: host, device, kernels, versions.
         began: when the computing began, in seconds since 1970 by the clock of its machine; None: unknown.

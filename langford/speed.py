@@ -24,15 +24,10 @@ def speed(work: float, seconds: float) -> float | None:
 
 
 def seconds_left(whole: float, done: float, seconds: float) -> float | None:
-    """How long the rest of some work takes at the speed so far; None while too little is done to say.
+    """How long the rest of some work takes at the speed so far; None while too little is done to tell.
 
     >>> seconds_left(100.0, 1.0, 6.0), seconds_left(100.0, 25.0, 60.0)
     (None, 180.0)
-
-    Args:
-        whole: all of the work.
-        done: what is done of it.
-        seconds: that this took.
     """
     return None if done < max(LEAST_SHARE * whole, 1e-300) else (whole - done) * seconds / done
 

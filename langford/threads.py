@@ -11,9 +11,7 @@ from langford.process import COMPUTING
 
 @contextmanager
 def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
-    """A pool of ``number`` threads.
-
-    If the block ends with an error, or with Ctrl-C, calls that wait are cancelled, and calls that run are left
+    """If the block ends with an error, or with Ctrl-C, calls that wait are cancelled, and calls that run are left
     running.
     """
     pool = ThreadPoolExecutor(number, COMPUTING)

@@ -38,7 +38,6 @@ class Parameter:
 
     @property
     def keyword(self) -> str:
-        """The name in Python."""
         return self.name.replace("-", "_")
 
     def value(self, variant: str, n: int, given: int | None) -> int:
@@ -67,12 +66,10 @@ PARAMETERS = {parameter.name: parameter for parameter in (DEFECT, HOLE, SECOND_H
 
 
 def _up_to(n: int, **values: int) -> Iterable[int]:
-    """1..n: the differences of most variants."""
     return range(1, n + 1)
 
 
 def _none(n: int, **values: int) -> Iterable[int]:
-    """No place stays empty."""
     return ()
 
 
@@ -109,12 +106,7 @@ class Variant:
                 raise BadProblem(f"{self.name} takes {takes}: leave --{name.replace('_', '-')} out")
 
     def values(self, n: int, given: Mapping[str, int | None]) -> dict[str, int]:
-        """The values of all parameters for n, by their names in Python; raises BadProblem.
-
-        Args:
-            n: the order.
-            given: by the same names; None, or missing: not given.
-        """
+        """By their names in Python, as ``given``, where None is not given; raises BadProblem."""
         self.require_known(given)
         return {each.keyword: each.value(self.name, n, given.get(each.keyword)) for each in self.parameters}
 

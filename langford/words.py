@@ -145,7 +145,6 @@ def _whole(value: float) -> int:
 
 
 def _fixed(value: float, digits: int) -> str:
-    """A number with this many digits after the point."""
     return str(Decimal(value).quantize(Decimal(1).scaleb(-digits), ROUND_HALF_UP))
 
 

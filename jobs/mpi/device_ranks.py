@@ -28,7 +28,6 @@ class InPlaceRanks(Ranks):
     exchange_name = "the CUDA-aware MPI"
 
     def all_gather(self, part: Array, whole: Array) -> None:
-        """The parts of all ranks in one array."""
         if on_gpu(part):
             wait_for_stream(module_of(part))
         else:
@@ -36,7 +35,6 @@ class InPlaceRanks(Ranks):
         self.communicator.Allgather(part, whole)
 
     def exchange(self, arrays: list[Array]) -> list[Array]:
-        """What the other ranks sent to this one."""
         if not on_gpu(arrays[0]):
             return super().exchange(arrays)
         xp: Any = module_of(*arrays)
@@ -48,7 +46,6 @@ class InPlaceRanks(Ranks):
         return list(xp.split(received, np.cumsum(sizes)[:-1].tolist()))
 
     def merge(self, array: Array, by: Operator) -> Array:
-        """The arrays of all ranks in one."""
         if not on_gpu(array):
             return super().merge(array, by)
         from mpi4py import MPI
@@ -80,7 +77,6 @@ class NcclRanks(Ranks):
         self._all = connections
 
     def split(self, colour: int, key: int) -> Self:
-        """The ranks of the same colour."""
         part: Any = self.communicator.Split(colour, key)
         same = min(self.communicator.allgather((part.size, part.rank) == (self.size, self.rank)))
         ranks = type(self)(part, self._all if same else None)
@@ -98,14 +94,12 @@ class NcclRanks(Ranks):
             connections.destroy()
 
     def all_gather(self, part: Array, whole: Array) -> None:
-        """The parts of all ranks in one array."""
         if not on_gpu(part):
             super().all_gather(part, whole)
             return
         self._all.allGather(part.data.ptr, whole.data.ptr, part.nbytes, self._nccl.NCCL_UINT8, self._stream(part))
 
     def exchange(self, arrays: list[Array]) -> list[Array]:
-        """What the other ranks sent to this one."""
         if not on_gpu(arrays[0]):
             return super().exchange(arrays)
         xp: Any = module_of(*arrays)
@@ -123,7 +117,7 @@ class NcclRanks(Ranks):
         return received
 
     def merge(self, array: Array, by: Operator) -> Array:
-        """The arrays of all ranks in one; NCCL has no bitwise or, so those bitmaps are gathered."""
+        """NCCL has no bitwise or, so those bitmaps are gathered."""
         if not on_gpu(array):
             return super().merge(array, by)
         xp, nccl = module_of(array), self._nccl
@@ -141,7 +135,6 @@ class NcclRanks(Ranks):
         return merged
 
     def _stream(self, array: Array) -> int:
-        """Where the work on an array is queued."""
         xp: Any = module_of(array)
         return int(xp.cuda.get_current_stream().ptr)
 
@@ -151,8 +144,6 @@ class RanksOnGpus:
     """The ranks of a program, each with a GPU.
 
     Attributes:
-        ranks: with the best exchange that there is.
-        gpu: of this rank.
         sharing: how many ranks have one GPU, at most.
         why: NCCL is not used; "" if it is.
     """
@@ -192,7 +183,6 @@ def ranks_on_gpus(communicator: Intracomm) -> RanksOnGpus:
 
 
 def has_nccl() -> bool:
-    """Whether CuPy can use NCCL here."""
     with suppress(ImportError, AttributeError, RuntimeError, OSError):
         from cupy.cuda import nccl
 

@@ -30,7 +30,6 @@ def graph500_on_ranks(
     """The protocol of langford.irregular.graph500 over all ranks; every rank calls this and gets the results.
 
     Args:
-        world: all ranks.
         scale, roots, edgefactor, seed: of the benchmark; the roots are those of one process.
         ranks_here: how many of the ranks share the memory of this machine, or of the GPU.
         gpu: of this rank, where the graph is made, searched and checked; None: on a core.
@@ -88,6 +87,6 @@ def graph500_on_ranks(
 
 
 def _require_memory_everywhere(world: Communicator, scale: int, needed: int, present: int) -> None:
-    """Raises TooLarge at every rank when one of them has less memory than needed."""
+    """Raises TooLarge."""
     least = -int(world.merge(np.array([-present], np.int64), "max")[0])
     require_memory(f"Graph500 at scale {scale} on {world.size} ranks", needed, least)

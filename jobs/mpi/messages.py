@@ -44,7 +44,6 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None, clock: Clo
 
 
 def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
-    """Receive the next message of a rank."""
     from mpi4py import MPI
 
     status = MPI.Status()
@@ -55,7 +54,7 @@ def receive(communicator: Intracomm, source: int, tag: int) -> bytes:
 
 
 def gather(communicator: Intracomm, content: bytes) -> list[bytes] | None:
-    """Send bytes to rank 0; returns those of every rank at rank 0, None at the other ranks."""
+    """Returns the bytes of every rank at rank 0, None at the other ranks."""
     from mpi4py import MPI
 
     sizes = np.zeros(communicator.size, np.int64)

@@ -37,12 +37,10 @@ class RankPool:
 
     @property
     def idle_slots(self) -> int:
-        """How many more tasks the ranks can take now."""
         return sum(PREFETCH - len(tokens) for tokens in self._tokens.values())
 
     @property
     def idle_workers(self) -> int:
-        """How many ranks have nothing to do."""
         return sum(not tokens for tokens in self._tokens.values())
 
     @property
@@ -63,20 +61,15 @@ class RankPool:
 
     @property
     def in_flight(self) -> list[int]:
-        """Tokens of all submitted tasks whose outcome is not known yet."""
         return [token for tokens in self._tokens.values() for token in tokens]
 
     def submit(self, token: int, index: int) -> None:
-        """Give a task to the least busy rank, see :meth:`jobs.pools.pool.Pool.submit`."""
         rank = min(self._tokens, key=lambda rank: len(self._tokens[rank]))
         self._tokens[rank].append(token)
         self._communicator.Send(np.array([token, index], np.int64), dest=rank, tag=TASK)
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """All news of the ranks, see :meth:`jobs.pools.pool.Pool.poll`.
-
-        Raises DeviceLost after the news that a rank can compute nothing any more: MPI cannot start another one.
-        """
+        """Raises DeviceLost after the news that a rank has lost its device: MPI cannot start another one."""
         if self._lost:
             raise DeviceLost(f"{self._lost}; run the same command again to go on")
         for rank in waiting(self._communicator, REPLY, timeout):
@@ -94,7 +87,7 @@ class RankPool:
                 yield Finished(token, Evaluation.from_document(document["evaluation"]))
 
     def stop(self) -> None:
-        """Have all ranks end after the tasks that they hold; a second call does nothing."""
+        """After the tasks that they hold; a second call does nothing."""
         ranks = [] if self._stopped else self._tokens
         self._stopped = True
         for rank in ranks:
@@ -134,7 +127,7 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
 
 
 def _refusal(plan: Plan, device: Device) -> DeviceLost | None:
-    """Why the device cannot evaluate the plan; None: it can."""
+    """None: the device can evaluate the plan."""
     try:
         evaluator_of(plan, device)
     except DeviceLost as error:

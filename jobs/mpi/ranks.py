@@ -33,18 +33,15 @@ class Ranks:
         """Nothing is left open."""
 
     def split(self, colour: int, key: int) -> Self:
-        """The ranks of the same colour."""
         part: Any = self.communicator.Split(colour, key)
         return type(self)(part)
 
     def all_gather(self, part: Array, whole: Array) -> None:
-        """The parts of all ranks in one array."""
         received = np.empty(whole.shape, whole.dtype)
         self.communicator.Allgather(_host(part), received)
         whole[...] = module_of(whole).asarray(received)
 
     def exchange(self, arrays: list[Array]) -> list[Array]:
-        """What the other ranks sent to this one."""
         counts = [len(array) for array in arrays]
         sizes = self.communicator.alltoall(counts)
         received = np.empty(sum(sizes), arrays[0].dtype)
@@ -53,7 +50,6 @@ class Ranks:
         return _parts(received, sizes, arrays[0])
 
     def merge(self, array: Array, by: Operator) -> Array:
-        """The arrays of all ranks in one."""
         from mpi4py import MPI
 
         operators = {"or": MPI.BOR, "max": MPI.MAX, "sum": MPI.SUM}

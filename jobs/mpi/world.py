@@ -14,10 +14,7 @@ if TYPE_CHECKING:
 
 
 def world() -> Intracomm:
-    """All ranks of this program.
-
-    Raises NotInstalled, and BadInput where MPI does not connect the processes that were started.
-    """
+    """Raises NotInstalled, and BadInput where MPI does not connect the processes that were started."""
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -32,14 +29,9 @@ def world() -> Intracomm:
 
 
 def device_of(communicator: Intracomm, kind: str, first_computes: bool) -> Device:
-    """The device of this rank: a core, or a GPU of its host; the ranks that compute there take the GPUs in turn.
+    """A core, or a GPU of its host; the ranks that compute there take the GPUs in turn.
 
-    Args:
-        communicator: all ranks; each of them makes this call.
-        kind: "cpu" or "cuda".
-        first_computes: whether rank 0 computes too.
-
-    Raises NoGpu.
+    Every rank makes this call.  ``first_computes``: whether rank 0 computes too.  Raises NoGpu.
     """
     from mpi4py import MPI
 

@@ -27,11 +27,7 @@ class Overdue(Away):
 
 
 class _Call(Generic[T]):
-    """One call, and what came of it.
-
-    Attributes:
-        ended: is set when there is a value or an error.
-    """
+    """One call, and what came of it."""
 
     def __init__(self, action: Callable[[], T]) -> None:
         self._action = action
@@ -56,12 +52,7 @@ class Calls:
     """Makes calls, one at a time, in a thread of its own."""
 
     def __init__(self, console: Console = SILENT, whom: str = "the ledger", clock: Clock = SYSTEM) -> None:
-        """
-        Args:
-            console: may ask to stop; then calls that are not answered are given up.
-            whom: what is called, as messages name it.
-            clock: measures how long a call takes.
-        """
+        """``console``: may ask to stop; then calls that are not answered are given up."""
         self._console, self._whom, self._clock = console, whom, clock
         self._waiting: SimpleQueue[_Call[Any] | None] | None = None
         self._stop_seen: float | None = None

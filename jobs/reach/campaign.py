@@ -35,12 +35,7 @@ class Way:
 
 
 class Campaign(Protocol):
-    """One campaign.  Every method raises Away when there is no answer now, and may be repeated.
-
-    Attributes:
-        name: of the campaign.
-        way: how it is reached.
-    """
+    """One campaign.  Every method raises Away when there is no answer now, and may be repeated."""
 
     name: str
     way: Way

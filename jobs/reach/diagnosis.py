@@ -20,11 +20,7 @@ EXPIRED, NOT_YET_VALID = 10, 9
 def permanent(error: BaseException, scheme: str, host: str, port: int) -> str | None:
     """Why no later attempt to reach the server can succeed, and what to do; None when one may.
 
-    Args:
-        error: of the first request.
-        scheme: "http" or "https", from the worker's command line.
-        host: of the server.
-        port: of the server.
+    ``error``: of the first request; ``scheme``: "http" or "https", from the worker's command line.
     """
     untrusted = distrust(error, host, port)
     if untrusted is not None:
@@ -55,7 +51,6 @@ def distrust(error: BaseException, host: str, port: int) -> str | None:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and the errors that caused it."""
     following: BaseException | None = error
     while following is not None:
         yield following
@@ -70,7 +65,7 @@ def _trusting_all() -> ssl.SSLContext:
 
 
 def _time_at(host: str, port: int) -> str | None:
-    """The time by the clock of a server; None when it does not say."""
+    """None when the server does not tell."""
     server = HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=_trusting_all())
     with suppress(OSError, HTTPException, TypeError, ValueError), closing(server):
         server.request("HEAD", "/")
@@ -79,7 +74,7 @@ def _time_at(host: str, port: int) -> str | None:
 
 
 def _speaks_tls(host: str, port: int) -> bool | None:
-    """Whether a server speaks TLS; None when nothing listens there now."""
+    """None when nothing listens there now."""
     try:
         connection = socket.create_connection((host, port), CONNECT_SECONDS)
     except OSError:

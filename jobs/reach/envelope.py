@@ -18,16 +18,13 @@ class Origin(Address, frozen=True, kw_only=True):
 
 
 def sealed(info: Description, kernels: str, delivery: Delivery) -> bytes:
-    """The content of a file with a delivery for a campaign.
-
-    ``kernels``: hash of the code that computed it, see :func:`langford.provenance.kernel_hash`.
-    """
+    """The content of a file with a delivery for a campaign; ``kernels``: hash of the code that computed it."""
     origin = Origin(**info.address, kernels=kernels)
     return json.dumps({**document(origin), **document(delivery)}).encode()
 
 
 def opened(content: bytes, info: Description) -> Delivery:
-    """The delivery in the content of a file; raises BadMessage, also when it is not for this campaign."""
+    """Raises BadMessage, also when the delivery is not for this campaign."""
     try:
         fields = decoded(content, dict[str, Any])
     except BadMessage as error:

@@ -24,7 +24,6 @@ class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "w
     """A worker that registers: its machine, and who it is there.
 
     Attributes:
-        worker_id: a fresh UUID.
         process: its name on that machine, see :func:`process_name`.
         kernels: hash of the code that computes here, see :func:`langford.provenance.kernel_hash`.
     """
@@ -50,7 +49,7 @@ class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "w
 
 
 def user() -> str:
-    """The name of the user whose process this is; where the system knows none, its number."""
+    """Where the system knows no name, the number of the user."""
     try:
         return getpass.getuser()
     except (OSError, KeyError):  # KeyError: before Python 3.13

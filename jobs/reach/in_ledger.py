@@ -25,12 +25,7 @@ T = TypeVar("T")
 
 
 class InLedger:
-    """Implements :class:`jobs.reach.campaign.Campaign`.  Methods also raise the errors of :mod:`db.errors`.
-
-    Attributes:
-        campaign: as the ledger has it.
-        name, way: see :class:`jobs.reach.campaign.Campaign`.
-    """
+    """Implements :class:`jobs.reach.campaign.Campaign`.  Methods also raise the errors of :mod:`db.errors`."""
 
     way = LEDGER
 
@@ -42,13 +37,8 @@ class InLedger:
         token: str = "",
         clock: Clock = SYSTEM,
     ) -> None:
-        """
-        Args:
-            ledger: that of the campaign.
-            campaign: the campaign.
-            console: when it asks to stop, the wait for an answer ends; None: nothing ends it.
-            token: that workers show to a task server.
-            clock: measures how long an answer takes.
+        """``console``: when it asks to stop, the wait for an answer ends; ``token``: that workers show to a task
+        server.
         """
         self.campaign, self.name = campaign, campaign.name
         self._ledger, self._token = ledger, token
@@ -58,7 +48,6 @@ class InLedger:
         return self._ask(lambda: self.described(self.campaign.standing()))
 
     def described(self, standing: Standing) -> Description:
-        """The campaign with this progress."""
         known = self.campaign
         address = self._ledger.uuid, known.uuid, known.name, known.key
         return Description.of(*address, known.tasks, known.work, standing, kernel_hash())
@@ -72,7 +61,7 @@ class InLedger:
         self._ask(expire)
 
     def overview(self) -> Overview:
-        """Its overview, without the timeline."""
+        """Without the timeline."""
         return self._ask(lambda: self.campaign.overview(timeline=False))
 
     def enrol(self, identity: Identity) -> float | None:

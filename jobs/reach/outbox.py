@@ -47,18 +47,11 @@ class Outbox:
     """The results of one worker for one campaign, and those of dead workers that it has adopted.
 
     Attributes:
-        root: of all outboxes of this machine.
         attempts: those of this worker whose results wait here.
     """
 
     def __init__(self, root: Path, identity: Identity, console: Console = SILENT) -> None:
-        """The outbox of a worker; nothing is written before :meth:`prepare`.
-
-        Args:
-            root: of all outboxes of this machine.
-            identity: of the worker.
-            console: gets remarks.
-        """
+        """Nothing is written before :meth:`prepare`; ``root``: of all outboxes of this machine."""
         self.root, self.attempts = root, set[int]()
         self._identity, self._console = identity, console
         self._quarantine = Quarantine(root, console)
@@ -75,12 +68,10 @@ class Outbox:
 
     @property
     def count(self) -> int:
-        """Number of results that wait for the server."""
         return sum(_is(stat.S_ISREG, file) and not self._quarantine.has(file) for file in self._files())
 
     @property
     def is_open(self) -> bool:
-        """Whether :meth:`open` was called, and :meth:`close` was not."""
         return self._lock is not None
 
     def has(self, info: Description) -> bool:
@@ -141,7 +132,7 @@ class Outbox:
         return True
 
     def waiting(self) -> list[Delivery]:
-        """All deliveries for the campaign, each once; any other file is moved to the quarantine."""
+        """Each once; any other file is moved to the quarantine."""
         self._read = {}
         for file in self._files():
             if not self._quarantine.has(file):
@@ -160,7 +151,7 @@ class Outbox:
         return list(self._read)
 
     def remove(self, delivery: Delivery) -> None:
-        """Forget a delivery that the server has, and delete the files from which it was read."""
+        """Delete the files from which the delivery was read, too."""
         self.attempts.discard(delivery.attempt)
         for file in sorted(self._read.pop(delivery, ())):
             try:
@@ -238,7 +229,7 @@ class Outbox:
         folder.with_name(f"{folder.name}{LOCK}").unlink(missing_ok=True)
 
     def _reject_earlier_versions(self) -> None:
-        """Quarantine files of version 0.1 in ROOT or ROOT/NAME: they do not say to which campaign they belong."""
+        """Files of version 0.1 in ROOT or ROOT/NAME do not tell to which campaign they belong."""
         for folder in [self.root, *_folders(self.root)]:
             for file in _entries(folder):
                 if file.name.endswith(SUFFIX):
@@ -251,7 +242,6 @@ class Outbox:
         return [file for file in _entries(self.folder) if file.name.endswith(SUFFIX)] if self._info else []
 
     def _free_place(self, name: str) -> Path:
-        """A path in the worker's folder at which there is nothing."""
         place = self.folder / name
         return place.with_name(f"{secrets.token_hex(4)}{SUFFIX}") if os.path.lexists(place) else place
 
@@ -261,7 +251,7 @@ class Outbox:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """The entries of a folder, by name; none if it cannot be read."""
+    """By name; none if the folder cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -269,7 +259,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _folders(folder: Path) -> list[Path]:
-    """The folders in a folder, without links and without the quarantine."""
+    """Without links and without the quarantine."""
     return [entry for entry in _entries(folder) if entry.name != FOLDER and _is(stat.S_ISDIR, entry)]
 
 
@@ -283,7 +273,7 @@ def _is(kind: Callable[[int], bool], file: Path) -> bool:
 
 @contextmanager
 def _locked(file: Path) -> Iterator[None]:
-    """Hold a lock; raises OSError when it is not free, or NotRegular."""
+    """Raises OSError when it is not free, or NotRegular."""
     with lock_file(file) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield

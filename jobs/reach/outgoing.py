@@ -37,14 +37,7 @@ class Outgoing:
         console: Console,
         clock: Clock = SYSTEM,
     ) -> None:
-        """
-        Args:
-            campaign: gets everything.
-            outbox: of the worker; None: results wait in memory.
-            patience: asks the campaign.
-            console: gets remarks.
-            clock: measures when to send again what did not arrive.
-        """
+        """Without an outbox, results wait in memory."""
         self._campaign, self._outbox, self._patience = campaign, outbox, patience
         self._console, self._sending = console, Backoff(clock=clock)
         # Results that are not on the disk, by attempt and nonce.
@@ -54,17 +47,15 @@ class Outgoing:
 
     @property
     def attempts(self) -> set[int]:
-        """The attempts of this worker whose results wait."""
         return {attempt for attempt, _ in self._held} | (self._outbox.attempts if self._outbox else set())
 
     @property
     def count(self) -> int:
-        """Number of results that wait."""
         return len(self._held) + (self._outbox.count if self._outbox else 0)
 
     @property
     def folder(self) -> Path | None:
-        """Where they wait; None: in memory."""
+        """None: in memory."""
         return None if self._outbox is None else self._outbox.folder
 
     @property
@@ -146,7 +137,6 @@ class Outgoing:
         return [*self._held.values(), *kept]
 
     def _keep(self) -> None:
-        """Write to the disk what is in memory."""
         if self._outbox is None or not self._held:
             return
         try:
@@ -158,7 +148,6 @@ class Outgoing:
         self._held = {key: delivery for key, delivery in self._held.items() if not self._outbox.put(delivery)}
 
     def _settle(self, delivery: Delivery, receipt: Receipt) -> None:
-        """Forget a result that arrived."""
         is_held = self._held.pop((delivery.attempt, delivery.nonce), None) is not None
         reason = f"{self._campaign.way.whom} refuses it: {receipt.detail}"
         if is_held and receipt.event is EventKind.REFUSED:

@@ -36,13 +36,13 @@ class Backoff:
         return self._clock.monotonic() >= self._next
 
     def failed(self) -> None:
-        """Record a failure: wait longer before the next request."""
+        """Wait longer before the next request."""
         seconds = min(self._longest, self._first * 2.0 ** min(self._failures, 30))
         self._failures += 1
         self.pause(seconds)
 
     def succeeded(self) -> None:
-        """Record an answer: the next request may be sent at once, and the next wait is the shortest."""
+        """The next request may be sent at once, and the next wait is the shortest."""
         self._failures = 0
         self._next = 0.0
 
@@ -55,12 +55,7 @@ class Patience:
     """Asks what may be away.  Each new reason for that is said once, with the time since when it is away."""
 
     def __init__(self, console: Console, whom: str, clock: Clock = SYSTEM) -> None:
-        """
-        Args:
-            console: gets the remarks; when it asks to stop, :meth:`insist` ends.
-            whom: what is asked, as the remark names it that it is back.
-            clock: measures the waits.
-        """
+        """``console``: gets the remarks; when it asks to stop, :meth:`insist` ends."""
         self._console, self._whom, self._clock = console, whom, clock
         self._backoff = Backoff(clock=clock)
         self._since: float | None = None
@@ -68,7 +63,6 @@ class Patience:
 
     @property
     def is_away(self) -> bool:
-        """Whether the last question was not answered."""
         return self._since is not None
 
     @property

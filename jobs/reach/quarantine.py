@@ -24,11 +24,6 @@ class Quarantine:
     """
 
     def __init__(self, root: Path, console: Console) -> None:
-        """
-        Args:
-            root: of the outboxes of this machine.
-            console: gets a remark about each file.
-        """
         self.folder = root / FOLDER
         self._console = console
         self._left: set[Path] = set()

@@ -44,9 +44,7 @@ class RemoteCampaign:
     Every method raises ServerAway, ServerRefuses or CampaignReplaced.
 
     Attributes:
-        name: of the campaign.
         uuid: of the campaign; None before the first answer that contains it.
-        way: see :class:`jobs.reach.campaign.Campaign`.
     """
 
     way = SERVER
@@ -61,15 +59,12 @@ class RemoteCampaign:
         clock: Clock = SYSTEM,
         transport: BaseTransport | None = None,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises BadInput.
+        """Nothing is sent yet.  Raises BadInput.
 
         Args:
             url: http(s)://HOST:PORT/CAMPAIGN.
-            token: of the campaign.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may be sent to another machine without encryption.
-            console: when it asks to stop, the wait for an answer ends.
-            clock: measures how long an answer takes, and dates what is delivered.
             transport: carries the requests; None: the network does.
         """
         parts = split(url)

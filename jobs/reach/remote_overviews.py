@@ -17,23 +17,10 @@ Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]
 
 
 class RemoteOverviews:
-    """The overviews that a token opens.
-
-    Attributes:
-        address: of the server, without the name of a campaign.
-        name: of the campaign that is watched; None: all.
-    """
+    """The overviews that a token opens."""
 
     def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises BadInput.
-
-        Args:
-            url: http(s)://HOST:PORT, or http(s)://HOST:PORT/CAMPAIGN.
-            name: of a campaign; None: the one in the address, or all.
-            token: of a campaign.
-            certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may be sent to another machine without encryption.
-        """
+        """``name``: of a campaign; None: the one in the address, or all.  Raises BadInput."""
         parts = split(url)
         path = parts.path.strip("/")
         if parts.scheme not in ("http", "https") or not parts.hostname or "/" in path or (path and name):
@@ -45,17 +32,15 @@ class RemoteOverviews:
         self._requests = Requests(parts, token, certificate, insecure)
 
     def overviews(self) -> list[Overview]:
-        """The overviews now.  Raises ServerAway, ServerRefuses or CampaignReplaced."""
+        """Raises ServerAway, ServerRefuses or CampaignReplaced."""
         names = [self.name] if self.name else self._names()
         return [self._overview(name) for name in names]
 
     def _names(self) -> list[str]:
-        """The campaigns that the token opens."""
         return [listed.campaign for listed in self._requests.get(Campaigns, f"{self.address}/campaigns")]
 
     def _overview(self, name: str) -> Overview:
         return self._requests.get(Overview, f"{self.address}/campaigns/{quote(name, safe='')}", "/status")
 
     def close(self) -> None:
-        """Close the connection."""
         self._requests.close()

@@ -75,16 +75,8 @@ class Requests:
         clock: Clock = SYSTEM,
         transport: BaseTransport | None = None,
     ) -> None:
-        """Prepare the requests; nothing is sent yet.  Raises BadInput or NotInstalled.
-
-        Args:
-            parts: of the server's address, see :func:`split`.
-            token: of a campaign.
-            certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may be sent to another machine without encryption.
-            console: when it asks to stop, the wait for an answer ends.
-            clock: measures how long an answer takes.
-            transport: carries the requests; None: the network does.
+        """Nothing is sent yet; arguments as of :class:`jobs.reach.remote.RemoteCampaign`.  Raises BadInput or
+        NotInstalled.
         """
         try:
             import httpx
@@ -120,23 +112,16 @@ class Requests:
             ) from error
 
     def close(self) -> None:
-        """Close the connection."""
         self._http.close()
 
     def get(self, answer_type: type[M], address: str, path: str = "") -> M:
-        """Ask for something; see :meth:`post`."""
+        """See :meth:`post`."""
         return self._ask(answer_type, "GET", address, path, None)
 
     def post(self, answer_type: type[M], address: str, path: str, request: Struct) -> M:
-        """Send a request; returns the answer.
+        """Raises ServerAway, also for an answer of another type, ServerRefuses or CampaignReplaced.
 
-        Raises ServerAway, also for an answer of another type, ServerRefuses or CampaignReplaced.
-
-        Args:
-            answer_type: of the answer.
-            address: what the request is about, as messages name it.
-            path: what follows in the address.
-            request: the message.
+        ``address``: what the request is about, as messages name it; ``path``: what follows in the address.
         """
         return self._ask(answer_type, "POST", address, path, encoded(request))
 
@@ -209,7 +194,7 @@ class Requests:
         )
 
     def _diagnosis(self, look: Callable[..., str | None], *arguments: object) -> str | None:
-        """What a look at the server finds; None when it takes too long."""
+        """None when the look takes too long."""
         try:
             return self._calls.make(partial(look, *arguments), LONGEST_SECONDS)
         except (GivenUp, Overdue):
@@ -217,10 +202,7 @@ class Requests:
 
 
 def _exchange(http: Client, method: str, address: str, path: str, body: bytes | None) -> tuple[Response, bytes]:
-    """Send one request; returns the answer and its content.
-
-    Raises ServerAway for an answer that is encoded or too large.
-    """
+    """Raises ServerAway for an answer that is encoded or too large."""
     content = bytearray()
     headers = {} if body is None else {"Content-Type": "application/json"}
     with http.stream(method, address + path, content=body, headers=headers) as response:
@@ -238,7 +220,7 @@ def _exchange(http: Client, method: str, address: str, path: str, body: bytes | 
 
 
 def _error_in(content: bytes) -> str | None:
-    """What a task server says of its refusal; None when no task server says it."""
+    """None when no task server gives a reason."""
     try:
         return decoded(content, Failure).error
     except BadMessage:
@@ -257,7 +239,7 @@ def understood(address: str) -> Iterator[None]:
 
 
 def split(url: str) -> SplitResult:
-    """The parts of the address of a campaign; raises BadInput for one that is none."""
+    """Raises BadInput."""
     if lacks_scheme(url):
         raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
     try:
@@ -270,7 +252,7 @@ def split(url: str) -> SplitResult:
 
 
 def _trusting(certificate: Path | None) -> ssl.SSLContext:
-    """A context that trusts a certificate in addition to those of the system; raises BadInput."""
+    """In addition to those of the system; raises BadInput."""
     try:
         context = ssl.create_default_context()
         if certificate is not None:

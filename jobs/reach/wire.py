@@ -48,7 +48,7 @@ class Departure(Message, frozen=True, kw_only=True):
 
     @property
     def known_ending(self) -> Ending:
-        """How its work ended; raises BadMessage."""
+        """Raises BadMessage."""
         known = [ending for ending in Ending if ending is not Ending.LOST]
         if self.ending not in known:
             raise BadMessage(f"ending: expected that the work of a worker is {', '.join(known)}")
@@ -60,9 +60,6 @@ class LeaseRequest(Message, frozen=True, kw_only=True):
 
     Attributes:
         campaign: UUID of the campaign that the worker has seen first.
-        worker: its UUID.
-        count: how many tasks at most.
-        seconds: until their deadline.
         held: all attempts that the worker has.
         copies: how many tasks at most that others hold, when none is ready.
     """
@@ -92,7 +89,7 @@ class Release(Message, frozen=True, kw_only=True):
 
     @property
     def known_outcome(self) -> Outcome:
-        """The outcome of the attempts; raises BadMessage."""
+        """Raises BadMessage."""
         if self.outcome not in (Outcome.RELEASED, Outcome.PREEMPTED):
             raise BadMessage("outcome: an attempt is given back as released or preempted")
         return Outcome(self.outcome)
@@ -118,7 +115,6 @@ class Description(Address, frozen=True, kw_only=True):
     """A campaign and its progress.
 
     Attributes:
-        tasks: number of tasks.
         work: estimated work of all tasks, in the method's unit.
         tasks_by_state, work_by_state, rechecks, rechecking: see :class:`db.records.Standing`.
         kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
@@ -144,7 +140,6 @@ class Description(Address, frozen=True, kw_only=True):
         standing: Standing,
         kernels: str,
     ) -> Self:
-        """The description of a campaign; ``uuid``: its own."""
         return cls(
             ledger=ledger,
             campaign=uuid,
@@ -164,12 +159,10 @@ class Description(Address, frozen=True, kw_only=True):
 
     @property
     def key(self) -> PlanKey:
-        """Its plan; raises BadMessage or BadProblem."""
         return PlanKey(problem(self.problem), self.method, self.depth, self.seed)
 
     @property
     def standing(self) -> Standing:
-        """What is left to do."""
         return Standing(self.tasks_by_state, self.work_by_state, self.rechecks, self.rechecking)
 
     @property
@@ -210,12 +203,11 @@ class ReceiptFields(Message, frozen=True, kw_only=True):
 
     @classmethod
     def of_receipt(cls, receipt: Receipt) -> Self:
-        """The message about a receipt."""
         return cls(event=receipt.event or ACCEPTED, detail=receipt.detail[:LONGEST_TEXT])
 
     @property
     def receipt(self) -> Receipt:
-        """The inverse of :meth:`of_receipt`; raises BadMessage."""
+        """Raises BadMessage."""
         events = {ACCEPTED: None, **{event.value: event for event in EventKind}}
         if self.event not in events:
             raise BadMessage(f"event: no result can be {self.event!r:.60}")

@@ -18,11 +18,7 @@ class WorkersKeepDying(MachineFailed):
 
 
 class Effort:
-    """The record of one run.
-
-    Attributes:
-        tasks: number of tasks that it has finished.
-    """
+    """The record of one run."""
 
     def __init__(self, clock: Clock = SYSTEM) -> None:
         self._clock = clock
@@ -33,17 +29,16 @@ class Effort:
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
         return self._clock.monotonic() - self._started
 
     def finished(self, seconds: float) -> None:
-        """Note that a task was finished, after ``seconds`` of computing time."""
+        """``seconds``: of computing."""
         self._deaths = 0
         self._slowest = max(self._slowest, seconds)
         self.tasks += 1
 
     def died(self, reason: str) -> None:
-        """Note that a worker process died; raises WorkersKeepDying after too many deaths in a row."""
+        """Raises WorkersKeepDying after too many deaths in a row."""
         self._deaths += 1
         if self._deaths >= DEATHS_IN_A_ROW:
             raise WorkersKeepDying(

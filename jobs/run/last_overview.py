@@ -21,13 +21,6 @@ class LastOverview:
     def __init__(
         self, ask: Callable[[], Overview], tally: Tally, longest_pause: float, clock: Clock = SYSTEM
     ) -> None:
-        """
-        Args:
-            ask: requests an overview.
-            tally: is updated with each overview.
-            longest_pause: maximum seconds between two requests.
-            clock: measures the pauses.
-        """
         self._ask, self._tally, self._longest_pause = ask, tally, longest_pause
         self._asking, self._clock = Backoff(clock=clock), clock
         self._pause = FIRST_PAUSE_SECONDS
@@ -55,6 +48,5 @@ class LastOverview:
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the campaign is done; None: unknown."""
         eta = self._overview.eta if self._overview else None
         return None if eta is None else max(0.0, eta.seconds - (self._clock.monotonic() - self._got))

@@ -44,8 +44,6 @@ class RunReport:
     """How a run ended.
 
     Attributes:
-        tasks_here: number of tasks that it finished.
-        seconds: how long it ran.
         stopped: why it stopped early; None when nothing was left to do here.
         set_aside: number of tasks of the campaign that failed too often.
         given_back: number of its leases that others can have at once.
@@ -59,10 +57,7 @@ class RunReport:
 
 
 def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
-    """Merge a campaign's results.
-
-    Args:
-        unconfirmed: whether to merge although some of the promised share are not replicated.
+    """Merge the results; ``unconfirmed``: although some of the promised share are not replicated.
 
     Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
     """
@@ -93,17 +88,13 @@ class Run:
     ) -> None:
         """
         Args:
-            source: gives the tasks and takes the results.
-            devices: one worker process for each of them.
-            console: gets remarks and the progress, and may stop the run.
-            time_limit: seconds; no task starts that would probably end later, and the run waits for none that takes
-                much longer than it should.
-            pool_of: makes the pool of workers, one per device.
-            patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
-                its process is killed.
-            clock: measures all that.
-            probe: measures the speed here before the first task, in seconds per unit of work; None: unknown.
-                Called only with a time limit, and when the source does not know.
+        console: gets remarks and the progress, and may stop the run.
+        time_limit: seconds; no task starts that would probably end later, and the run waits for none that takes
+            much longer than it should.
+        patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
+            its process is killed.
+        probe: measures the speed here before the first task, in seconds per unit of work; None: unknown.
+            Called only with a time limit, and when the source does not know.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._console = console
@@ -137,7 +128,7 @@ class Run:
         )
 
     def _await_source(self) -> str | None:
-        """Wait until the campaign is known (None), or return the reason to stop before that."""
+        """None: the campaign is known; else the reason to stop before that."""
         while True:
             stopped = self._console.stop_reason() or (None if self._limit.left > 0 else OUT_OF_TIME)
             if stopped or self._source.ready:
@@ -159,7 +150,7 @@ class Run:
         return stopped
 
     def _work(self, pool: Pool) -> str | None:
-        """The loop; returns why it stopped early, or None when nothing is left to do here."""
+        """Why it stopped early, or None when nothing is left to do here."""
         draining = None
         while True:
             stopped = self._console.stop_reason()
@@ -225,7 +216,6 @@ class Run:
             )
 
     def _seconds_left(self, token: int) -> float:
-        """How long a task that a worker holds still takes."""
         expected = self._limit.expected(self._leases[token].work) or 0.0
         return max(0.0, expected - (self._watch.seconds(token) or 0.0))
 
@@ -233,7 +223,6 @@ class Run:
         return self._limit.is_worth_waiting_for(self._leases[token].work, self._watch.seconds(token))
 
     def _return_stock(self) -> None:
-        """Give back what no worker has got."""
         unused = [self._leases.pop(token) for token in self._stock]
         self._stock = []
         if unused:
@@ -298,7 +287,6 @@ class Run:
 
 
 def _ending(stopped: str | None) -> Ending:
-    """How the work of a worker ended that stopped for this reason."""
     if stopped is None:
         return Ending.FINISHED
     return Ending.PREEMPTED if stopped == PREEMPTION else Ending.STOPPED

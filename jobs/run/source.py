@@ -43,7 +43,6 @@ class TaskSource:
             a result ends the wait.
         pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
             enrolled; None: none was seen, or it has not enrolled.
-        tally: how far the campaign is.
     """
 
     def __init__(
@@ -55,15 +54,7 @@ class TaskSource:
         lease_seconds: float = LEASE_SECONDS,
         clock: Clock = SYSTEM,
     ) -> None:
-        """
-        Args:
-            campaign: however it is reached.
-            identity: of the worker that holds the leases.
-            outbox: of the worker; without one, results wait in memory while the campaign is away.
-            console: gets remarks.
-            lease_seconds: how long a lease lasts after its last renewal.
-            clock: measures when to renew leases, and when to ask again.
-        """
+        """Without an outbox, results wait in memory while the campaign is away."""
         self._campaign, self._identity, self._console = campaign, identity, console
         self._lease_seconds, self._clock, self._way = lease_seconds, clock, campaign.way
         self._patience = Patience(console, self._way.whom, clock)
@@ -89,18 +80,16 @@ class TaskSource:
 
     @property
     def known(self) -> Description:
-        """The campaign, as it was described last."""
         assert self._info is not None, "the source is not ready"
         return self._info
 
     @property
     def key(self) -> PlanKey:
-        """The plan of the campaign."""
         return self.known.key
 
     @property
     def seconds_left(self) -> float | None:
-        """Seconds until the campaign is done; None: unknown, as while it is away."""
+        """None: unknown, as while it is away."""
         return None if self._patience.is_away else self._last_overview.seconds_left
 
     @property
@@ -148,11 +137,8 @@ class TaskSource:
     def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
 
-        Args:
-            count: how many at most.
-            held: all leases that the run has; others in its name go back at once.
-            idle: how many of its workers have nothing to do: when no task is ready they get copies of tasks that
-                others hold.
+        ``held``: all leases that the run has; others in its name go back at once.  ``idle``: how many of its
+        workers have nothing to do: when no task is ready they get copies of tasks that others hold.
         """
         if not (self._patience.due and self._idling.due):
             return []
@@ -182,9 +168,7 @@ class TaskSource:
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Send what waits, renew the leases when a quarter of their time has passed, and look at the campaign.
 
-        Args:
-            leases: all that the run has.
-            steps: how far the tasks are that are evaluated now, by attempt.
+        ``steps``: how far the tasks are that are evaluated now, by attempt.
         """
         self._holding = bool(leases)
         self._send()
@@ -211,14 +195,13 @@ class TaskSource:
             self._campaign.close()
 
     def _ask(self, question: Callable[[], T]) -> T | None:
-        """The answer to one question; None when there is none."""
+        """None when there is no answer."""
         try:
             return self._patience.ask(question)
         except Away:
             return None
 
     def _begin(self) -> None:
-        """Get the description of the campaign, and what workers have left for it."""
         self._campaign.expire_the_dead()
         info = self._campaign.info()
         agreed_plan(info.name, info.key, info.tasks)
@@ -270,7 +253,6 @@ class TaskSource:
         return any_set_aside
 
     def _send(self, at_once: bool = False) -> None:
-        """Send results, and count what was accepted."""
         for delivery, receipt in self._outgoing.send(at_once):
             work = self._work.pop(delivery.attempt, None)
             if receipt.event is None:

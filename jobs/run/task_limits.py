@@ -30,7 +30,6 @@ class Watch:
         self.pace: float | None = None
 
     def saw(self, work: float, seconds: float) -> None:
-        """Record that a task of this work took ``seconds``."""
         if work > 0:
             self.pace = max(self.pace or 0.0, seconds / work)
 
@@ -43,11 +42,11 @@ class Watch:
         self._seconds = {task: self._seconds.get(task, -passed) + passed for task in tasks}
 
     def seconds(self, token: int) -> float | None:
-        """How long a task has been evaluated; None: it has not begun."""
+        """None: it has not begun."""
         return self._seconds.get((token, True))
 
     def overdue(self, token: int, work: float) -> str | None:
-        """Why a task's process hangs, in words; None while there is time."""
+        """None while there is time."""
         waited = self._seconds.get((token, False), 0.0)
         if waited > max(START_SECONDS, self._patience):
             return f"has not begun after {waited:.0f} s"

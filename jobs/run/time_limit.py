@@ -21,13 +21,7 @@ class TimeLimit:
         probe: Callable[[], float | None] = lambda: None,
         clock: Clock = SYSTEM,
     ) -> None:
-        """
-        Args:
-            seconds: until the run should end; None: it has no limit.
-            probe: measures seconds per unit of work before the first task, where nothing is known of it; None:
-                unknown.
-            clock: measures the time.
-        """
+        """``probe``: measures seconds per unit of work before the first task, where nothing is known of it."""
         self._seconds, self._probe, self._clock = seconds, probe, clock
         self._started = clock.monotonic()
         self._forecast: float | None = None
@@ -35,23 +29,18 @@ class TimeLimit:
 
     @property
     def left(self) -> float:
-        """Seconds until the limit; infinite without one."""
+        """Infinite without a limit."""
         passed = self._clock.monotonic() - self._started
         return float("inf") if self._seconds is None else self._seconds - passed
 
     def saw(self, work: float, seconds: float) -> None:
-        """Record that a task of this work took ``seconds``."""
         self._work, self._spent = self._work + work, self._spent + seconds
 
     def begin(self, work: float, recorded: float | None) -> None:
         """Forecast the first tasks.
 
-        The record of others is enough where it leaves time for a task.  Otherwise this machine is probed: one slow
-        result must not keep all workers from starting.
-
-        Args:
-            work: of the first task.
-            recorded: seconds per unit of work of the slowest result of others; None: there is none.
+        The record of others, ``recorded`` seconds per unit of work, is enough where it leaves time for a task.
+        Otherwise this machine is probed: one slow result must not keep all workers from starting.
         """
         if self._seconds is None or self._forecast is not None or self._work:
             return
@@ -60,7 +49,7 @@ class TimeLimit:
         self._forecast = min((pace for pace in measured if pace is not None), default=None)
 
     def expected(self, work: float) -> float | None:
-        """Seconds that a task of this work takes; None: unknown."""
+        """None: unknown."""
         if self._work:
             return MARGIN * work * self._spent / self._work
         return None if self._forecast is None else work * self._forecast

@@ -64,7 +64,6 @@ def forget(output: TextIO) -> None:
 
 
 def _working_folder_is_gone() -> bool:
-    """Whether the working folder of this process has been deleted."""
     try:
         Path.cwd()
     except FileNotFoundError:

@@ -23,7 +23,6 @@ class LazyCommand:
 
     Attributes:
         reference: "module:name", for :func:`langford.loading.load`.
-        short_help: its line in the help of the group: the first sentence of its own help.
         section: the heading under which the help of the group lists it.
     """
 
@@ -32,7 +31,6 @@ class LazyCommand:
     section: str
 
     def load(self) -> click.Command:
-        """Import the module of the command; returns the command."""
         # What is imported stays: looking for cycles in it takes a tenth of a short command's processor time.
         gc.disable()
         try:
@@ -56,7 +54,7 @@ class ListingGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the first argument names; raises UsageError, which names the nearest one."""
+        """Raises UsageError, which names the nearest command."""
         known, given = self.list_commands(ctx), args[0]
         if given not in known and not given.startswith("-") and not ctx.resilient_parsing:
             near = load("difflib:get_close_matches")(given, known, n=1)
@@ -65,7 +63,6 @@ class ListingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the list of commands, the summaries below one another."""
         lines = list(self.lines(ctx))
         longest = max(len(name) for _, name, _ in lines)
         for section in dict.fromkeys(section for section, _, _ in lines):
@@ -87,37 +84,31 @@ def _told_when_closed() -> Iterator[None]:
 
 
 class LazyGroup(ListingGroup):
-    """A group of :class:`LazyCommand`; its help and the completion of their names import none of them.
-
-    Attributes:
-        table: the commands by name, in the order of the listing.
-    """
+    """A group of :class:`LazyCommand`; its help and the completion of their names import none of them."""
 
     def __init__(self, *args: object, table: Mapping[str, LazyCommand], **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]
         self.table = dict(table)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Read the arguments, or print help; raises OutputClosed."""
+        """Raises OutputClosed."""
         with _told_when_closed():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Run the command; raises OutputClosed."""
+        """Raises OutputClosed."""
         with _told_when_closed():
             return super().invoke(ctx)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names of the commands in alphabetical order."""
         return sorted(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of that name, imported now; None when there is none."""
         lazy = self.table.get(cmd_name)
         return lazy.load() if lazy else None
 
     def lines(self, ctx: click.Context) -> Iterator[tuple[str, str, str]]:
-        """(section, name, summary) of every command, from the table alone."""
+        """From the table alone."""
         for name, lazy in self.table.items():
             yield lazy.section, name, lazy.short_help
 

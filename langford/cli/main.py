@@ -228,7 +228,7 @@ def main() -> None:
 
 
 def _code_of_command() -> int:
-    """Run the command; returns its exit code, after a line on standard error if it failed."""
+    """Returns the exit code, after a line on standard error if the command failed."""
     try:
         require_own_packages()
         ended = cli.main(standalone_mode=False)
@@ -271,7 +271,7 @@ def _code_of_command() -> int:
 
 @cache
 def _say_that_it_compiles(what: str | None) -> None:
-    """Say, once for each, which kernels this process compiles: the first count takes longer than the next."""
+    """Once for each: the first count takes longer than the next."""
     if what is not None:
         say(compiling_words(what))
 

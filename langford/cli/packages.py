@@ -34,6 +34,6 @@ def require_own_packages() -> None:
 
 
 def _place_of(name: str) -> Path | None:
-    """The folder that holds a package; None where there is no package of that name."""
+    """None where there is no package of that name."""
     spec = find_spec(name)
     return None if spec is None or spec.origin is None else Path(spec.origin).resolve().parent.parent

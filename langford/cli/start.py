@@ -10,7 +10,6 @@ from langford.loading import load
 
 
 def main() -> None:
-    """Load the command line and run it."""
     if sys.platform == "win32":
         print(
             "langford: this runs on Linux and macOS: on Windows, use it in WSL 2 (`wsl --install`)", file=sys.stderr

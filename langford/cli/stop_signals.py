@@ -10,9 +10,6 @@ class StopSignals:
     """Remembers the first signal that asks the command to stop.
 
     A command that was started by ``nohup`` goes on when its terminal is closed.
-
-    Attributes:
-        received: that signal; None before it comes.
     """
 
     def __init__(self) -> None:
@@ -27,5 +24,5 @@ class StopSignals:
         self.received = self.received or signal.Signals(number)
 
     def reason(self) -> str | None:
-        """The name of the signal; None before it comes."""
+        """None before a signal comes."""
         return self.received.name if self.received else None

@@ -32,7 +32,7 @@ class Metrics:
         self._texts: dict[tuple[str, ...], Shared[bytes]] = {}
 
     def text(self, names: Sequence[str]) -> bytes:
-        """The numbers of some campaigns and of the server, in the text format of Prometheus, some seconds old."""
+        """In the text format of Prometheus, some seconds old."""
         chosen = tuple(names)
         shared = self._texts.get(chosen)
         if shared is None:
@@ -75,7 +75,7 @@ class _Families(Collector):
 
 
 def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
-    """The numbers of campaigns, one family at a time."""
+    """One family at a time."""
 
     def family(name: str, words: str, *labels: str, counted: bool = False) -> Any:
         kind = CounterMetricFamily if counted else GaugeMetricFamily

@@ -23,25 +23,22 @@ class AnotherCampaign(LangfordError):
 
 
 def info(ledger: Ledger, campaign: Campaign, standing: Standing) -> wire.Description:
-    """Describe the campaign and its progress."""
     address = ledger.uuid, campaign.uuid, campaign.name, campaign.key
     return Description.of(*address, campaign.tasks, campaign.work, standing, kernel_hash())
 
 
 def enrol(ledger: Ledger, campaign: Campaign, token: str, identity: Identity) -> wire.Pace:
-    """Register a worker."""
     ledger.enrol(*identity.enrolment, token, identity.equipment)
     return wire.Pace(pace=campaign.pace(identity.device_kind, token))
 
 
 def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departure) -> wire.Done:
-    """Record that a worker ends."""
     ledger.leave(request.worker, request.known_ending, token)
     return wire.Done()
 
 
 def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseRequest) -> wire.Leases:
-    """Lease tasks; raises AnotherCampaign or TooManyLeases."""
+    """Raises AnotherCampaign or TooManyLeases."""
     if request.campaign != campaign.uuid:
         # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
         raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
@@ -50,29 +47,24 @@ def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseReq
 
 
 def renew(ledger: Ledger, campaign: Campaign, token: str, request: wire.Renewal) -> wire.Running:
-    """Extend leases."""
     steps = dict(request.steps)
     return wire.Running(running=sorted(campaign.renew(request.attempts, request.seconds, steps, token)))
 
 
 def release(ledger: Ledger, campaign: Campaign, token: str, request: wire.Release) -> wire.Done:
-    """Take tasks back unfinished."""
     campaign.release(request.attempts, request.known_outcome, request.note)
     return wire.Done()
 
 
 def fail(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
-    """Record that a task failed."""
     return wire.SetAside(set_aside=campaign.fail(request, request.reason))
 
 
 def die(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
-    """Record that a process died."""
     return wire.SetAside(set_aside=campaign.die(request, request.reason))
 
 
 def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Results) -> wire.Receipts:
-    """Accept results."""
     ahead = request.now - time.time()
     deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
     if any(delivery.index >= campaign.tasks for delivery in deliveries):
@@ -82,5 +74,5 @@ def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Result
 
 
 def retry(ledger: Ledger, campaign: Campaign, token: str, request: dict[str, Any]) -> wire.Reopened:
-    """Make tasks that were set aside ready again; the request says nothing that matters."""
+    """The request has no content that matters."""
     return wire.Reopened(reopened=campaign.reopen())

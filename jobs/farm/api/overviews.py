@@ -19,7 +19,6 @@ class Overviews:
     """
 
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
-        """``campaigns``: by name."""
         self._folders, self._turn = {"the server": Path.cwd()}, Lock()
         self._watches = {name: self._watching(campaign) for name, campaign in campaigns.items()}
         self._standings = {name: Shared(campaign.standing) for name, campaign in campaigns.items()}
@@ -33,15 +32,14 @@ class Overviews:
         return Watch(ask)
 
     def watch(self, name: str) -> Watch:
-        """The shared overview of a campaign."""
         return self._watches[name]
 
     def standing(self, name: str) -> Standing:
-        """What is left to do in a campaign, some seconds old."""
+        """Some seconds old."""
         return self._standings[name].newest()
 
     def status(self, name: str) -> bytes:
-        """The overview of a campaign as JSON, written once for each overview."""
+        """As JSON, written once for each overview."""
         overview = self._watches[name].overview()
         known, text = self._texts.get(name, (None, b""))
         if known is not overview:
@@ -50,7 +48,6 @@ class Overviews:
         return text
 
     def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
-        """The list of some campaigns."""
         return [_listed(self._watches[campaign.name].overview()) for campaign in campaigns]
 
 

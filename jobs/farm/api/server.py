@@ -125,15 +125,10 @@ def application(
     """The server of some campaigns of a ledger; raises NoSuchCampaign.
 
     Args:
-        ledger: where the campaigns are.
-        names: of the campaigns, at least one.
-        limit: on the requests of an address; strangers, readers and workers have one each.
-        connections: those of the server; a connection on which a valid token arrives is no stranger's.
+        connections: a connection on which a valid token arrives is no stranger's.
         log: for what the operator may read, and clients may not.
         proxies: addresses of proxies, whose X-Forwarded-For is believed.
         streams: those of the campaigns; whoever runs the server closes them before it ends.
-        traffic: counts the answers.
-        overviews: of the campaigns.
     """
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
@@ -163,15 +158,6 @@ class Endpoints:
         metrics: Metrics,
         version: str,
     ) -> None:
-        """
-        Args:
-            ledger: that of the campaigns.
-            access: the campaigns, and who may do what with them.
-            overviews: of the campaigns.
-            streams: of the campaigns.
-            metrics: of the campaigns and of the server.
-            version: of the server's pages.
-        """
         self._ledger, self._access, self._overviews = ledger, access, overviews
         self._streams, self._metrics, self._version = streams, metrics, version
 
@@ -195,17 +181,15 @@ class Endpoints:
         ]
 
     async def metrics(self, request: Request) -> Response:
-        """The numbers of the campaigns that the tokens of a request open, and of the server."""
         text = await self._access.read(self._metrics.text, await self._opened(request))
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
     async def listed(self, request: Request) -> Response:
-        """The campaigns that the tokens of a request open."""
         chosen = [self._access.campaigns[name] for name in await self._opened(request)]
         return _private(encoded(await self._access.read(self._overviews.listed, chosen)))
 
     async def info(self, request: Request) -> Response:
-        """A campaign and its progress; for readers the progress is some seconds old."""
+        """For readers the progress is some seconds old."""
         campaign, right = await self._authorized(request, Role.READER)
         if right.role is Role.READER:
             standing = partial(self._overviews.standing, campaign.name)
@@ -214,12 +198,12 @@ class Endpoints:
         return _private(encoded(await self._access.work(request, self._info, campaign, campaign.standing)))
 
     async def status(self, request: Request) -> Response:
-        """The overview of a campaign, some seconds old."""
+        """Some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER)
         return _private(await self._access.read(self._overviews.status, campaign.name))
 
     async def stream(self, request: Request) -> Response:
-        """The overviews of a campaign as events, until the token of the request no longer opens the campaign."""
+        """Until the token of the request no longer opens the campaign."""
         campaign, right = await self._authorized(request, Role.READER)
 
         async def allowed() -> bool:
@@ -240,8 +224,6 @@ class Endpoints:
         request_type: type[M],
         bounds: Bounds = bodies.MESSAGE,
     ) -> Route:
-        """The address of an operation that needs a role, and whose requests have a type and bounds."""
-
         async def operate(request: Request) -> Response:
             campaign, right = await self._authorized(request, role)
             body = await bounds.read(request)
@@ -281,7 +263,7 @@ class Endpoints:
         return names
 
     def _tokens(self, request: Request) -> list[str]:
-        """The tokens that a request carries, at least one; raises NoToken."""
+        """At least one; raises NoToken."""
         tokens = self._access.tokens(request)
         if not tokens:
             raise NoToken("send a token: Authorization: Bearer TOKEN")

@@ -71,14 +71,7 @@ def serve(
 ) -> None:
     """Serve an application on a socket that listens, until SIGINT or SIGTERM.
 
-    Args:
-        application: answers the requests.
-        connections: those of the server.
-        log: for what operators may read.
-        listener: the socket.
-        serving: its certificate, and how long it waits for clients.
-        streams: are closed before the server ends.
-        stopping: whether a signal came before the server had started, so that it ends at once.
+    ``stopping``: whether a signal came before the server had started, so that it ends at once.
     """
     connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(

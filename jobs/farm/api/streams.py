@@ -43,7 +43,6 @@ class Listener:
     """The client of a stream.
 
     Attributes:
-        address: of the client.
         bearer: digest of the token that opens the campaign.
         allowed: whether it still has the right to listen.
     """
@@ -61,12 +60,7 @@ class Broadcast:
     """The statuses of one campaign, as events."""
 
     def __init__(self, compute: Callable[[], bytes], every: float, threads: CapacityLimiter) -> None:
-        """
-        Args:
-            compute: returns a status, one line of JSON; it is called in a thread, once at a time.
-            every: least time between two statuses, in seconds.
-            threads: limits the threads in which statuses are computed.
-        """
+        """``compute`` returns a status, one line of JSON; it is called in a thread, once at a time."""
         self._compute, self._every, self._lock, self._threads = compute, every, asyncio.Lock(), threads
         self._number = 0
         self._outcome: tuple[bytes, Exception | None] = b"", None
@@ -109,12 +103,7 @@ class Broadcast:
 
 
 class Streams:
-    """All streams of a server.
-
-    Attributes:
-        log: for errors that end a stream.
-        closing: is set when all streams end.
-    """
+    """All streams of a server."""
 
     def __init__(
         self,
@@ -124,14 +113,9 @@ class Streams:
         of_a_token: int = MOST_OF_A_TOKEN,
         of_an_address: int = MOST_OF_AN_ADDRESS,
     ) -> None:
-        """
-        Args:
-            log: for errors that end a stream.
-            most: how many streams may be open.
-            every: least time between two statuses, in seconds.
-            of_a_token: how many streams one token may have; a further one replaces the oldest.
-            of_an_address: how many streams one address may have; a further one replaces the oldest of the token
-                with the most streams.
+        """A stream beyond ``of_a_token`` replaces the oldest of the token; one beyond ``of_an_address`` replaces
+        the oldest of the token with the most streams there.  ``every``: least time between two statuses, in
+        seconds.
         """
         self.log, self._most, self._every = log, most, every
         self._most_of_a_token, self._most_of_an_address = of_a_token, of_an_address
@@ -143,7 +127,6 @@ class Streams:
 
     @property
     def open(self) -> int:
-        """How many streams are open."""
         return len(self._open)
 
     def close(self) -> None:
@@ -151,13 +134,9 @@ class Streams:
         self.closing.set()
 
     async def answer(self, name: str, compute: Callable[[], bytes], listener: Listener, version: str) -> Response:
-        """A stream of a campaign.  Raises NoMoreStreams, and what the computation of the first status raises.
+        """Raises NoMoreStreams, and what the computation of the first status raises.
 
-        Args:
-            name: of the campaign.
-            compute: returns its status, one line of JSON.
-            listener: the client.
-            version: of the server's pages.
+        ``compute``: returns the status, one line of JSON; ``version``: of the server's pages.
         """
         self._require_room(listener)
         broadcast = self._broadcasts.setdefault(name, Broadcast(compute, self._every, self._threads))
@@ -175,7 +154,6 @@ class Streams:
         self._open[stream] = None
 
     def leave(self, stream: Stream) -> None:
-        """Stop counting a stream."""
         self._open.pop(stream, None)
 
     def _require_room(self, listener: Listener) -> None:
@@ -196,11 +174,7 @@ class Streams:
 
 
 class Stream(Response):
-    """The events of one listener: until it leaves, is replaced or loses its right to listen, or the server stops.
-
-    Attributes:
-        listener: the client.
-    """
+    """The events of one listener, until it leaves, is replaced or loses its right, or the server stops."""
 
     media_type = "text/event-stream"
 
@@ -228,7 +202,6 @@ class Stream(Response):
         await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     def give_way(self) -> None:
-        """End with an event that says why."""
         self._crowded.set()
 
     async def _first_to_end(self, *parts: Awaitable[object]) -> None:

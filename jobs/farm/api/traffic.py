@@ -35,12 +35,12 @@ class Traffic:
 
     @property
     def answered(self) -> Mapping[tuple[str, str, int], int]:
-        """The number of requests by (method, path of the route, status)."""
+        """By (method, path of the route, status)."""
         with self._lock:
             return dict(self._answered)
 
     def note(self, method: str, path: str, status: int) -> None:
-        """Count a request that was answered; unknown methods are counted together as "other"."""
+        """Unknown methods are counted together as "other"."""
         with self._lock:
             self._answered[method if method in KNOWN_METHODS else "other", path, status] += 1
 
@@ -56,14 +56,7 @@ class Counted:
         address_of: Callable[[Request], str],
         paths: Mapping[int, str],
     ) -> None:
-        """
-        Args:
-            app: answers the requests.
-            traffic: counts them.
-            log: for requests that fail.
-            address_of: the address of a client.
-            paths: of the routes, see :func:`paths_of`.
-        """
+        """``paths``: of the routes, see :func:`paths_of`."""
         self._application, self._traffic, self._log = app, traffic, log
         self._address_of, self._paths = address_of, paths
 

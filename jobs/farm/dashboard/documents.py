@@ -33,7 +33,7 @@ class Asset:
     tag: str
 
     def answer(self, known: str) -> Response:
-        """The file, or status 304 when the browser has it; ``known``: the header If-None-Match."""
+        """Status 304 when the browser has it; ``known``: the header If-None-Match."""
         headers = HEADERS | {"ETag": self.tag, "Cache-Control": "no-cache"}
         if self.tag in known:
             return Response(status_code=304, headers=headers)
@@ -41,12 +41,7 @@ class Asset:
 
 
 class Documents:
-    """All files of the pages.
-
-    Attributes:
-        assets: by name.
-        version: a hash of all files.
-    """
+    """All files of the pages."""
 
     def __init__(self) -> None:
         contents = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir())}
@@ -60,11 +55,7 @@ class Documents:
     def page(self, name: str, root: str, status: int = 200, **texts: str) -> Response:
         """A page; ``texts`` are shown literally, whatever they contain.
 
-        Args:
-            name: of its template.
-            root: the relative path from the page to the server's first page.
-            status: of the answer.
-            texts: the values of the template's fields.
+        ``root``: the relative path from the page to the server's first page.
         """
         fields = {field: html.escape(text) for field, text in texts.items()}
         text = Template(self._templates[name]).substitute(fields, root=html.escape(root), version=self.version)

@@ -40,14 +40,7 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
 
 
 class Pages:
-    """The pages of a server."""
-
     def __init__(self, access: Access, documents: Documents) -> None:
-        """
-        Args:
-            access: the campaigns, and who may do what with them.
-            documents: the files of the pages.
-        """
         self._access, self._documents = access, documents
 
     def mount(self) -> Mount:
@@ -72,7 +65,6 @@ class Pages:
         return self._without_cookie(request, self._form("./", problem=NO_LONGER))
 
     async def campaign(self, request: Request) -> Response:
-        """A campaign, or the form."""
         name, tokens = request.path_params["name"], self._access.cookies(request)
         if not NAME.fullmatch(name):
             return _text("there is no such page", 404)
@@ -108,13 +100,11 @@ class Pages:
         return answer
 
     async def log_out(self, request: Request) -> Response:
-        """Remove the browser's cookie."""
         if not _from_here(request):
             return _text("this form was sent by another site", 403)
         return self._without_cookie(request, _to("../"))
 
     async def asset(self, request: Request) -> Response:
-        """A file that the pages need."""
         asset = self._documents.assets.get(request.path_params["file"])
         if asset is None:
             return _text("there is no such file", 404)
@@ -130,7 +120,7 @@ class Pages:
 
 
 async def _fields(request: Request) -> dict[str, str] | None:
-    """The fields of a form; None when it is too large."""
+    """None when the form is too large."""
     body = bytearray()
     async for chunk in request.stream():
         body += chunk

@@ -61,11 +61,7 @@ class RateLimit:
 
 
 class TooManyRequests(LangfordError):
-    """An address sends more requests than it may.
-
-    Attributes:
-        headers: of the answer; they say when the client may send its next request.
-    """
+    """An address sends more requests than it may."""
 
     def __init__(self, seconds: float) -> None:
         """``seconds``: until the client may send its next request."""
@@ -74,12 +70,7 @@ class TooManyRequests(LangfordError):
 
 
 class Access:
-    """The campaigns of a server, and who may do what with them.
-
-    Attributes:
-        campaigns: by name.
-        log: for what operators may read, and clients may not.
-    """
+    """The campaigns of a server, and who may do what with them; ``log`` is for operators, not for clients."""
 
     def __init__(
         self,
@@ -90,31 +81,22 @@ class Access:
         log: LimitedLog,
         proxies: Collection[str] = (),
     ) -> None:
-        """
-        Args:
-            ledger: that of the campaigns.
-            campaigns: by name, at least one.
-            limit: on the requests of an address; strangers, readers and workers have one each.
-            connections: those of the server; one on which a valid token arrives is no stranger's any more.
-            log: for what operators may read, and clients may not.
-            proxies: addresses of proxies, whose X-Forwarded-For is believed.
-        """
+        """``limit``: strangers, readers and workers have one each; ``proxies``: their X-Forwarded-For counts."""
         self.campaigns, self.log = campaigns, log
         self._ledger, self._limit, self._connections = ledger, limit, connections
         self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
         self._threads, self._bearers = Threads(), Bearers()
 
     def address(self, request: Request) -> str:
-        """The address by which the client of a request is limited."""
         return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
 
     def encrypted(self, request: Request) -> bool:
-        """Whether the request was encrypted on its way to this server, or to its proxy."""
+        """On its way to this server, or to its proxy."""
         said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
         return (said[-1] or request.url.scheme) == "https"
 
     def admit(self, request: Request) -> None:
-        """Count a request; raises TooManyRequests."""
+        """Raises TooManyRequests."""
         self._charge(request, self._precedence(request, self.tokens(request)))
 
     def _charge(self, request: Request, who: Precedence, cost: int = 1) -> None:
@@ -124,7 +106,6 @@ class Access:
             raise TooManyRequests(wait)
 
     def _precedence(self, request: Request, tokens: Sequence[str]) -> Precedence:
-        """The precedence of a request with these tokens."""
         known = self._bearers.precedence(tokens)
         # The tokens of a cookie only give the right to read.
         return known if "authorization" in request.headers else min(known, Precedence.READER)
@@ -137,7 +118,6 @@ class Access:
         return self.cookies(request)
 
     def cookies(self, request: Request) -> list[str]:
-        """The tokens that the browser keeps in its cookie."""
         return cookie.read(request, self.encrypted(request))
 
     async def role(self, request: Request, name: str, tokens: Sequence[str]) -> Role | None:
@@ -149,7 +129,7 @@ class Access:
         return None if right is None else right.role
 
     async def right(self, request: Request, name: str, tokens: Sequence[str]) -> Right | None:
-        """The right that tokens give in a campaign, see :meth:`role`."""
+        """See :meth:`role`."""
         # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer nor
         # the time that it takes reveals which campaigns exist.
         rights = await self._rights(request, tokens)
@@ -160,7 +140,7 @@ class Access:
         return rights[campaign.record.uuid]
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
-        """The names of the campaigns that tokens open.  Raises LedgerError and TooManyRequests."""
+        """Raises LedgerError and TooManyRequests."""
         rights = await self._rights(request, tokens)
         names = [name for name, campaign in self.campaigns.items() if campaign.record.uuid in rights]
         if not names:
@@ -204,5 +184,4 @@ def _entries(request: Request, header: str) -> list[str]:
 
 
 def _client(request: Request) -> tuple[str, int]:
-    """The other end of a request's connection."""
     return (request.client.host, request.client.port) if request.client else ("", 0)

@@ -26,7 +26,6 @@ class Bounds:
     """The largest body that a request may have.
 
     Attributes:
-        size: number of bytes.
         nested: number of opening brackets and braces, including those within texts.
         values: number of commas, including those within texts.
     """
@@ -36,7 +35,7 @@ class Bounds:
     values: int
 
     async def read(self, request: Request) -> bytes:
-        """The body of a request; raises BodyTooLarge."""
+        """Raises BodyTooLarge."""
         said = request.headers.get("content-length", "")
         if said.isascii() and said.isdecimal() and int(said[:20]) > self.size:
             raise self._too_large
@@ -48,7 +47,7 @@ class Bounds:
         return bytes(body)
 
     def parse(self, body: bytes, kind: type[M]) -> M:
-        """The message of this kind in a body; raises BadMessage."""
+        """Raises BadMessage."""
         # Brackets within texts count, too: telling them apart would take as long as parsing the body.
         if body.count(b"[") + body.count(b"{") > self.nested:
             raise BadMessage(f"this request may have {self.nested:,} lists and objects: send less at a time")

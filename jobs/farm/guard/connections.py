@@ -39,9 +39,7 @@ class Connection(Protocol):
     @property
     def busy(self) -> bool: ...
 
-    def abort(self) -> None:
-        """Close the connection at once."""
-        ...
+    def abort(self) -> None: ...
 
 
 def network_of(host: str) -> str:
@@ -61,11 +59,7 @@ def network_of(host: str) -> str:
 
 @dataclass(frozen=True)
 class Proxies:
-    """The proxies before the server, whose X-Forwarded-For is believed.
-
-    Attributes:
-        hosts: their addresses.
-    """
+    """The proxies before the server, whose X-Forwarded-For is believed."""
 
     hosts: frozenset[str] = frozenset()
 
@@ -99,12 +93,7 @@ class Connections:
         per_address: int = STRANGERS_PER_ADDRESS,
         proxies: Collection[str] = (),
     ) -> None:
-        """
-        Args:
-            strangers: how many connections strangers may hold.
-            per_address: how many of them from one address.
-            proxies: addresses of proxies: one may hold all these connections.
-        """
+        """``per_address``: of strangers; one of the ``proxies`` may hold all their connections."""
         self._most, self._most_per_address, self._proxies = strangers, per_address, frozenset(proxies)
         self.most, self._open = MOST_CONNECTIONS, 0
         # Ordered by their age.
@@ -115,10 +104,7 @@ class Connections:
         self._known: dict[tuple[str, int], bool] = {}
 
     def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
-        """Note a new connection; returns whether another one, or itself, was closed for lack of room.
-
-        ``client``: its other end.
-        """
+        """Returns whether another connection, or this one, was closed for lack of room."""
         self._open += 1
         if client is not None:
             self._by_client[client] = connection
@@ -137,7 +123,6 @@ class Connections:
         return full
 
     def closed(self, connection: Connection, client: tuple[str, int] | None) -> None:
-        """Note that a connection has ended; ``client``: its other end."""
         self._open -= 1
         self._forget(connection)
         if client is not None:
@@ -189,13 +174,7 @@ class LimitedLog:
     ) -> None:
         """Write a line, unless the address has had its lines of this minute.
 
-        Args:
-            address: of the client that the line is about.
-            message: the line in words.
-            error: is logged as an error, with its traceback; a lack of files is logged in one line instead, at
-                most once a minute.
-            event, fields: see :func:`jobs.show.log.line.line`.
-            level: of the line when there is no error.
+        An ``error`` is logged with its traceback; a lack of files in one line instead, at most once a minute.
         """
         if error is not None and lacks_files(error):
             self._say_lack()

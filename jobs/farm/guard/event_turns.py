@@ -14,7 +14,7 @@ class Waiting(Protocol):
     """Something that waits for its turn."""
 
     def take_turn(self) -> bool:
-        """Do a little; returns whether there is more to do."""
+        """Returns whether there is more to do."""
         ...
 
 
@@ -26,7 +26,6 @@ class Turns:
         self._scheduled = False
 
     def line_up(self, one: Waiting) -> None:
-        """Wait for a turn, unless it waits already."""
         self._waiting.setdefault(one)
         if not self._scheduled:
             self._scheduled = True

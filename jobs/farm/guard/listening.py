@@ -12,7 +12,7 @@ BACKLOG = 2048
 
 
 def socket_of(host: str, port: int) -> socket.socket:
-    """A socket that listens; raises BadInput."""
+    """Raises BadInput."""
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)

@@ -57,7 +57,6 @@ class Bearers:
         self._known: dict[str, Precedence] = {}
 
     def precedence(self, carried: Collection[str]) -> Precedence:
-        """The precedence of a request with these tokens."""
         known = (self._known.get(tokens.digest(token), Precedence.STRANGER) for token in carried)
         return max(known, default=Precedence.STRANGER)
 

@@ -30,7 +30,6 @@ class Serving:
 
     Attributes:
         certificate: file with a TLS certificate chain; None: without TLS.
-        key: file with its private key.
         header_seconds: time for the headers of a request, from the start of a connection on.
         body_seconds: time for the body of a request.
         taking_seconds: time for the other end to take what waits for it; a computer that was closed takes nothing.
@@ -51,7 +50,7 @@ class HeldFlow(FlowControl):
         self._held = False
 
     def hold(self, held: bool) -> None:
-        """Read nothing, or go on reading unless something else is against it."""
+        """Read nothing, or continue unless something else is against it."""
         self._held = held
         if held:
             self._transport.pause_reading()
@@ -69,9 +68,6 @@ class GuardedProtocol(H11Protocol):
     """HTTP on one connection, which ends when a request takes too long to arrive.
 
     What a worker sends is handled at once, what others send at their turn.
-
-    Attributes:
-        address: of the other end.
     """
 
     address = ""
@@ -96,11 +92,9 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def busy(self) -> bool:
-        """Whether a whole request has arrived that is not answered yet."""
         return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
 
     def abort(self) -> None:
-        """Close the connection at once."""
         self.transport.abort()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
@@ -154,7 +148,7 @@ class GuardedProtocol(H11Protocol):
 
     @property
     def _is_answering(self) -> bool:
-        """Whether a whole request is being answered: what follows it waits until that is done."""
+        """What follows a whole request waits until it is answered."""
         return self.conn.their_state is h11.DONE and not self.cycle.response_complete
 
     @property

@@ -28,8 +28,6 @@ class Refusal:
     """The answer to requests that fail in one way.
 
     Attributes:
-        status: of the answer.
-        headers: of the answer.
         message: what the client reads instead of the error's own message, which is logged then; "{number}" in it
             becomes the number of the line in the log.  None: the error's own message.
         is_logged: whether the operator reads the error's own message too.
@@ -42,13 +40,7 @@ class Refusal:
 
 
 def refusing(access: Access, table: Mapping[type[Exception], Refusal], respond: Respond) -> Middleware:
-    """What answers the requests that fail; the nearest class of an exception decides.
-
-    Args:
-        access: has the addresses of clients, and the log.
-        table: the answers by exception.
-        respond: makes a response.
-    """
+    """What answers the requests that fail; the nearest class of an exception decides."""
     # Not the exception_handlers of Starlette: those would put the answer to Exception outside of all middleware,
     # where nothing counts it, and raise the error again.
     handlers = {error: partial(_answer, access, refusal, respond) for error, refusal in table.items()}

@@ -36,15 +36,7 @@ def planned(
     key: PlanKey,
     chosen_devices: Sequence[Device],
 ) -> DryRun:
-    """What it would take to work a campaign off.
-
-    Args:
-        ledger: where it may have been begun; None: there is none yet.
-        address: where that is, or would be.
-        name: of the campaign; None: the name of its plan.
-        key: its plan.
-        chosen_devices: compute at the same time.
-    """
+    """What it would take to complete a campaign."""
     name = name or key.name
     campaigns = {} if ledger is None else {campaign.name: campaign for campaign in ledger.campaigns()}
     left, share = len(plan_of(key).tasks), 1.0
@@ -63,7 +55,7 @@ def planned(
 
 
 def place_of(ledger: Ledger | None, address: str) -> str:
-    """Where results are kept, in words; ``ledger``: None: there is none yet at the address."""
+    """``ledger``: None: there is none yet at the address."""
     place = without_password(address)
     return place if ledger is not None else f"{place} (would be created)"
 

@@ -42,12 +42,7 @@ SECONDS_WORTH_A_NAME = 5.0
 def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -> Campaign:
     """Create the campaign of a plan in a ledger, or find it there.
 
-    Args:
-        ledger: where it is kept.
-        key: its plan.
-        name: of the campaign; None: the name of the plan.
-        yes: whether millions of tasks are meant; otherwise the user is asked, if there is a terminal.
-
+    ``yes``: whether millions of tasks are meant; otherwise the user is asked, if there is a terminal.
     Raises CampaignMismatch, or BadInput.
     """
     work = plan_of(key).work
@@ -61,7 +56,7 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
 def work_off(
     campaign: Campaign, devices: Sequence[Device], stop: StopSignals, time_limit: float | None, **how: Any
 ) -> RunReport:
-    """Run a campaign of a ledger and show its progress; ``how``: see :meth:`langford.ledger.Campaign.run`."""
+    """``how``: see :meth:`langford.ledger.Campaign.run`."""
     line = ProgressLine(campaign.name, campaign.work, campaign.tasks)
     identity = Identity.fresh(devices)
     console = RunTerminal(line, stop, identity)
@@ -71,7 +66,7 @@ def work_off(
 
 
 def outbox_of(identity: Identity, console: Terminal) -> Outbox | None:
-    """Where results of a run wait while its ledger is away; None where there is no folder for them."""
+    """None where there is no folder for the results of a run."""
     named = os.environ.get("LANGFORD_OUTBOX")
     with suppress(LangfordError, OSError):
         return Outbox(outbox_folder(Path(named) if named else None, create=False), identity, console)
@@ -89,7 +84,6 @@ class RunTerminal(Terminal):
         self._name: str | None = f"{identity.worker_id[:ID_LENGTH]} on {identity.host}"
 
     def show(self, step: Step) -> None:
-        """Show the progress."""
         if self._name is not None and self._clock.monotonic() >= self._due:
             self.say(f"this is worker {self._name}")
             self._name = None
@@ -121,14 +115,7 @@ def failed(campaign: Campaign, error: LangfordError, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Unfinished:
-    """Why a campaign is not finished after a run.
-
-    Attributes:
-        campaign: it.
-        report: how the run ended.
-        code: the exit code of the command.
-        words: the reason, and what to do next.
-    """
+    """Why a campaign is not finished after a run; ``words``: the reason, and what to do next."""
 
     campaign: Campaign
     report: RunReport
@@ -136,7 +123,7 @@ class Unfinished:
     words: str
 
     def print(self, as_json: bool) -> int:
-        """Print the reason, and with ``as_json`` how far the campaign is; returns the exit code."""
+        """With ``as_json`` how far the campaign is; returns the exit code."""
         display.say(self.words)
         if as_json:
             display.print_json(_document(self.campaign, self.report, self.words))
@@ -144,7 +131,7 @@ class Unfinished:
 
 
 def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfinished | None:
-    """Why a campaign is not finished after a run; None when it is finished."""
+    """None when it is finished."""
     advice = f"run the same command again to resume (ledger {campaign.database.where})"
     if stop.received:
         words = f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}"
@@ -164,7 +151,7 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
 
 
 def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, object]:
-    """A campaign without a count, as a JSON object; ``tasks_done`` is null when the ledger does not answer."""
+    """``tasks_done`` is null when the ledger does not answer."""
     key, done = campaign.key, None
     with suppress(LedgerError):
         done = campaign.standing().tasks_done
@@ -185,7 +172,7 @@ def _document(campaign: Campaign, report: RunReport, reason: str) -> dict[str, o
 
 
 def answer_of(campaign: Campaign, unconfirmed: bool = False) -> Answer:
-    """The merged count of a campaign; arguments and errors as :meth:`langford.ledger.Campaign.count`."""
+    """Arguments and errors as :meth:`langford.ledger.Campaign.count`."""
     count = campaign.count(unconfirmed)
     promise, replication = campaign.promise(), campaign.replication()
     drawn = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
@@ -207,14 +194,8 @@ def campaign_answer(
 ) -> Answer:
     """The count of a campaign as an answer.
 
-    Args:
-        name: of the campaign.
-        key: its plan.
-        count: its merged count.
-        seconds: the computing time of all tasks.
-        more: further fields of the JSON object.
-        promise: as for :class:`langford.cli.output.answer.Answer`.
-        first: what to do before its tasks can be verified, printed when the count is wrong.
+    ``promise``: as for :class:`langford.cli.output.answer.Answer`; ``first``: what to do before its tasks can be
+    verified, printed when the count is wrong.
     """
     find = f"{first}find it with `langford verify {name} --sample 100%`"
     other = other_method(key.method, key.problem)

@@ -160,7 +160,7 @@ def table(
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
-    """The format that was chosen, by its name or by that of the file; raises UsageError."""
+    """By its name or by that of the file; raises UsageError."""
     formats.require_json(form, as_json)
     if form is not None or as_json:
         return form or "json"
@@ -172,13 +172,12 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
 
 
 def _words(counting: TableCounting, wanted: int) -> str:
-    """What a table has to count, in words."""
     found = f", {counting.found} of which the ledger has" if counting.found else ""
     return f"{several(wanted, 'entry', 'entries')} by {several(len(counting.expected), 'count')}{found}"
 
 
 def _instead(counting: TableCounting) -> str:
-    """What to do instead of a long table, in words: the largest N of one that takes an hour at most."""
+    """The largest N of a table that takes an hour at most."""
     before, seconds = 0, 0.0
     for n in sorted({problem.order for problem in counting.expected}):
         seconds += sum(time for problem, time in counting.expected.items() if problem.order == n)
@@ -189,5 +188,4 @@ def _instead(counting: TableCounting) -> str:
 
 
 def _parts(made: Table, form: str) -> Iterable[bytes]:
-    """A table in a format."""
     return [made.bfile().encode()] if form == BFILE else formats.FORMATS[form](made.columns, made.cells())

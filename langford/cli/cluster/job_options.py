@@ -23,20 +23,7 @@ from slurm import Resources
 
 @dataclass(frozen=True)
 class JobOptions:
-    """The options of every job.
-
-    Attributes:
-        partition: see :class:`slurm.Resources`, like the following fields up to ``extra``.
-        seconds: time limit.
-        gres: generic resources.
-        cpus: cores per task.
-        account: the account that pays.
-        qos: quality of service.
-        extra: further options of sbatch.
-        setup: lines of shell before the program.
-        logs: folder for the output of the jobs.
-        dry_run: whether to print the script and submit nothing.
-    """
+    """The options of every job; ``logs``: folder for their output."""
 
     partition: str | None
     seconds: float
@@ -50,7 +37,6 @@ class JobOptions:
     dry_run: bool
 
     def resources(self) -> Resources:
-        """The resources that a job asks for."""
         return Resources(
             int(self.seconds),
             self.partition,
@@ -117,12 +103,8 @@ class QueueOptions:
 
     Attributes:
         max_queued: number of array elements that wait or run at any time.
-        address: of the ledger, a file or database URL, for workers without a server.
         server: URL of the task server; None: the workers use the ledger.
-        token_file: contains the token for the server.
-        certificate: of the server, to trust.
         insecure: whether the token may travel without encryption.
-        device: "cpu" or "cuda".
     """
 
     max_queued: int

@@ -99,7 +99,7 @@ def mpi(
 
 
 def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> int:
-    """Evaluate this rank's share of the tasks; rank 0 prints the count.  Returns the exit code."""
+    """Rank 0 prints the count; returns the exit code."""
     counted = count_static(communicator, key, device)
     if counted is None:
         return ExitCode.DONE
@@ -119,7 +119,6 @@ def _run_campaign(
     time_limit: float | None,
     as_json: bool,
 ) -> int:
-    """Give the tasks of a campaign in a ledger to the other ranks; returns the exit code."""
     stop = StopSignals()
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)

@@ -54,12 +54,7 @@ def abort(communicator: Intracomm, code: int, outputs: Sequence[int] = (1, 2), c
     """End all ranks with an exit code, once the launcher has read the output of this one.
 
     The launcher may see the abort before output of the same moment, and ends then without having read it.
-
-    Args:
-        communicator: all ranks.
-        code: the exit code.
-        outputs: descriptors of what this rank has written to.
-        clock: by which the launcher has its time.
+    ``outputs``: descriptors of what this rank has written to.
     """
     deadline = clock.monotonic() + READ_SECONDS
     try:

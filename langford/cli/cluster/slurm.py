@@ -155,7 +155,6 @@ def reserve(
 
 
 def _print_script(script: str, as_json: bool) -> None:
-    """Print the script of a job that is not submitted."""
     if as_json:
         display.print_json({"script": script})
     else:
@@ -166,7 +165,6 @@ def _print_script(script: str, as_json: bool) -> None:
 def _notified(
     name: str, queue: QueueOptions, hooks: Sequence[Hook], stalled_after: float, stop: StopSignals
 ) -> Iterator[None]:
-    """Send notifications about a campaign of the ledger while the block runs."""
     if not hooks:
         yield
         return
@@ -227,7 +225,7 @@ def _keeper(
 
 
 def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
-    """Say how long the jobs will work, if all of them run at once on cores like those of this machine."""
+    """If all of the jobs run at once on cores like those of this machine."""
     share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
     at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
     seconds = seconds_on(key.problem, METHODS[key.method], at_once) * share
@@ -235,7 +233,6 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
 
 
 def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    """Workers that use a task server."""
     url = f"{(queue.server or '').rstrip('/')}/{name}"
     server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure, console)
     command = [*LANGFORD, "work", url]
@@ -248,7 +245,6 @@ def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[C
 
 
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    """Workers that open the ledger themselves."""
     if not queue.address.startswith("postgresql"):
         raise BadInput(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "

@@ -148,7 +148,7 @@ def _keep(campaign: Campaign, made: str, file: Path) -> None:
 
 
 def _revoke(campaign: Campaign, which: str) -> int:
-    """Revoke one token or all; returns how many.  Raises BadInput."""
+    """Returns how many; raises BadInput."""
     if which == "all":
         return campaign.revoke_tokens()
     if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke_token(int(which))):
@@ -157,7 +157,7 @@ def _revoke(campaign: Campaign, which: str) -> int:
 
 
 def _list_tokens(campaign: Campaign, as_json: bool) -> None:
-    """Print all tokens of a campaign, never a token itself."""
+    """Never a token itself."""
     records = campaign.tokens()
     if as_json:
         display.print_json([asdict(record) for record in records])

@@ -70,7 +70,6 @@ class Lines(logging.Handler):
         self._thread.start()
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Queue a line."""
         try:
             self._waiting.put_nowait(self._with_those_left_out(record))
         except Full:
@@ -117,9 +116,7 @@ class Lines(logging.Handler):
 def written(log_format: str, loggers: Sequence[str]) -> Iterator[None]:
     """Write the lines of these loggers to standard error while the block runs.
 
-    Args:
-        log_format: one of FORMATS.
-        loggers: by name; of those of libraries only the errors are written.
+    Of loggers of libraries only the errors are written.
     """
     handler = Lines(sys.stderr, JsonLines() if log_format == "json" else TextLines())
     for name in loggers:

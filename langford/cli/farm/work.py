@@ -141,7 +141,6 @@ class WorkerTerminal(Terminal):
         self._line, self._source, self._beginning = line, source, beginning
 
     def show(self, step: Step) -> None:
-        """Show the progress of the campaign, and the share of this worker."""
         if not self._line.has_total:
             self._line.of(self._source.known.tasks, self._source.known.work)
             self.say(self._beginning())
@@ -150,7 +149,7 @@ class WorkerTerminal(Terminal):
 
 
 def _beginning(server: RemoteCampaign, source: TaskSource, identity: Identity, processes: int) -> str:
-    """The campaign, and the id of this worker: the first line of a job's log."""
+    """The first line of a job's log."""
     tasks = source.known.tasks
     return (
         f"{server.name} is {source.key}, {source.tally.tasks:,} of {several(tasks, 'task')} done; this is worker "

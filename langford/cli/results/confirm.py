@@ -115,7 +115,6 @@ def confirm(
 
 
 def _print(outcome: Confirmation) -> None:
-    """Print both counts and the conclusion."""
     plans = (outcome.first, outcome.second)
     for (name, key), count in zip(plans, outcome.counts, strict=True):
         seed = f", seed {key.seed}" if key.seed else ""

@@ -126,7 +126,7 @@ def import_(
 
 
 def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool, as_json: bool) -> ExitCode:
-    """Merge a campaign, and print its count or note it; returns CHECK_FAILED, INCOMPLETE or DONE."""
+    """Returns CHECK_FAILED, INCOMPLETE or DONE."""
     try:
         return (
             _add_count(counts, campaign, unconfirmed)
@@ -140,7 +140,7 @@ def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: boo
 
 
 def _add_count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool) -> ExitCode:
-    """Merge a campaign and note its count; returns CHECK_FAILED when it is wrong, else DONE."""
+    """Returns CHECK_FAILED when the count is wrong, else DONE."""
     count = campaign.count(unconfirmed)
     comparison = agreement(campaign.problem, count.published)
     checked = {"count": str(count.published), "checks": list(count.checks), **comparison.document()}

@@ -42,7 +42,7 @@ class QuestionName(click.Choice[str]):
         super().__init__(list(QUESTIONS))
 
     def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> str:
-        """The name, with underscores; raises UsageError with the list of all."""
+        """Raises UsageError with the list of all."""
         name = value.replace("-", "_")
         if name not in QUESTIONS:
             raise click.UsageError(f"there is no question {value!r:.80}: ask {', '.join(QUESTIONS)}, or give --sql")

@@ -135,7 +135,6 @@ def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfi
 
 
 def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
-    """What the report says, in short, as an object of JSON."""
     numbers, times = found.numbers, found.numbers.times
     return {
         "campaign": found.history.name,

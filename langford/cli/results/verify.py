@@ -188,7 +188,7 @@ def verify(
 
 
 def _work(verification: Verification) -> float:
-    """The work of the tasks that are recomputed: those without a result are not."""
+    """Tasks without a result are not recomputed."""
     return float(verification.campaign.plan.work[sorted({*verification.tasks} & {*verification.done})].sum())
 
 
@@ -212,7 +212,6 @@ def _quicker(verification: Verification, expected: float) -> str:
 
 
 def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
-    """Recompute the tasks, print each comparison, and show the progress."""
     comparisons: list[Comparison] = []
     work_done, started = 0.0, time.monotonic()
     line = ProgressLine(f"verify {verification.campaign.name}", verification.work, len(verification.tasks))
@@ -233,7 +232,6 @@ def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
 
 
 def _print_outcome(outcome: Outcome) -> None:
-    """Print what was compared, how, and what that proves."""
     stated = outcome.statement.document
     show(f"compared  {stated['coverage']['words']}")
     show(f"how       {stated['how']}")
@@ -248,7 +246,7 @@ def _print_outcome(outcome: Outcome) -> None:
 
 
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
-    """Print a statement and who signed it; raises BadInput, ChangedStatement or BadSignature."""
+    """Raises BadInput, ChangedStatement or BadSignature."""
     stated, words = Statement.read(file), signing.signer(file, allowed)
     if as_json:
         display.print_json({"signature": words, **stated.document})
