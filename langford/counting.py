@@ -8,7 +8,7 @@ from concurrent.futures import as_completed
 from queue import SimpleQueue
 
 from langford import estimation, explicit
-from langford.devices import CPU, Device, devices
+from langford.devices import Device, devices
 from langford.methods import Count, Plan, chosen_plan, merge
 from langford.problem import Problem, problem_of
 from langford.result import PartialResult
@@ -73,14 +73,13 @@ def plan(
 
     Args:
         problem: a Problem, or n for L(2, n).
-        method: by default the first that applies, "polyphase" for pairs.
+        method: by default the fastest for the kind of ``device``, by rule.
         depth: the task depth p; by default a rule chooses, for the kind of ``device``.
         seed: for "shifted2" and "shifted", which of its sums.
 
     Raises BadProblem, MethodDoesNotApply, BadDepth or BadSeed.
     """
-    place = Device.parse(str(device)) if depth is None else CPU  # only the rule for the depth reads it
-    return chosen_plan(problem_of(problem), place, method, depth, seed, shared=True).plan
+    return chosen_plan(problem_of(problem), Device.parse(str(device)), method, depth, seed, shared=True).plan
 
 
 def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:

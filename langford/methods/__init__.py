@@ -10,7 +10,7 @@ from langford.errors import BadDepth, BadSeed, MethodDoesNotApply
 from langford.integers import whole
 from langford.methods.backtracking.miller import Miller
 from langford.methods.backtracking.regular import Regular
-from langford.methods.choice import Choice, fastest
+from langford.methods.choice import Choice, fastest, fastest_of_kind
 from langford.methods.depth import task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
@@ -22,7 +22,7 @@ from langford.problem import Problem
 METHODS: dict[str, Method] = {
     method.name: method for method in (Polyphase(), Shifted2(), Shifted(), Godfrey(), Miller(), Regular())
 }
-"""The first one that applies is the default; which one is fastest depends on the problem and the device."""
+"""In order of preference: the first one that applies counts, unless a later one is faster on the device."""
 
 __all__ = [
     "LARGEST_SEED",
@@ -36,7 +36,6 @@ __all__ = [
     "PlanKey",
     "candidates",
     "chosen_plan",
-    "default_method",
     "fastest_method",
     "find_method",
     "merge",
@@ -57,20 +56,19 @@ def find_method(name: str, problem: Problem) -> Method:
     return METHODS[name]
 
 
-def default_method(problem: Problem, seeded: bool = False) -> Method:
-    """The first method that applies, the same on every machine; with ``seeded`` the first that has a seed.
+def fastest_method(problem: Problem, device: Device, seeded: bool = False, shared: bool = False) -> Choice:
+    """The method that counts the problem fastest on a device, and why.
 
-    Raises MethodDoesNotApply when none does.
-    """
-    return _applicable(problem, seeded)[0]
-
-
-def fastest_method(problem: Problem, device: Device, seeded: bool = False) -> Choice:
-    """The method that counts the problem fastest on a device, and why; with ``seeded`` one that has a seed.
+    Args:
+        problem: what is counted.
+        device: where.
+        seeded: whether the method must have a seed.
+        shared: choose by the kind of the device alone, which gives the same method on every machine.
 
     Raises MethodDoesNotApply when no method applies, and as :func:`langford.methods.choice.fastest`.
     """
-    return fastest(problem, candidates(problem, device.kind, seeded), device)
+    methods = candidates(problem, device.kind, seeded)
+    return fastest_of_kind(problem, methods, device.kind) if shared else fastest(problem, methods, device)
 
 
 def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list[Method]:
@@ -167,8 +165,8 @@ def chosen_plan(
         depth: the task depth p, which is checked at once.
         seed: which of the method's sums; without a method, one that has seeds is chosen.
         task_seconds: choose the depth for tasks of at most this time in seconds, measured on the device.
-        shared: whether other machines, with other devices, evaluate tasks of the plan too.  Then the first method
-            that applies is chosen, which is the same on every machine and needs no kernel for this device.
+        shared: whether other machines, with devices of this kind, evaluate tasks of the plan too.  Then what was
+            measured on this machine does not decide, and the plan is the same on every machine.
 
     Raises:
         MethodDoesNotApply: no method, or not the named one, counts the problem, or it has no kernel for the device.
@@ -179,10 +177,8 @@ def chosen_plan(
     seed = None if seed is None else whole("a seed", seed, BadSeed)
     if method is not None:
         choice = Choice(find_method(method, problem), "")
-    elif shared:
-        choice = Choice(default_method(problem, seed is not None), "")
     else:
-        choice = fastest_method(problem, device, seed is not None)
+        choice = fastest_method(problem, device, seed is not None, shared)
     if not shared:
         choice.method.require_kernel(device.kind)
     seed = choice.method.chosen_seed(seed)

@@ -1,12 +1,12 @@
 """Choose the method that counts a problem fastest on a device: by measured speed, else by rule.
 
 ``langford tune choice`` measures; the profile of the machine keeps, by device and problem, the seconds of each
-method.  A plan that several machines share is chosen in another way: see :func:`langford.methods.default_method`.
+method.  A plan that several machines share is chosen by the rule alone: it is the same on each of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from langford.devices import Device
@@ -41,6 +41,11 @@ def by_rule(problem: Problem, methods: Iterable[Method], device_kind: str) -> Me
         if begin is not None and start <= begin <= problem.n:
             first, start = method, begin
     return first
+
+
+def fastest_of_kind(problem: Problem, methods: Sequence[Method], device_kind: str) -> Choice:
+    """The same as :func:`by_rule`, with a reason where there are several methods."""
+    return Choice(by_rule(problem, methods, device_kind), f"by rule for {device_kind}" if len(methods) > 1 else "")
 
 
 def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choice:

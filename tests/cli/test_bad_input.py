@@ -151,7 +151,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("table 40 --from 39 --yes", "--anyway starts it nevertheless"),
     ("count 24", "or give --yes"),
     ("create langford 8 --replicate nan", "no finite number"),
-    ("create langford 31 --depth 30", "--yes"),
+    ("create langford 31 --method polyphase --depth 30", "--yes"),
     ("create langford 7 --name eight", "give this one another name"),
     ("create langford 8 --ledger no/such/folder.db", "create it first"),
     # result

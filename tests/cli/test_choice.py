@@ -13,7 +13,7 @@ from jobs.tuning.choice import choices, projected
 from langford import counting, methods
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
-from langford.methods import METHODS, PlanKey, candidates, chosen_plan, default_method, fastest_method
+from langford.methods import METHODS, PlanKey, candidates, chosen_plan, fastest_method
 from langford.methods.choice import keep
 from langford.problem import Problem
 from langford.profile import BadProfile, profile_file, save_settings
@@ -57,9 +57,8 @@ def test_a_device_without_a_kernel_of_a_method_leaves_it_out() -> None:
 
 def test_a_seed_asks_for_a_method_that_has_one() -> None:
     assert fastest_method(Problem.langford(8), CPU, seeded=True).method.name == "shifted2"
-    assert default_method(Problem.langford(8), seeded=True).name == "shifted2"
     with pytest.raises(MethodDoesNotApply, match="no method with a seed can count"):
-        default_method(Problem.langford(9, 3), seeded=True)
+        fastest_method(Problem.langford(9, 3), CPU, seeded=True)
 
 
 def test_what_was_measured_for_the_problem_decides() -> None:
@@ -115,13 +114,29 @@ def _counted(plan: library.Plan) -> tuple[library.Count, float]:
 # -- the plan ---------------------------------------------------------------------------------
 
 
-def test_a_plan_of_this_machine_is_by_the_measured_method_and_a_shared_one_by_the_first() -> None:
+@pytest.mark.parametrize("device", [CPU, Cuda()], ids=str)
+def test_all_commands_choose_alike_where_nothing_was_measured(
+    device: Device, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``run`` makes a plan of this machine, ``create`` and ``mpi`` a shared one, which needs no GPU here."""
+    families = (Problem.langford, Problem.skolem, Problem.hooked_langford, Problem.hooked_skolem)
+    problems = [family(n) for family in families for n in range(8, 33)]
+    problems += [Problem.langford(n, 3) for n in (9, 19)]
+    options = [(problem, seed) for problem in problems for seed in (None, 7) if seed is None or problem.copies == 2]
+    shared = [chosen_plan(problem, device, seed=seed, shared=True) for problem, seed in options]
+    monkeypatch.setattr(Cuda, "name", "a GPU")
+    here = [chosen_plan(problem, device, seed=seed) for problem, seed in options]
+    assert [each.method for each in shared] == [each.method for each in here]
+    assert len({each.method.name for each in shared}) > 2
+
+
+def test_a_plan_of_this_machine_is_by_the_measured_method_and_a_shared_one_by_rule() -> None:
     problem = Problem.langford(8)
     keep(problem, CPU, SHIFTED_FASTER)
     here, everywhere = chosen_plan(problem, CPU), chosen_plan(problem, CPU, shared=True)
     assert (here.method.name, everywhere.method.name) == ("shifted2", "polyphase")
     assert here.reason.startswith("measured on this machine")
-    assert not everywhere.reason
+    assert everywhere.reason == "by rule for cpu"
     assert everywhere.plan.key == everywhere.key == library.plan(8).key
 
 

@@ -82,6 +82,12 @@ def test_dynamic_keeps_a_ledger(mpirun: Mpirun, tmp_path: Path) -> None:
     assert progress.attempts == {"done": progress.tasks["done"]}
 
 
+def test_a_campaign_by_another_method_is_resumed(mpirun: Mpirun, langford: Run) -> None:
+    assert langford("create", "langford", "11", "--method", "shifted2", "--depth", "4").returncode == 0
+    found = json.loads(output_of(mpirun(2, "mpi", "langford", "11", "--json")))
+    assert (found["count"], found["method"], found["depth"]) == ("17792", "shifted2", 4)
+
+
 def started(tmp_path: Path, mpirun: Mpirun, ranks: int) -> tuple[subprocess.Popen[str], Ledger]:
     """A campaign of seconds, with some of its tasks done."""
     process, file = mpirun(ranks, "mpi", *LONG), tmp_path / "langford.db"

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import langford
 from langford.arithmetic.limbs import trailing_zeros
 from langford.arithmetic.residue import residue
+from langford.devices import CPU
 from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotApply, TaskIndexOutOfRange
-from langford.methods import METHODS, default_method, find_method, merge
+from langford.methods import METHODS, fastest_method, find_method, merge
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -167,9 +168,9 @@ def test_methods_say_what_they_cannot_do() -> None:
     with pytest.raises(MethodDoesNotApply, match="no method 'magic'"):
         find_method("magic", PROBLEM)
     with pytest.raises(MethodDoesNotApply, match="no method can count"):
-        default_method(Problem.langford(70))
-    assert default_method(PROBLEM).name == "polyphase"
-    assert default_method(Problem.langford(9, 3)).name == "miller"
+        fastest_method(Problem.langford(70), CPU)
+    assert fastest_method(PROBLEM, CPU).method.name == "polyphase"
+    assert fastest_method(Problem.langford(9, 3), CPU).method.name == "miller"
 
 
 @pytest.mark.parametrize("method", METHODS)

@@ -199,7 +199,7 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
             [
                 "create langford 24 --method miller --depth 10",
                 "create langford 20 --method regular --depth 18",
-                "create langford 32 --depth 60 --yes",
+                "create langford 32 --method polyphase --depth 60 --yes",
                 "count 60 --method miller",
                 "count 32",
                 "estimate 64 --walks 100000",

@@ -35,8 +35,9 @@ def planned(
     name: str | None,
     key: PlanKey,
     chosen_devices: Sequence[Device],
+    why: str = "",
 ) -> DryRun:
-    """What it would take to complete a campaign."""
+    """What it would take to complete a campaign; ``why``: its method was chosen, in words."""
     name = name or key.name
     campaigns = {} if ledger is None else {campaign.name: campaign for campaign in ledger.campaigns()}
     left, share = len(plan_of(key).tasks), 1.0
@@ -45,7 +46,7 @@ def planned(
         left, share = standing.unfinished, 1 - standing.work_done / campaigns[name].work
     state = "is resumed" if name in campaigns else "would be created"
     return DryRun(
-        f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}",
+        f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{f', {why}' if why else ''}",
         left,
         seconds_on(key.problem, METHODS[key.method], chosen_devices) * share,
         chosen_devices,

@@ -11,6 +11,7 @@ import langford
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
+from langford.cli.campaigns.resuming import existing
 from langford.cli.campaigns.running import conclude, create_campaign, work_off
 from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode
@@ -21,7 +22,7 @@ from langford.cli.output.how_long import advice, require_consent, say_how_long, 
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
-from langford.methods import PlanKey, plan_of
+from langford.methods import METHODS, PlanKey, plan_of
 from langford.steps import COMPILING
 from langford.words import several
 
@@ -82,10 +83,12 @@ def mpi(
     code: int = ExitCode.DONE
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
+        if not static:
+            key = communicator.bcast(None if communicator.rank else _begun(address, chosen, device) or key)
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
-            expected = seconds_on(new.problem, new.method, cores)
-            what = f"{new.problem} by {new.method.name}"
+            expected = seconds_on(new.problem, METHODS[key.method], cores)
+            what = f"{new.problem} by {key.method}"
             instead = partial(advice, new.problem, expected, cores)
             require_consent(what, expected, cores, chosen.yes, chosen.anyway, instead, time_limit)
             say_how_long(what, expected, new.problem, cores)
@@ -96,6 +99,13 @@ def mpi(
         else:
             code = _run_campaign(communicator, key, rank_device, chosen, address, time_limit, as_json)
     context.exit(code)
+
+
+def _begun(address: str, chosen: CampaignOptions, device: str) -> PlanKey | None:
+    """The plan of the campaign that the ledger has already."""
+    with existing(address) as ledger:
+        campaign = None if ledger is None else chosen.begun(ledger, device)
+        return None if campaign is None else campaign.key
 
 
 def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> int:

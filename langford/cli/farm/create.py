@@ -20,7 +20,7 @@ from langford.cli.output import display
 from langford.cli.output.dry_run import dry_run_option
 from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.output.terminal import show
-from langford.devices import CPU, devices
+from langford.devices import CPU, KINDS, Device, devices
 from langford.durable import replace_file
 from langford.errors import BadInput
 from langford.ledger import Ledger
@@ -39,28 +39,39 @@ Examples:
   langford create 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
+@click.option(
+    "--device",
+    type=click.Choice(KINDS),
+    default=CPU.kind,
+    show_default=True,
+    help="What most workers compute on: decides the method and the depth that are not given.",
+)
 @replicate_option
 @ledger_option
 @dry_run_option
 @json_option
-def create(chosen: CampaignOptions, replicate: float | None, address: str, dry_run: bool, as_json: bool) -> None:
+def create(
+    chosen: CampaignOptions, device: str, replicate: float | None, address: str, dry_run: bool, as_json: bool
+) -> None:
     """Write a campaign with all its tasks into a ledger, for workers that come later."""
-    settled = chosen.settled(CPU)
+    place = Device.parse(device)
+    settled = chosen.settled(place)
     if settled is not None:
         raise BadInput(
             f"{settled.problem} = 0, so there is nothing to create (--anyway creates it nevertheless): "
             f"none can exist, {settled.problem.obstruction}"
         )
-    new = chosen.plan(CPU, shared=True)
+    new = chosen.plan(place, shared=True)
     key, here = new.key, devices(CPU.kind)
+    why = f"{new.reason}; --device and --method change it" if new.reason else ""
     if dry_run:
         with existing(address) as found:
-            planned(found, address, chosen.name, key, here).print(as_json)
+            planned(found, address, chosen.name, key, here, why).print(as_json)
         return
     expected = seconds_on(new.problem, new.method, here)
     with Ledger(address) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here)
+        say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here, why)
         if replicate is not None:
             campaign.set_recheck_share(replicate)
         where = ledger.database.where
