@@ -8,8 +8,8 @@
 //
 // Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
 // each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINED (even forms that share a
-// joint row, at most), EVEN_WINDOW (values of an even form that have a row), RUN (u's that a block takes at once),
-// THREADS, MIN_BLOCKS; GROUP_SIZES, WINDOWS (places by group, and the lengths of their windows).
+// joint row, at most), EVEN_WINDOW (values of an even form that have a row), THREADS, MIN_BLOCKS; GROUP_SIZES, WINDOWS
+// (places by group, and the lengths of their windows).
 
 #include "shifted_choice.cuh"
 #include "shifted_points.cuh"
@@ -29,33 +29,16 @@ constexpr int TAGS = sizeof(Bits) * QUEUE;   // where they are in a queue, in by
 struct alignas(32) Shared {
     Tables tables;
     union {
-        struct {
-            Bits single[SINGLE_ROWS * LINE];
-            Term terms[FORMS][SLOTS];
-            signed char kinds[FORMS][SLOTS];
-        } own;
-        struct {
-            Bits dead[WARPS][32];
-            Queue queue[WARPS];
-        } scan;
+        Bits single[SINGLE_ROWS * LINE];
+        Queue queue[WARPS];   // the last entries: even dead points on their way from the lanes that read them
     };
     Total totals[WARPS];
-    int base, next, left[WARPS];
+    int at, next, left[WARPS];   // numbers of the u and of the next chunk
     int joint_row[EVEN_GROUPS];
     u32 even_word[EVEN_WORDS];
 };
 
 SHARED_MEMORY(Shared);
-
-// The even values of u, and the joint rows that are dead with it.
-__device__ inline void find_even_rows(Shared &shared, i64 u, const int *windows) {
-    if (threadIdx.x < 4 * EVEN_WORDS) {
-        const int i = threadIdx.x, value = i < EVENS ? half_even(u, i, U) : 0;
-        reinterpret_cast<unsigned char *>(shared.even_word)[i] = 128 - HALF_BIAS + value;
-    }
-    const int group = THREADS - 1 - threadIdx.x;
-    if (group < EVEN_GROUPS) shared.joint_row[group] = joint_row(u, group, windows);
-}
 
 // Adds to the dead points of four rows, a half of each, those of the odd forms.
 __device__ inline void unite_all(Bits (&dead)[MEMBERS], const Chosen &chosen) {
@@ -96,181 +79,179 @@ shifted(const i64 *us, const u32 *choices, int count, i64 fixed, int bits, const
     const int own_row = IMAGES > 1 ? lane / SLOTS : lane, half = first_half(own_row);
     const u32 column = shared_address(reinterpret_cast<const char *>(tables.joint) + 32 * slot + 16 * half);
     const u32 tables_at = shared_address(&tables), next_at = shared_address(&shared.next);
-    const u32 dead_to = shared_address(&shared.scan.dead[warp][lane]);
-    const u32 dead_from = shared_address(&shared.scan.dead[warp][own_row]);
+    const u32 dead_to = shared_address(&shared.queue[warp].dead[QUEUE - 32 + lane]);
+    const u32 dead_from = shared_address(&shared.queue[warp].dead[QUEUE - 32 + own_row]);
     const u32 high_from = shared_address(tables.high[slot]), turns_from = shared_address(&tables.turn[0][slot]);
     const u32 low_from = shared_address(&tables.low[own_row * SLOTS + slot]);
-    const u32 queue_at = shared_address(&shared.scan.queue[warp]);
+    const u32 queue_at = shared_address(&shared.queue[warp]);
     const u32 own_tag = u32(slot) << SLOT_SHIFT | own_row << ROW_SHIFT | half << 7;
     const u32 top_bits = kept(0x80808080), below = (1u << lane) - 1;
+    if (threadIdx.x == 0) shared.at = atomicAdd(taken, u32(1));
+    __syncthreads();
     for (;;) {
-        if (threadIdx.x == 0) shared.base = atomicAdd(taken, u32(RUN));
+        const int at = shared.at;
+        if (at >= count) break;
+        const i64 u = us[at];
+        const RowBits bit = row_bits(choices[at]);
+        const int u_weight = IMAGES > 1 ? v_weight * (u == backwards(u, U) ? 1 : 2) : 1;
+        auto settle_sum = [&] {
+            settle(total, sum, weight);
+            sum = {};
+            rounds = 0;
+        };
+        if (u_weight != weight || rounds >= MOST_ROUNDS) settle_sum();
+        weight = u_weight;
+        for (int job = warp; job <= SLOTS; job += WARPS) {
+            if (job < SLOTS) deal_forms(tables.term, job, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1, bit);
+            else find_even_rows(shared.even_word, shared.joint_row, u, windows);
+        }
         __syncthreads();
-        const int base = shared.base, end = base + RUN < count ? base + RUN : count;
+        u32 coming;   // asked for before it is needed
+        if (threadIdx.x == 0) coming = atomicAdd(taken, u32(1));
+        fill_single_rows(tables, shared.single);
+        fill_byte_tables(tables);
+        fill_turns(tables, bit);
+        if (threadIdx.x == 0) shared.at = coming, shared.next = 0;
         __syncthreads();
-        if (base >= count) break;
-        for (int at = base; at < end; at++) {
-            const i64 u = us[at];
-            const RowBits bit = row_bits(choices[at]);
-            const int u_weight = IMAGES > 1 ? v_weight * (u == backwards(u, U) ? 1 : 2) : 1;
-            auto settle_sum = [&] {
-                settle(total, sum, weight);
-                sum = {};
-                rounds = 0;
-            };
-            if (u_weight != weight || rounds >= MOST_ROUNDS) settle_sum();
-            weight = u_weight;
-            if (threadIdx.x == 0) shared.next = 0;
-            find_even_rows(shared, u, windows);
-            find_terms(shared.own.terms, u, fixed, bits, __popcll(u ^ fixed) + FORMS & 1);
-            __syncthreads();
-            find_kinds(shared.own.terms, shared.own.kinds, bit);
-            __syncthreads();
-            deal(tables.term, shared.own.terms, shared.own.kinds);
-            __syncthreads();
-            fill_single_rows(tables, shared.own.single);
-            fill_byte_tables(tables);
-            fill_turns(tables, bit);
-            __syncthreads();
-            join_rows<0>(tables, shared.own.single);
-            __syncthreads();
-            Evens of_u;
-            for (int k = 0; k < EVEN_WORDS; k++) of_u.word[k] = shared.even_word[k];
-            int waiting = 0;
-            // Of the points before, multiplied while the next ones are read.
-            Bytes odd;
-            HalfEvens half = {};
-            u32 number = 0;   // of the v
-            for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-            auto finish = [&] { add_term(total, sum, odd, half, keys, number, of_u, weight, top_bits); };
-            auto next_points = [&](Bits &points, u32 &tag, bool valid) {
-                u32 point = take_point(points, tag);
-                if (!valid) {
-                    point = 0;
-                    points = ALL_DEAD;
-                }
-                number = point & (1u << SLOT_SHIFT) - 1;
-                half = half_keys[number];
-                odd = odd_at(tables_at, point);
-                if (!valid)
-                    for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
-                rounds++;
-            };
-            // Each lane has some points in hand; one that has none takes an entry of the queue.
-            Bits points = ALL_DEAD;
-            u32 of_points = 0;
-            bool lacks = true;
-            int lacking = 32, rank = lane;   // lanes that do, and those of them below this one
-            auto round = [&] {
-                waiting -= lacking;
-                if (lacks) {
-                    const int from = waiting + rank;
-                    points = load_bits<0>(queue_at + 16 * from);
-                    of_points = load_word<TAGS>(queue_at + 4 * from);
-                }
-                finish();
-                next_points(points, of_points, true);
-                lacks = !any_living(points);
-                const u32 votes = __ballot_sync(~0u, lacks);
-                lacking = __popc(votes);
-                rank = __popc(votes & below);
-            };
-            auto push = [&](const Bits &gone, u32 tag) {
-                const u32 none = all_dead(gone), votes = __ballot_sync(~0u, none != ~0u);
-                const u32 to = waiting + __popc(votes & below);
-                store_unless<TAGS>(none, queue_at + 16 * to, gone, queue_at + 4 * to, tag);
-                waiting += __popc(votes);
-            };
-            // From the first row of four to each.
-            const u32 first_bit = 1u << bit.first, second_bit = 1u << bit.second;
-            auto apart = [&](int member) { return (member & 1) * first_bit + (member >> 1) * second_bit; };
-            // What this lane reads of chunk 0: with images half of one of the warp's 4 · OWN_ROWS rows, or its own rows.
-            const u32 lane_at = half_at(lane % OWN_ROWS, first_half(lane)) + 2 * apart(IMAGES > 1 ? lane / OWN_ROWS : 0);
-            u32 joint_at[EVEN_GROUPS];
-            for (int g = 0; g < EVEN_GROUPS; g++) joint_at[g] = kept(shared.joint_row[g] * (2 * ROWS) + lane_at);
-            auto next_chunk = [&] {
-                u32 chunk = 0;
-                if (lane == 0) chunk = count_up(next_at);
-                return __reduce_add_sync(~0u, chunk);   // the compiler knows that it is the same in all lanes
-            };
-            auto first_row = [&](u32 chunk) { return spread(spread(chunk << OWN_BITS, bit.first), bit.second); };
-            Bits ahead[EVEN_GROUPS];
-            auto read = [&](u32 at) {
-#pragma unroll
-                for (int g = 0; g < EVEN_GROUPS; g++) ahead[g] = read_once(&joint[joint_at[g] + at]);
-            };
-            auto united = [&] {
-                Bits gone = ahead[0];
-#pragma unroll
-                for (int g = 1; g < EVEN_GROUPS; g++) unite(gone, ahead[g]);
-                return gone;
-            };
-            u32 chunk = next_chunk(), row = first_row(chunk);
-            if (IMAGES > 1 && chunk < CHUNKS) read(2 * row);
-            while (chunk < CHUNKS) {
-                if (rounds >= MOST_ROUNDS) settle_sum();
-                const u32 own = row;
-                u32 tag = own_tag + (row << ROW_SHIFT);
-                const u32 high_at = high_from + (row >> LOW_BITS) * sizeof(Bytes);
-                const u32 low_at = low_from + row % (1 << LOW_BITS) * (SLOTS * sizeof(Bytes));
-                Chosen chosen = choose_rows(high_at, low_at, turns_from, minus_bias, column);
-                chunk = next_chunk();
-                row = first_row(chunk);
-#pragma unroll 1
-                for (u32 phase = 0; phase < 2; phase++) {
-                    Bits gone[MEMBERS];
-                    if constexpr (IMAGES > 1) {
-                        store_bits<0>(dead_to, united());
-                        if (!phase) read(2 * own + 8);
-                        else if (chunk < CHUNKS) read(2 * row);
-                        __syncwarp();
-                        gone[0] = load_bits<0>(dead_from);
-                        gone[1] = load_bits<OWN_ROWS * 16>(dead_from);
-                        gone[2] = load_bits<OWN_ROWS * 32>(dead_from);
-                        gone[3] = load_bits<OWN_ROWS * 48>(dead_from);
-                    } else {
-#pragma unroll
-                        for (int k = 0; k < MEMBERS; k++) {
-                            read(2 * (own + apart(k)) + 8 * phase);
-                            gone[k] = united();
-                        }
-                    }
-                    unite_all(gone, chosen);
-#pragma unroll
-                    for (int k = 0; k < MEMBERS; k++) {
-                        push(gone[k], tag + (apart(k) << ROW_SHIFT));
-                        if (k != 1) continue;
-                        __syncwarp();
-                        while (waiting > QUEUE - 64) round();   // rarely
-                    }
-                    __syncwarp();
-                    while (waiting >= lacking) round();
-                    for (int k = 0; k < CHOSEN; k++) chosen.pair[k] ^= 0x100010;   // the other half
-                    tag ^= 128;
-                }
-            }
-            push(points, of_points);
-            // What is left in all queues, dealt out to all warps.
-            if (lane == 0) shared.left[warp] = waiting;
-            __syncthreads();
-            int left = 0;
-            for (int k = 0; k < WARPS; k++) left += shared.left[k];
-            for (int first = 32 * warp; first < left; first += THREADS) {
-                int from = 0, place = first + lane;
-                while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
+        join_rows<0>(tables, shared.single);
+        __syncthreads();
+        Evens of_u;
+        for (int k = 0; k < EVEN_WORDS; k++) of_u.word[k] = shared.even_word[k];
+        int waiting = 0;
+        // Of the points before, multiplied while the next ones are read.
+        Bytes odd;
+        HalfEvens half = {};
+        u32 number = 0;   // of the v
+        for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
+        auto finish = [&] { add_term(total, sum, odd, half, keys, number, of_u, weight, top_bits); };
+        auto next_points = [&](Bits &points, u32 &tag, bool valid) {
+            u32 point = take_point(points, tag);
+            if (!valid) {
+                point = 0;
                 points = ALL_DEAD;
-                if (from < WARPS) {
-                    points = shared.scan.queue[from].dead[place];
-                    of_points = shared.scan.queue[from].tag[place];
-                }
-                while (__any_sync(~0u, any_living(points))) {
-                    finish();
-                    next_points(points, of_points, any_living(points));
-                }
+            }
+            number = point & (1u << SLOT_SHIFT) - 1;
+            half = half_keys[number];
+            odd = odd_at(tables_at, point);
+            if (!valid)
+                for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = NO_FACTOR;
+            rounds++;
+        };
+        // Each lane has some points in hand; one that has none takes an entry of the queue.
+        Bits points = ALL_DEAD;
+        u32 of_points = 0;
+        bool lacks = true;
+        int lacking = 32, rank = lane;   // lanes that do, and those of them below this one
+        auto round = [&] {
+            waiting -= lacking;
+            if (lacks) {
+                const int from = waiting + rank;
+                points = load_bits<0>(queue_at + 16 * from);
+                of_points = load_word<TAGS>(queue_at + 4 * from);
             }
             finish();
-            __syncthreads();
+            next_points(points, of_points, true);
+            lacks = !any_living(points);
+            const u32 votes = __ballot_sync(~0u, lacks);
+            lacking = __popc(votes);
+            rank = __popc(votes & below);
+        };
+        auto push = [&](const Bits &gone, u32 tag) {
+            const u32 none = all_dead(gone), votes = __ballot_sync(~0u, none != ~0u);
+            const u32 to = waiting + __popc(votes & below);
+            store_unless<TAGS>(none, queue_at + 16 * to, gone, queue_at + 4 * to, tag);
+            waiting += __popc(votes);
+        };
+        // From the first row of four to each.
+        const u32 first_bit = 1u << bit.first, second_bit = 1u << bit.second;
+        auto apart = [&](int member) { return (member & 1) * first_bit + (member >> 1) * second_bit; };
+        // What this lane reads of chunk 0: with images half of one of the warp's 4 · OWN_ROWS rows, or its own rows.
+        const u32 lane_at = half_at(lane % OWN_ROWS, first_half(lane)) + 2 * apart(IMAGES > 1 ? lane / OWN_ROWS : 0);
+        u32 joint_at[EVEN_GROUPS];
+        for (int g = 0; g < EVEN_GROUPS; g++) joint_at[g] = kept(shared.joint_row[g] * (2 * ROWS) + lane_at);
+        auto next_chunk = [&] {
+            u32 chunk = 0;
+            if (lane == 0) chunk = count_up(next_at);
+            return __reduce_add_sync(~0u, chunk);   // the compiler knows that it is the same in all lanes
+        };
+        auto first_row = [&](u32 chunk) { return spread(spread(chunk << OWN_BITS, bit.first), bit.second); };
+        Bits ahead[EVEN_GROUPS];
+        auto read = [&](u32 at) {
+#pragma unroll
+            for (int g = 0; g < EVEN_GROUPS; g++) ahead[g] = read_once(&joint[joint_at[g] + at]);
+        };
+        auto united = [&] {
+            Bits gone = ahead[0];
+#pragma unroll
+            for (int g = 1; g < EVEN_GROUPS; g++) unite(gone, ahead[g]);
+            return gone;
+        };
+        const Turns turns = load_turns(turns_from);
+        u32 chunk = next_chunk(), row = first_row(chunk);
+        if (IMAGES > 1 && chunk < CHUNKS) read(2 * row);
+        while (chunk < CHUNKS) {
+            if (rounds >= MOST_ROUNDS) settle_sum();
+            const u32 own = row;
+            u32 tag = own_tag + (row << ROW_SHIFT);
+            const u32 high_at = high_from + (row >> LOW_BITS) * sizeof(Bytes);
+            const u32 low_at = low_from + row % (1 << LOW_BITS) * (SLOTS * sizeof(Bytes));
+            Chosen chosen = choose_rows(high_at, low_at, turns, minus_bias, column);
+            chunk = next_chunk();
+            row = first_row(chunk);
+#pragma unroll 1
+            for (u32 phase = 0; phase < 2; phase++) {
+                Bits gone[MEMBERS];
+                if constexpr (IMAGES > 1) {
+                    store_bits<0>(dead_to, united());
+                    if (!phase) read(2 * own + 8);
+                    else if (chunk < CHUNKS) read(2 * row);
+                    __syncwarp();
+                    gone[0] = load_bits<0>(dead_from);
+                    gone[1] = load_bits<OWN_ROWS * 16>(dead_from);
+                    gone[2] = load_bits<OWN_ROWS * 32>(dead_from);
+                    gone[3] = load_bits<OWN_ROWS * 48>(dead_from);
+                } else {
+#pragma unroll
+                    for (int k = 0; k < MEMBERS; k++) {
+                        read(2 * (own + apart(k)) + 8 * phase);
+                        gone[k] = united();
+                    }
+                }
+                unite_all(gone, chosen);
+#pragma unroll
+                for (int k = 0; k < MEMBERS; k++) {
+                    push(gone[k], tag + (apart(k) << ROW_SHIFT));
+                    if (k != 1) continue;
+                    __syncwarp();
+                    while (waiting > QUEUE - 64) round();   // rarely
+                }
+                __syncwarp();
+                while (waiting >= lacking) round();
+                for (int k = 0; k < CHOSEN; k++) chosen.pair[k] ^= 0x100010;   // the other half
+                tag ^= 128;
+            }
         }
+        push(points, of_points);
+        // What is left in all queues, dealt out to all warps.
+        if (lane == 0) shared.left[warp] = waiting;
+        __syncthreads();
+        int left = 0;
+        for (int k = 0; k < WARPS; k++) left += shared.left[k];
+        for (int first = 32 * warp; first < left; first += THREADS) {
+            int from = 0, place = first + lane;
+            while (from < WARPS && place >= shared.left[from]) place -= shared.left[from++];
+            points = ALL_DEAD;
+            if (from < WARPS) {
+                points = shared.queue[from].dead[place];
+                of_points = shared.queue[from].tag[place];
+            }
+            while (__any_sync(~0u, any_living(points))) {
+                finish();
+                next_points(points, of_points, any_living(points));
+            }
+        }
+        finish();
+        __syncthreads();
     }
     settle(total, sum, weight);
     __syncwarp();

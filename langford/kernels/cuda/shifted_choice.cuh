@@ -15,6 +15,15 @@ __device__ constexpr int choice_of(int g, int member) {
     return kind(g) == 3 ? member : kind(g) == 2 ? member / 2 : kind(g) ? member % 2 : 0;
 }
 __device__ constexpr int first_choice(int g) { return g > 1 ? first_choice(g - 2) + choices_of(g / 2 * 2 - 2) : 0; }
+// The words with bytes of places for which all members are told apart, a bit for each.
+__device__ constexpr u32 apart_words() {
+    u32 words = 0;
+    for (int g = 0; g < GROUPS; g++)
+        for (int k = 0; k < GROUP_SIZE[g]; k++)
+            if (kind(g) == 3) words |= 1u << byte_of(g, k) / 4;
+    return words;
+}
+constexpr u32 APART_WORDS = apart_words();
 constexpr int CHOSEN = first_choice(GROUPS - 1) + choices_of(GROUPS - 1);
 
 // For each pair of groups and choice two halves of a word: in bytes from the group's first line on.
@@ -91,16 +100,29 @@ template <int OFFSET> __device__ inline Bytes load_bytes(u32 address) {
     return bytes;
 }
 
-// high, low, turns: addresses.  column: added to all; below 2^16 with the largest address.
-__device__ inline Chosen choose_rows(u32 high, u32 low, u32 turns, u32 minus_bias, u32 column) {
+// What u's two bits add; where no place needs it for one bit alone, it is all in the second.
+struct Turns {
+    Bytes first, second;
+};
+__device__ inline Turns load_turns(u32 at) {
+    Turns turns = {load_bytes<0>(at), load_bytes<SLOTS * sizeof(Bytes)>(at)};
+    for (int k = 0; k < ODD_WORDS; k++)
+        if (!(APART_WORDS >> k & 1)) {
+            turns.second.word[k] += turns.first.word[k];
+            turns.first.word[k] = 0;
+        }
+    return turns;
+}
+
+// high, low: addresses.  column: added to all; below 2^16 with the largest address.
+__device__ inline Chosen choose_rows(u32 high, u32 low, const Turns &turns, u32 minus_bias, u32 column) {
     const Bytes of_high = load_bytes<0>(high), of_low = load_bytes<0>(low);
-    const Bytes first = load_bytes<0>(turns), second = load_bytes<SLOTS * sizeof(Bytes)>(turns);
     u32 sum[MEMBERS][ODD_WORDS];
     for (int k = 0; k < ODD_WORDS; k++) {
         sum[0][k] = of_high.word[k] + of_low.word[k];
-        sum[1][k] = sum[0][k] + first.word[k];
-        sum[2][k] = sum[0][k] + second.word[k];
-        sum[3][k] = sum[1][k] + second.word[k];
+        sum[1][k] = sum[0][k] + turns.first.word[k];
+        sum[2][k] = sum[0][k] + turns.second.word[k];
+        sum[3][k] = sum[1][k] + turns.second.word[k];
     }
     Chosen chosen;
     choose_from<0>(chosen, sum, minus_bias, column);

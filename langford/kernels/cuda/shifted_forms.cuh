@@ -131,14 +131,19 @@ __device__ constexpr EvenGroups even_groups() {
 }
 __constant__ const EvenGroups in_evens = even_groups();
 
-// The number of u's row of a group.
-__device__ inline int joint_row(i64 u, int group, const int *windows) {
+// The even values of u, and the joint rows that are dead with it.  The work of a warp, a lane for each form.
+__device__ inline void find_even_rows(u32 *words, int *joint_row, i64 u, const int *windows) {
+    static_assert(4 * EVEN_WORDS <= 32 && EVEN_GROUPS <= 32, "a lane for each");
+    const int lane = threadIdx.x % 32, value = lane < EVENS ? half_even(u, lane, U) : 0;
+    if (lane < 4 * EVEN_WORDS) reinterpret_cast<unsigned char *>(words)[lane] = 128 - HALF_BIAS + value;
+    const u32 within = lane < EVENS ? value - windows[lane] : 0, choice = within < EVEN_WINDOW ? within : EVEN_WINDOW;
+    const int group = lane < EVEN_GROUPS ? lane : 0, last = in_evens.form[group + 1];
     int row = 0;
-    for (int i = in_evens.form[group]; i < in_evens.form[group + 1]; i++) {
-        const u32 within = half_even(u, i, U) - windows[i];
-        row = row * CHOICES + int(within < EVEN_WINDOW ? within : EVEN_WINDOW);
+    for (int k = 0; k < EVENS; k++) {
+        const int its_choice = __shfl_sync(~0u, choice, k);
+        if (k >= in_evens.form[group] && k < last) row = row * CHOICES + its_choice;
     }
-    return in_evens.row[group] + row;
+    if (lane < EVEN_GROUPS) joint_row[lane] = in_evens.row[lane] + row;
 }
 
 // joint [EVEN_ROWS][TILE / 32]: the v's where a form vanishes and, in those of the first group, where there are no

@@ -112,31 +112,6 @@ struct Term {
 
 __device__ inline int inner_terms(const Term &term) { return __popc((term.plus | term.minus) & 255); }
 
-// The forms of u, the first one with the opposite sign if `negative`, in the order of the loader.
-// fixed: elements that are −1 in the whole tile.  Four threads share the bits of a form.
-__device__ inline void find_terms(Term (*terms)[SLOTS], i64 u, i64 fixed, int bits, bool negative) {
-    for (int base = 0; base < FORMS * SLOTS * 4; base += THREADS) {
-        const int k = base + threadIdx.x, f = k / 4 / SLOTS, slot = k / 4 % SLOTS, part = k % 4;
-        Linear form = {};
-        if (f < FORMS) {
-            form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, f);
-            if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
-            if (negative && f == 0) form = {form.minus, form.plus, -form.start};
-        }
-        u32 plus = 0, minus = 0;
-        for (int bit = part; bit < bits; bit += 4) {
-            plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
-            minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
-        }
-        for (int distance = 1; distance < 4; distance *= 2) {
-            plus |= __shfl_xor_sync(~0u, plus, distance);
-            minus |= __shfl_xor_sync(~0u, minus, distance);
-        }
-        const int start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
-        if (f < FORMS && part == 0) terms[f][slot] = {plus, minus, short(start), 0, 1};
-    }
-}
-
 // The first inner sum of a window: the sums that most often meet the opposite of the outer one.
 __device__ inline int window_start(const Term &term, int window) {
     const int up = __popc(term.plus & 255), down = __popc(term.minus & 255), inner = up + down;
@@ -154,51 +129,63 @@ __device__ inline int depends_on(const Term &term, RowBits bits) {
     return int(either >> bits.first & 1 | (either >> bits.second & 1) << 1);
 }
 
-// Finds the kind of place of every form: `kinds` [FORMS][SLOTS].  A form that depends on nothing may have any place,
+// The kind of place of each lane's form, and whether it is tested.  A form that depends on nothing may have any place,
 // one that depends on one bit may have one of kind 3; what is beyond those takes a place that is left and is not tested.
-__device__ inline void find_kinds(Term (*terms)[SLOTS], signed char (*kinds)[SLOTS], RowBits bits) {
-    for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) {
-        const int f = k / SLOTS, slot = k % SLOTS, own = depends_on(terms[f][slot], bits);
-        u32 counts = 0, before = 0;   // a byte for each kind
-        for (int other = 0; other < FORMS; other++) {
-            if (other == f) before = counts;
-            counts += 1u << 8 * depends_on(terms[other][slot], bits);
-        }
-        const int count[KINDS] = {int(counts & 255), int(counts >> 8 & 255), int(counts >> 16 & 255), int(counts >> 24)};
-        const int rank = before >> 8 * own & 255;
-        const int open = open_places(count[1], count[2]);
-        const int open_first = count[1] < ROOM[1] ? ROOM[1] - count[1] : 0;
-        const int beyond[2] = {count[1] > ROOM[1] ? count[1] - ROOM[1] : 0, count[2] > ROOM[2] ? count[2] - ROOM[2] : 0};
-        int taken = own;
-        bool tested = true;
-        // Its number among the forms that kinds 0, 1 and 2 have no place for, or that of the open place it takes.
-        int in_both = -1, in_open = -1;
-        if (own == 3) in_both = rank;
-        else if (own == 0 && rank < open) in_open = rank;
-        else if (own == 0) in_both = count[3] + beyond[0] + beyond[1] + rank - open;
-        else if (rank >= ROOM[own]) in_both = count[3] + (own == 2 ? beyond[0] : 0) + rank - ROOM[own];
-        if (in_both >= 0) taken = 3;
-        if (in_both >= ROOM[3]) {
-            in_open = count[0] + in_both - ROOM[3];
-            tested = false;
-        }
-        if (in_open >= 0) taken = in_open < ROOM[0] ? 0 : in_open < ROOM[0] + open_first ? 1 : 2;
-        kinds[f][slot] = taken;
-        terms[f][slot].tested = tested;
+struct Kind {
+    int kind;
+    bool tested;
+};
+__device__ inline Kind find_kind(int own, bool is_form, u32 below) {
+    int count[KINDS], rank = 0;
+    for (int kind = 0; kind < KINDS; kind++) {
+        const u32 votes = __ballot_sync(~0u, is_form && own == kind);
+        count[kind] = __popc(votes);
+        if (own == kind) rank = __popc(votes & below);
     }
+    const int open = open_places(count[1], count[2]);
+    const int open_first = count[1] < ROOM[1] ? ROOM[1] - count[1] : 0;
+    const int beyond[2] = {count[1] > ROOM[1] ? count[1] - ROOM[1] : 0, count[2] > ROOM[2] ? count[2] - ROOM[2] : 0};
+    Kind found = {own, true};
+    // Its number among the forms that kinds 0, 1 and 2 have no place for, or that of the open place it takes.
+    int in_both = -1, in_open = -1;
+    if (own == 3) in_both = rank;
+    else if (own == 0 && rank < open) in_open = rank;
+    else if (own == 0) in_both = count[3] + beyond[0] + beyond[1] + rank - open;
+    else if (rank >= ROOM[own]) in_both = count[3] + (own == 2 ? beyond[0] : 0) + rank - ROOM[own];
+    if (in_both >= 0) found.kind = 3;
+    if (in_both >= ROOM[3]) {
+        in_open = count[0] + in_both - ROOM[3];
+        found.tested = false;
+    }
+    if (in_open >= 0) found.kind = in_open < ROOM[0] ? 0 : in_open < ROOM[0] + open_first ? 1 : 2;
+    return found;
 }
 
-// Deals the forms to the places of their kinds, those with the fewest inner terms to the shortest windows.
-__device__ inline void deal(Term (*by_place)[SLOTS], const Term (*terms)[SLOTS], const signed char (*kinds)[SLOTS]) {
-    for (int k = threadIdx.x; k < FORMS * SLOTS; k += THREADS) {
-        const int f = k / SLOTS, slot = k % SLOTS, own = kinds[f][slot];
-        Term term = terms[f][slot];
-        int rank = 0;
-        for (int other = 0; other < FORMS; other++)
-            rank += kinds[other][slot] == own && other != f
-                    && inner_terms(terms[other][slot]) < inner_terms(term) + (other < f);
-        const int place = places.place[own][rank];
-        term.window = window_start(term, window_at[place]);
-        by_place[place][slot] = term;
+// Deals the forms of u and one image to places, those with the fewest inner terms to the shortest windows of their
+// kinds.  The work of a warp, a lane for each form; the first form has the opposite sign if `negative`.
+// fixed: elements that are −1 in the whole tile.
+__device__ inline void deal_forms(Term (*by_place)[SLOTS], int slot, i64 u, i64 fixed, int bits, bool negative,
+                                  RowBits apart) {
+    static_assert(FORMS <= 32, "a lane for each form");
+    const int f = threadIdx.x % 32;
+    const bool is_form = f < FORMS;
+    Linear form = linear_form(IMAGES > 1 && slot & 1 ? backwards(u, U) : u, is_form ? f : 0);
+    if (IMAGES > 1 && slot & 2) form = {backwards(form.plus, V), backwards(form.minus, V), form.start};
+    if (negative && f == 0) form = {form.minus, form.plus, -form.start};
+    Term term = {};
+    for (int bit = 0; bit < bits; bit++) {
+        term.plus |= u32(form.plus >> elements[V][bit] & 1) << bit;
+        term.minus |= u32(form.minus >> elements[V][bit] & 1) << bit;
     }
+    term.start = form.start + __popcll(fixed & form.plus) - __popcll(fixed & form.minus);
+    const Kind found = find_kind(depends_on(term, apart), is_form, (1u << f) - 1);
+    term.tested = found.tested;
+    const u32 first = found.kind << 16, key = inner_terms(term) << 8 | f;
+    const u32 in_order = is_form ? first | key : ~0u;
+    int rank = 0;
+    for (int other = 0; other < FORMS; other++) rank += u32(__shfl_sync(~0u, in_order, other)) - first < key;
+    if (!is_form) return;
+    const int place = places.place[found.kind][rank];
+    term.window = window_start(term, window_at[place]);
+    by_place[place][slot] = term;
 }

@@ -109,49 +109,66 @@ struct Steps {
     u32 plus, minus;   // bits that take 1 away, that add 1
 };
 
-// Eight entries, from number 8 · top on.  put(number, word): stores one.
-template <class Of, class Put> __device__ inline void fill_eight(int word, int top, Of steps_of, Put put) {
-    u32 first = 0, step[3] = {0, 0, 0};
-    for (int k = 0; k < 4; k++) {
-        const int place = in_bytes.place[4 * word + k];
+__device__ constexpr int whole_warps(int items) { return (items + 31) / 32 * 32; }
+
+// 2^BITS entries, from number top · 2^BITS on, of WORDS words of bytes from `word` on, the second one times 16.
+// put(number, sum): stores one.
+template <int BITS, int WORDS, class Of, class Put>
+__device__ inline void fill_entries(int word, int top, Of steps_of, Put put) {
+    u32 first = 0, step[BITS] = {};
+    for (int k = 0; k < 4 * WORDS; k++) {
+        const int place = in_bytes.place[4 * word + k], shift = k % 4 * 8 + k / 4 * 4;
         if (place == NONE) continue;
         const Steps steps = steps_of(place);
-        first += u32(steps.start + __popc(8 * top & steps.minus) - __popc(8 * top & steps.plus)) << 8 * k;
-        for (int b = 0; b < 3; b++) step[b] += u32(int(steps.minus >> b & 1) - int(steps.plus >> b & 1)) << 8 * k;
+        const u32 above = u32(top) << BITS;
+        first += u32(steps.start + __popc(above & steps.minus) - __popc(above & steps.plus)) << shift;
+#pragma unroll
+        for (int b = 0; b < BITS; b++) step[b] += u32(int(steps.minus >> b & 1) - int(steps.plus >> b & 1)) << shift;
     }
 #pragma unroll
-    for (int k = 0; k < 8; k++) put(8 * top + k, first + (k & 1 ? step[0] : 0) + (k & 2 ? step[1] : 0) + (k & 4 ? step[2] : 0));
+    for (int k = 0; k < 1 << BITS; k++) {
+        u32 lower = 0, upper = first;   // eight entries have the same one
+#pragma unroll
+        for (int b = 0; b < BITS; b++)
+            if (k >> b & 1) (b < 3 ? lower : upper) += step[b];
+        put(top << BITS | k, upper + lower);
+    }
 }
 
 __device__ inline void fill_byte_tables(Tables &tables) {
-    constexpr int HIGH_TOPS = HIGH / 8, LOW_TOPS = (1 << LOW_BITS) / 8, LOWER = (1 << LOWER_BITS) - 1;
-    constexpr int SECOND_TOPS = (1 << SECOND_BITS) / 8, COUNT_TOPS = SECOND_TOPS + (1 << FIRST_BITS) / 8;
-    constexpr int BYTE_ITEMS = (HIGH_TOPS + LOW_TOPS) * SLOTS * ODD_WORDS;
-    for (int k = threadIdx.x; k < BYTE_ITEMS + COUNT_TOPS * SLOTS * (ODD_WORDS / 2); k += THREADS) {
-        const int slot = k % SLOTS;
-        if (k < BYTE_ITEMS) {
-            const int word = k / SLOTS % ODD_WORDS, top = k / (SLOTS * ODD_WORDS);
-            const bool is_high = top < HIGH_TOPS;
-            fill_eight(word, is_high ? top : top - HIGH_TOPS, [&](int place) -> Steps {
+    constexpr int LOWER = (1 << LOWER_BITS) - 1, ENTRY_BITS = 5, HIGH_ENTRY_BITS = HIGH < 32 ? 3 : 5;
+    constexpr int HIGH_TOPS = HIGH >> HIGH_ENTRY_BITS;
+    constexpr int FIRST_TOPS = 1 << (FIRST_BITS - ENTRY_BITS), COUNT_TOPS = FIRST_TOPS + (1 << (SECOND_BITS - ENTRY_BITS));
+    // Items of a kind begin with a warp.
+    constexpr int COUNTS_FROM = whole_warps(HIGH_TOPS * SLOTS * ODD_WORDS), COUNT_ITEMS = COUNT_TOPS * SLOTS * (ODD_WORDS / 2);
+    constexpr int LOW_FROM = COUNTS_FROM + whole_warps(COUNT_ITEMS);
+    static_assert(LOW_BITS == ENTRY_BITS && HIGH >> HIGH_ENTRY_BITS << HIGH_ENTRY_BITS == HIGH, "whole items");
+    for (int k = threadIdx.x; k < LOW_FROM + SLOTS * ODD_WORDS; k += THREADS) {
+        const int slot = k % SLOTS, word = k / SLOTS % ODD_WORDS;
+        if (k < HIGH_TOPS * SLOTS * ODD_WORDS)
+            fill_entries<HIGH_ENTRY_BITS, 1>(word, k / (SLOTS * ODD_WORDS), [&](int place) -> Steps {
                 if (place == BITS_OF_V) return {0, 0, ~0u};
                 const Term term = tables.term[place][slot];
-                const int below = __popc(term.plus & LOWER), shift = is_high ? LOWER_BITS : INNER_BITS;
-                return {is_high ? BIAS - term.start - below : below - term.window, term.plus >> shift, term.minus >> shift};
-            }, [&](int number, u32 made) { (is_high ? tables.high[slot][number] : tables.low[number * SLOTS + slot]).word[word] = made; });
-        } else {
-            const int item = k - BYTE_ITEMS, word = item / SLOTS % (ODD_WORDS / 2), top = item / (SLOTS * (ODD_WORDS / 2));
-            const bool second = top < SECOND_TOPS;
-            const int own_top = second ? top : top - SECOND_TOPS, shift = second ? FIRST_BITS : 0;
-            const u32 mask = (1 << (second ? SECOND_BITS : FIRST_BITS)) - 1;
-            auto steps_of = [&](int place) -> Steps {
+                return {BIAS - term.start - __popc(term.plus & LOWER), term.plus >> LOWER_BITS, term.minus >> LOWER_BITS};
+            }, [&](int number, u32 sum) { tables.high[slot][number].word[word] = sum; });
+        else if (k >= LOW_FROM)
+            fill_entries<LOW_BITS, 1>(word, 0, [&](int place) -> Steps {
+                if (place == BITS_OF_V) return {0, 0, ~0u};
+                const Term term = tables.term[place][slot];
+                return {__popc(term.plus & LOWER) - term.window, term.plus >> INNER_BITS, term.minus >> INNER_BITS};
+            }, [&](int number, u32 sum) { tables.low[number * SLOTS + slot].word[word] = sum; });
+        else if (k >= COUNTS_FROM && k < COUNTS_FROM + COUNT_ITEMS) {
+            const int item = k - COUNTS_FROM, pair = item / SLOTS % (ODD_WORDS / 2), top = item / (SLOTS * (ODD_WORDS / 2));
+            const bool is_first = top < FIRST_TOPS;
+            const int shift = is_first ? 0 : FIRST_BITS;
+            const u32 mask = (1 << (is_first ? FIRST_BITS : SECOND_BITS)) - 1;
+            HalfBytes *table = is_first ? tables.counts[slot].first : tables.counts[slot].second;
+            fill_entries<ENTRY_BITS, 2>(2 * pair, is_first ? top : top - FIRST_TOPS, [&](int place) -> Steps {
                 if (place == BITS_OF_V) return {0, 0, ~0u};
                 const Term term = tables.term[place][slot];
                 const u32 plus = term.plus >> shift & mask;
                 return {__popc(plus), plus, term.minus >> shift & mask};
-            };
-            HalfBytes *table = second ? tables.counts[slot].second : tables.counts[slot].first;
-            fill_eight(2 * word, own_top, steps_of, [&](int number, u32 made) { table[number].word[word] = made; });
-            fill_eight(2 * word + 1, own_top, steps_of, [&](int number, u32 made) { table[number].word[word] |= made << 4; });
+            }, [&](int number, u32 sum) { table[number].word[pair] = sum; });
         }
     }
 }

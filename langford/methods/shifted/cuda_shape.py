@@ -29,7 +29,6 @@ class Settings:
             at most.
         joined: even forms that share a joint row, at most.
         even_window: values of an even form that have a row.
-        run: u's that a block takes at once.
         threads: per block.
         min_blocks: blocks per multiprocessor that the compiler leaves registers for.
         u_block_bits: 2^u_block_bits u's of each prefix are put in order together.
@@ -39,7 +38,6 @@ class Settings:
     windows: tuple[int, ...] = (4, 4, 3)
     joined: int = MOST_JOINED
     even_window: int = 7
-    run: int = 4
     threads: int = 256
     min_blocks: int = 2
     u_block_bits: int = 25
@@ -113,7 +111,6 @@ class GpuShape:
             "WINDOWS": self.windows,
             "JOINED": settings.joined,
             "EVEN_WINDOW": settings.even_window,
-            "RUN": settings.run,
             "THREADS": settings.threads,
             "MIN_BLOCKS": settings.min_blocks,
         }
