@@ -160,6 +160,23 @@ def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str
     assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
 
 
+def compare_in_turn(compiler: Any) -> None:
+    """Tasks of two plans in turn, whose programs differ in nothing but their constants."""
+    plans = [shifted_plan(Problem.langford(4), 4, seed) for seed in (0, 1)]
+    gpus = [ShiftedOnGpu(plan, compiler, SMALL) for plan in plans]
+    for index in plans[0].tasks:
+        assert [gpu.evaluate(index) for gpu in gpus] == [plan.evaluate(index) for plan in plans]
+
+
+def test_plans_in_turn_on_the_host() -> None:
+    compare_in_turn(host_program())
+
+
+@pytest.mark.gpu
+def test_plans_in_turn_on_the_gpu() -> None:
+    compare_in_turn(gpu_program())
+
+
 def test_tiles_and_blocks_add_up_on_the_host() -> None:
     # Several tiles of v's, several blocks of u's, and several chunks for each warp.
     plan = shifted_plan(Problem.hooked_skolem(16), 0)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class HostProgram:
             f"{{ call(blocks, {threads}, {kernel}, arguments); }}\n"
             for kernel in kernels
         )
-        self._library = ctypes.CDLL(str(_compiled(f"{source}\n{launchers}")))
+        self._library = _loaded(_compiled(f"{source}\n{launchers}"))
 
     def zeros(self, shape: Any, dtype: Any) -> Any:
         return np.zeros(shape, dtype)
@@ -76,6 +77,14 @@ class HostProgram:
 
     def stream(self, words: int) -> HostStream:
         return HostStream(self, words)
+
+
+def _loaded(library: Path) -> ctypes.CDLL:
+    """A copy of a library: a file that is loaded twice has its constants only once."""
+    with NamedTemporaryFile(dir=library.parent, suffix=".so") as copy:
+        copy.write(library.read_bytes())
+        copy.flush()
+        return ctypes.CDLL(copy.name)
 
 
 @cache

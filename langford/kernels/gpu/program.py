@@ -64,7 +64,7 @@ class Program(Protocol):
         ...
 
     def set_constant(self, name: str, values: NDArray[Any]) -> None:
-        """Fill a variable in constant memory."""
+        """Fill a variable in constant memory; each program has its own, even of one source."""
         ...
 
     def sort_by(self, keys: DeviceArray, values: DeviceArray) -> DeviceArray:

@@ -49,27 +49,31 @@ class CudaProgram:
         self._main, self._threads = main, threads
         with self._device:
             properties = cupy.cuda.runtime.getDeviceProperties(index)
-            self._module = cupy.RawModule(path=str(_machine_code(cupy, source, properties)))
-            self._shared = int(cupy.ndarray(1, np.int32, self._module.get_global("shared_bytes")).get()[0])
-            kernel = self._module.get_function(main)
-            kernel.max_dynamic_shared_size_bytes = self._shared
+            # Not cupy.RawModule: programs of one file would share a module, and so its constants.
+            self._module = cupy.cuda.Module()
+            self._module.load_file(str(_machine_code(cupy, source, properties)))
+            self._shared = int(self._variable("shared_bytes", (1,), np.int32).get()[0])
+            kernel, driver = self._module.get_function(main), cupy.cuda.driver
+            driver.funcSetAttribute(
+                kernel.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self._shared
+            )
+            self.registers = int(driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.ptr))
+            self._local = int(driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel.ptr))
         self._kernels = {main: kernel}
         # The driver keeps 1 KiB of shared memory per block for itself.
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
         # A thread gets registers in units of eight.
-        by_registers = properties["regsPerMultiprocessor"] // (-(-kernel.num_regs // 8) * 8 * threads)
+        by_registers = properties["regsPerMultiprocessor"] // (-(-self.registers // 8) * 8 * threads)
         by_threads = properties["maxThreadsPerMultiProcessor"] // threads
         self.multiprocessors = int(properties["multiProcessorCount"])
-        self.registers = int(kernel.num_regs)
         self.blocks = self.multiprocessors * max(1, min(by_memory, by_registers, by_threads))
         self.memory = int(properties["totalGlobalMem"])
 
     def describe(self) -> dict[str, int]:
         """Registers and local bytes per thread, shared bytes per block, blocks of a launch of ``main``."""
-        kernel = self._kernels[self._main]
         return {
             "registers": self.registers,
-            "local_bytes": kernel.local_size_bytes,
+            "local_bytes": self._local,
             "shared_bytes": self._shared,
             "blocks": self.blocks,
         }
@@ -87,8 +91,13 @@ class CudaProgram:
     def set_constant(self, name: str, values: NDArray[Any]) -> None:
         """Fill a variable in constant memory."""
         with self._device:
-            there = self._cupy.ndarray(values.shape, values.dtype, self._module.get_global(name))
-            there.set(values)
+            self._variable(name, values.shape, values.dtype).set(values)
+
+    def _variable(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
+        """An array that is a variable of the program."""
+        cuda, size = self._cupy.cuda, int(np.prod(shape)) * np.dtype(dtype).itemsize
+        memory = cuda.UnownedMemory(self._module.get_global_var(name), size, self._module, self._device.id)
+        return self._cupy.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0))
 
     def sort_by(self, keys: Any, values: Any) -> Any:
         """The values in the ascending order of their keys."""
