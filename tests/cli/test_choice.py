@@ -127,6 +127,10 @@ def test_all_commands_choose_alike_where_nothing_was_measured(
     monkeypatch.setattr(Cuda, "name", "a GPU")
     here = [chosen_plan(problem, device, seed=seed) for problem, seed in options]
     assert [each.method for each in shared] == [each.method for each in here]
+    # Where a core needs days, `create` takes what is the fastest on GPUs even if no device is given.
+    large = [(problem, seed) for problem, seed in options if problem.n > 23]
+    on_cores = [chosen_plan(problem, CPU, seed=seed, shared=True).method for problem, seed in large]
+    assert on_cores == [chosen_plan(problem, device, seed=seed, shared=True).method for problem, seed in large]
     assert len({each.method.name for each in shared}) > 2
 
 
