@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 from urllib.parse import quote
-
-from msgspec import Struct
 
 from db import Credential, Delivery, Lease, Receipt
 from db.look.overview import Overview
@@ -26,7 +24,7 @@ from jobs.reach.requests import RequestRefused as RequestRefused
 from jobs.reach.requests import Requests, split, understood
 from jobs.reach.requests import ServerAway as ServerAway
 from jobs.reach.requests import ServerRefuses as ServerRefuses
-from jobs.reach.wire import Description
+from jobs.reach.wire import A, Description, Operation, Q
 from langford.errors import BadInput
 
 if TYPE_CHECKING:
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 LONGEST_REASON = 1_000
 """Characters of a reason or a note that are sent."""
 SERVER = Way("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
-M = TypeVar("M")
 
 
 class RemoteCampaign:
@@ -98,10 +95,10 @@ class RemoteCampaign:
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
-        return self._post(wire.Pace, "/workers", identity).pace
+        return self._post(wire.ENROL, identity).pace
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        self._post(wire.Done, "/departures", wire.Departure(worker=worker_id, ending=ending))
+        self._post(wire.LEAVE, wire.Departure(worker=worker_id, ending=ending))
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
@@ -115,7 +112,7 @@ class RemoteCampaign:
             held=list(held),
             copies=copies,
         )
-        return self._post(wire.Leases, "/leases", request).leases
+        return self._post(wire.LEASE, request).leases
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
@@ -124,35 +121,34 @@ class RemoteCampaign:
         for attempts in _parts(credentials):
             made = [(shown.attempt, steps[shown.attempt]) for shown in attempts if shown.attempt in steps]
             request = wire.Renewal(attempts=attempts, seconds=seconds, steps=made)
-            running.update(self._post(wire.Running, "/renewals", request).running)
+            running.update(self._post(wire.RENEW, request).running)
         return running
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
         for attempts in _parts(credentials):
             request = wire.Release(attempts=attempts, outcome=outcome, note=_storable(note or "end"))
-            self._post(wire.Done, "/releases", request)
+            self._post(wire.RELEASE, request)
 
     def fail(self, credential: Credential, reason: str) -> bool:
-        return self._end(credential, "/failures", reason)
+        return self._post(wire.FAIL, _end(credential, reason)).set_aside
 
     def die(self, credential: Credential, reason: str) -> bool:
-        return self._end(credential, "/deaths", reason)
-
-    def _end(self, credential: Credential, path: str, reason: str) -> bool:
-        attempt, nonce = credential.attempt, credential.nonce
-        request = wire.End(attempt=attempt, nonce=nonce, reason=_storable(reason))
-        return self._post(wire.SetAside, path, request).set_aside
+        return self._post(wire.DIE, _end(credential, reason)).set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         request = wire.Results(deliveries=list(deliveries), now=self._clock.wall())
-        answer = self._post(wire.Receipts, "/results", request)
+        answer = self._post(wire.DELIVER, request)
         with understood(self._address):
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")
             return [receipt.receipt for receipt in answer.receipts]
 
-    def _post(self, answer_type: type[M], path: str, request: Struct) -> M:
-        return self._requests.post(answer_type, self._address, path, request)
+    def _post(self, operation: Operation[Q, A], request: Q) -> A:
+        return self._requests.post(operation.answer, self._address, operation.path, request)
+
+
+def _end(credential: Credential, reason: str) -> wire.End:
+    return wire.End(credential.attempt, credential.nonce, reason=_storable(reason))
 
 
 def _storable(text: str) -> str:

@@ -7,10 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import SplitResult, urlsplit
-
-from msgspec import Struct
 
 from db.errors import Away, UnknownWorker
 from db.messages import BadMessage, decoded, encoded
@@ -118,7 +116,7 @@ class Requests:
         """See :meth:`post`."""
         return self._ask(answer_type, "GET", address, path, None)
 
-    def post(self, answer_type: type[M], address: str, path: str, request: Struct) -> M:
+    def post(self, answer_type: type[M], address: str, path: str, request: Any) -> M:
         """Raises ServerAway, also for an answer of another type, ServerRefuses or CampaignReplaced.
 
         ``address``: what the request is about, as messages name it; ``path``: what follows in the address.

@@ -6,16 +6,20 @@ The integers of results are decimal text: they exceed what readers of JSON keep 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, Generic, Self, TypeVar
 
 from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
 from db.messages import LONGEST_TEXT, BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
 from db.records import Standing
-from db.states import Ending, EventKind, Outcome
+from db.states import Ending, EventKind, Outcome, Role
+from jobs.reach.identity import Identity
 from langford.methods import LARGEST_SEED, PlanKey
 
+Q = TypeVar("Q")
+A = TypeVar("A")
 MOST_AT_ONCE = 1_000
 MOST_HELD = 100_000
 MOST_CAMPAIGNS = 10_000
@@ -250,3 +254,33 @@ class Listed(Message, frozen=True, kw_only=True):
     problem: Text
     tasks: TaskNumbers
     finished: Text | None
+
+
+# -- operations -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Operation(Generic[Q, A]):
+    """A request to a campaign, ``POST /campaigns/NAME`` and a path.
+
+    Attributes:
+        path: what follows the name.
+        role: that a token needs for it.
+        request, answer: the types of the messages.
+    """
+
+    path: str
+    role: Role
+    request: type[Q]
+    answer: type[A]
+
+
+ENROL = Operation("/workers", Role.WORKER, Identity, Pace)
+LEAVE = Operation("/departures", Role.WORKER, Departure, Done)
+LEASE = Operation("/leases", Role.WORKER, LeaseRequest, Leases)
+RENEW = Operation("/renewals", Role.WORKER, Renewal, Running)
+RELEASE = Operation("/releases", Role.WORKER, Release, Done)
+FAIL = Operation("/failures", Role.WORKER, End, SetAside)
+DIE = Operation("/deaths", Role.WORKER, End, SetAside)
+DELIVER = Operation("/results", Role.WORKER, Results, Receipts)
+RETRY = Operation("/retries", Role.ADMIN, dict[str, Any], Reopened)

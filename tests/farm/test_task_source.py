@@ -1,0 +1,198 @@
+"""The tasks of a campaign as a run sees them, also while its ledger is away; no network."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeVar
+from unittest.mock import Mock
+
+import pytest
+from msgspec import structs
+from sqlalchemy import delete
+
+from db import Delivery, Lease, Standing
+from db.errors import CampaignMismatch, ConnectionLost, LedgerUnusable
+from db.look.overview import Eta, Overview
+from db.schema.models import Attempt, Worker
+from db.states import Ending, Outcome
+from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
+from jobs.reach.outbox import Outbox
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.wire import Description
+from jobs.run.source import TaskSource
+from langford.methods import PlanKey
+from langford.problem import Problem
+from tests.support.campaigns import HOUR, KEY, TASKS, new_campaign, true_deliveries
+from tests.support.clock import MovableClock
+from tests.support.consoles import KeptConsole
+from tests.support.databases import new_ledger
+
+MILLIONS = PlanKey(Problem.langford(28), "shifted", 24)
+
+
+@pytest.mark.parametrize(("key", "tasks"), [(KEY, TASKS + 1), (MILLIONS, 5)], ids=["another version", "a lie"])
+def test_a_campaign_that_is_split_otherwise_is_left_alone(
+    key: PlanKey, tasks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = Description.of("1" * 36, "2" * 36, "farmed", key, tasks, 1.0, Standing({}, {}), "kernels")
+    monkeypatch.setattr(RemoteCampaign, "info", lambda self: told)
+    me = Identity.fresh()
+    source = TaskSource(RemoteCampaign("http://127.0.0.1:1/farmed", "token"), me, Outbox(tmp_path, me))
+    tracemalloc.start()
+    with pytest.raises(CampaignMismatch, match=f"into {tasks} tasks.*use the version that created it"):
+        assert source.ready
+    assert tracemalloc.get_traced_memory()[1] < 10e6  # no plan of millions of tasks was made
+    tracemalloc.stop()
+    assert not list(tmp_path.iterdir())
+
+
+# -- a ledger that goes away ------------------------------------------------------------------------
+
+T = TypeVar("T")
+
+
+class Leaving(InLedger):
+    """A campaign that does not answer while the test wants it."""
+
+    trouble: Exception | None = None
+
+    def _ask(self, question: Callable[[], T]) -> T:
+        if self.trouble is not None:
+            raise self.trouble
+        return super()._ask(question)
+
+    def overview(self) -> Overview:
+        made = super().overview()
+        return structs.replace(made, eta=Eta(1000.0, made.now, made.now))
+
+
+class Machine:
+    """A machine whose runs take tasks from one ledger."""
+
+    def __init__(self, folder: Path) -> None:
+        self.ledger, self.clock, self.console = new_ledger("sqlite", folder), MovableClock(), KeptConsole()
+        self.campaign, self.box = new_campaign(self.ledger, ""), folder / "box"
+
+    def source(self, outbox: bool = True) -> tuple[Leaving, TaskSource]:
+        """A campaign, and a source of its tasks that is ready."""
+        reached, me = Leaving(self.ledger, self.campaign), Identity.fresh()
+        kept = Outbox(self.box, me, self.console) if outbox else None
+        source = TaskSource(reached, me, kept, self.console, clock=self.clock)
+        assert source.ready
+        return reached, source
+
+    def wait(self, source: TaskSource) -> None:
+        """Let the source ask again."""
+        self.clock.move(HOUR)
+        source.attend([], {})
+
+    def done(self) -> int:
+        return self.campaign.standing().tasks_done
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Iterator[Machine]:
+    made = Machine(tmp_path)
+    yield made
+    made.ledger.close()
+
+
+def finished(leases: list[Lease]) -> list[tuple[Lease, Delivery]]:
+    return list(zip(leases, true_deliveries(leases), strict=True))
+
+
+def test_results_wait_on_the_disk_while_the_ledger_is_away(machine: Machine) -> None:
+    reached, source = machine.source()
+    first, *rest = source.lease(TASKS, [])
+    source.deliver(finished([first]))
+    assert (machine.done(), machine.box.exists()) == (1, False)  # nothing is written while the ledger answers
+    assert source.lease(1, rest) == []
+    machine.wait(source)
+    assert source.seconds_left == 1000.0
+    reached.trouble = ConnectionLost("no answer")
+    source.deliver(finished(rest[:2]))
+    source.deliver(finished(rest[2:]))
+    assert source.waiting[0] == len(list(machine.box.rglob("*.result.json"))) == TASKS - 1
+    assert source.lease(1, []) == []
+    assert (source.exhausted, source.seconds_left) == (False, None)
+    reached.trouble = None
+    machine.wait(source)
+    assert (machine.done(), source.waiting[0]) == (TASKS, 0)
+    assert source.lease(1, []) == []
+    assert source.exhausted
+    source.close(Ending.FINISHED)
+    assert not list(machine.box.iterdir())
+    assert [line.partition(" (")[0] for line in machine.console.said] == [
+        "no answer; asking again", "the ledger is back"
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("trouble", [ConnectionLost("no answer"), LedgerUnusable("the disk is full")])
+def test_the_next_run_delivers_what_the_last_one_could_not(machine: Machine, trouble: Exception) -> None:
+    reached, source = machine.source()
+    leases = source.lease(3, [])
+    reached.trouble = trouble
+    with suppress(LedgerUnusable):
+        source.deliver(finished(leases))
+    with suppress(LedgerUnusable):
+        source.close(Ending.STOPPED)
+    assert machine.console.said[-1].startswith("3 results are kept in ")
+    _, later = machine.source()
+    later.attend([], {})
+    assert machine.done() == 3
+    assert (later.tally.tasks, later.tally.tasks_here) == (3, 0)
+    later.close(Ending.FINISHED)
+    assert not list(machine.box.iterdir())
+
+
+def test_leases_whose_results_wait_are_not_given_back(machine: Machine) -> None:
+    reached, source = machine.source()
+    leases = source.lease(2, [])
+    reached.deliver = Mock(side_effect=ConnectionLost("no answer"))  # type: ignore[method-assign]
+    source.deliver(finished(leases))
+    machine.clock.move(HOUR)
+    assert len(source.lease(1, [])) == 1
+    assert machine.campaign.progress().attempts == {"running": 3}
+
+
+def test_without_an_outbox_results_wait_in_memory(machine: Machine) -> None:
+    reached, source = machine.source(outbox=False)
+    leases = source.lease(2, [])
+    reached.trouble = ConnectionLost("no answer")
+    source.deliver(finished(leases[:1]))
+    reached.trouble = None
+    machine.wait(source)
+    assert machine.done() == 1
+    reached.trouble = ConnectionLost("no answer")
+    source.deliver(finished(leases[1:]))
+    source.close(Ending.STOPPED)
+    assert machine.console.said[-1] == "1 result is lost"
+
+
+def test_failures_and_deaths_are_reported_when_the_ledger_is_back(machine: Machine) -> None:
+    reached, source = machine.source()
+    failed, *died = source.lease(2, [])
+    reached.trouble = ConnectionLost("no answer")
+    source.fail(failed, "boom")
+    assert not source.die(died[0], "killed")
+    assert set(machine.campaign.progress().attempts) == {"running"}
+    reached.trouble = None
+    machine.wait(source)
+    assert machine.campaign.progress().attempts == {Outcome.FAILED: 1, Outcome.DIED: 1}
+    assert machine.console.said[-1] == f"task {failed.index} failed and will be tried again: boom"
+
+
+def test_a_worker_that_the_ledger_does_not_know_enrols_again(machine: Machine) -> None:
+    _, source = machine.source()
+    source.lease(1, [])
+    with machine.ledger.database.writing() as connection:
+        connection.execute(delete(Attempt))
+        connection.execute(delete(Worker))
+    assert source.lease(1, []) == []
+    assert "this worker enrols again" in machine.console.said[-1]
+    machine.clock.move(HOUR)
+    assert len(source.lease(1, [])) == 1
