@@ -67,7 +67,7 @@ class InLedger:
     def enrol(self, identity: Identity) -> float | None:
         def enrol() -> float | None:
             self._ledger.enrol(*identity.enrolment, self._token, identity.equipment)
-            return self.campaign.pace(identity.device_kind)
+            return self.campaign.pace(identity.device_kind, self._token)
 
         return self._ask(enrol)
 
@@ -83,7 +83,7 @@ class InLedger:
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
         renewed = list(credentials)
-        return self._ask(lambda: self.campaign.renew(renewed, seconds, steps))
+        return self._ask(lambda: self.campaign.renew(renewed, seconds, steps, self._token))
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
         given_back = list(credentials)
@@ -96,7 +96,7 @@ class InLedger:
         return self._ask(lambda: self.campaign.die(credential, reason))
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        return self._ask(lambda: self.campaign.deliver(deliveries))
+        return self._ask(lambda: self.campaign.deliver(deliveries, self._token))
 
     def close(self) -> None:
         """Nothing: the ledger stays open."""

@@ -1,20 +1,22 @@
 """What workers and operators ask of a campaign through the task server: a message in, a message out, no HTTP.
 
-Each operation takes a ledger, its campaign, the token of the request, and the request; it returns the answer.
+The campaign is reached with the token of the request.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from db import Campaign, Ledger, Standing
+from msgspec import Struct
+
 from db.messages import BadMessage
 from jobs.reach import wire
 from jobs.reach.identity import Identity
-from jobs.reach.wire import Description, ReceiptFields
+from jobs.reach.in_ledger import InLedger
 from langford.errors import LangfordError
-from langford.provenance import kernel_hash
 from langford.words import several
 
 
@@ -22,57 +24,68 @@ class AnotherCampaign(LangfordError):
     """The worker has the plan and results of another campaign, which had this name before."""
 
 
-def info(ledger: Ledger, campaign: Campaign, standing: Standing) -> wire.Description:
-    address = ledger.uuid, campaign.uuid, campaign.name, campaign.key
-    return Description.of(*address, campaign.tasks, campaign.work, standing, kernel_hash())
+def enrol(campaign: InLedger, request: Identity) -> wire.Pace:
+    return wire.Pace(pace=campaign.enrol(request))
 
 
-def enrol(ledger: Ledger, campaign: Campaign, token: str, identity: Identity) -> wire.Pace:
-    ledger.enrol(*identity.enrolment, token, identity.equipment)
-    return wire.Pace(pace=campaign.pace(identity.device_kind, token))
-
-
-def leave(ledger: Ledger, campaign: Campaign, token: str, request: wire.Departure) -> wire.Done:
-    ledger.leave(request.worker, request.known_ending, token)
+def leave(campaign: InLedger, request: wire.Departure) -> wire.Done:
+    campaign.leave(request.worker, request.known_ending)
     return wire.Done()
 
 
-def lease(ledger: Ledger, campaign: Campaign, token: str, request: wire.LeaseRequest) -> wire.Leases:
+def lease(campaign: InLedger, request: wire.LeaseRequest) -> wire.Leases:
     """Raises AnotherCampaign or TooManyLeases."""
-    if request.campaign != campaign.uuid:
+    uuid = campaign.campaign.uuid
+    if request.campaign != uuid:
         # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
-        raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
-    leases = campaign.lease(request.worker, request.count, request.seconds, request.held, token, request.copies)
+        raise AnotherCampaign(f"the campaign {campaign.name} is {uuid} here: start the worker again")
+    leases = campaign.lease(request.worker, request.count, request.seconds, request.held, request.copies)
     return wire.Leases(leases=leases)
 
 
-def renew(ledger: Ledger, campaign: Campaign, token: str, request: wire.Renewal) -> wire.Running:
-    steps = dict(request.steps)
-    return wire.Running(running=sorted(campaign.renew(request.attempts, request.seconds, steps, token)))
+def renew(campaign: InLedger, request: wire.Renewal) -> wire.Running:
+    running = campaign.renew(request.attempts, request.seconds, dict(request.steps))
+    return wire.Running(running=sorted(running))
 
 
-def release(ledger: Ledger, campaign: Campaign, token: str, request: wire.Release) -> wire.Done:
+def release(campaign: InLedger, request: wire.Release) -> wire.Done:
     campaign.release(request.attempts, request.known_outcome, request.note)
     return wire.Done()
 
 
-def fail(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
+def fail(campaign: InLedger, request: wire.End) -> wire.SetAside:
     return wire.SetAside(set_aside=campaign.fail(request, request.reason))
 
 
-def die(ledger: Ledger, campaign: Campaign, token: str, request: wire.End) -> wire.SetAside:
+def die(campaign: InLedger, request: wire.End) -> wire.SetAside:
     return wire.SetAside(set_aside=campaign.die(request, request.reason))
 
 
-def deliver(ledger: Ledger, campaign: Campaign, token: str, request: wire.Results) -> wire.Receipts:
-    ahead = request.now - time.time()
+def deliver(campaign: InLedger, request: wire.Results) -> wire.Receipts:
+    ahead, tasks = request.now - time.time(), campaign.campaign.tasks
     deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
-    if any(delivery.index >= campaign.tasks for delivery in deliveries):
-        raise BadMessage(f"the campaign has only {several(campaign.tasks, 'task')}")
-    receipts = campaign.deliver(deliveries, token)
-    return wire.Receipts(receipts=[ReceiptFields.of_receipt(receipt) for receipt in receipts])
+    if any(delivery.index >= tasks for delivery in deliveries):
+        raise BadMessage(f"the campaign has only {several(tasks, 'task')}")
+    receipts = campaign.deliver(deliveries)
+    return wire.Receipts(receipts=[wire.ReceiptFields.of_receipt(receipt) for receipt in receipts])
 
 
-def retry(ledger: Ledger, campaign: Campaign, token: str, request: dict[str, Any]) -> wire.Reopened:
-    """The request has no content that matters."""
-    return wire.Reopened(reopened=campaign.reopen())
+def retry(campaign: InLedger, request: dict[str, Any]) -> wire.Reopened:
+    """Make tasks that were set aside ready again; the request says nothing that matters."""
+    return wire.Reopened(reopened=campaign.campaign.reopen())
+
+
+ANSWERS: Mapping[wire.Operation[Any, Any], Callable[[InLedger, Any], Struct]] = MappingProxyType(
+    {
+        wire.ENROL: enrol,
+        wire.LEAVE: leave,
+        wire.LEASE: lease,
+        wire.RENEW: renew,
+        wire.RELEASE: release,
+        wire.FAIL: fail,
+        wire.DIE: die,
+        wire.DELIVER: deliver,
+        wire.RETRY: retry,
+    }
+)
+"""What answers each operation."""

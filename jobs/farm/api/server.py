@@ -28,9 +28,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any
 
-from msgspec import Struct
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
@@ -67,13 +66,18 @@ from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach import wire
-from jobs.reach.identity import Identity
+from jobs.reach.in_ledger import InLedger
 from jobs.reach.versions import HEADER, SPOKEN, OtherVersion, require_understood
-from jobs.reach.wire import Description
+from jobs.reach.wire import Description, Operation
 from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size
-M = TypeVar("M")
+BOUNDS: Mapping[Operation[Any, Any], Bounds] = {
+    wire.LEASE: bodies.HELD,
+    wire.RENEW: bodies.ATTEMPTS,
+    wire.RELEASE: bodies.ATTEMPTS,
+    wire.DELIVER: bodies.RESULTS,
+}
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", HEADER: str(SPOKEN)}
 
 
@@ -169,15 +173,7 @@ class Endpoints:
             Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
-            self._operation("/workers", Role.WORKER, operations.enrol, Identity),
-            self._operation("/departures", Role.WORKER, operations.leave, wire.Departure),
-            self._operation("/leases", Role.WORKER, operations.lease, wire.LeaseRequest, bodies.HELD),
-            self._operation("/renewals", Role.WORKER, operations.renew, wire.Renewal, bodies.ATTEMPTS),
-            self._operation("/releases", Role.WORKER, operations.release, wire.Release, bodies.ATTEMPTS),
-            self._operation("/failures", Role.WORKER, operations.fail, wire.End),
-            self._operation("/deaths", Role.WORKER, operations.die, wire.End),
-            self._operation("/results", Role.WORKER, operations.deliver, wire.Results, bodies.RESULTS),
-            self._operation("/retries", Role.ADMIN, operations.retry, dict[str, Any]),
+            *map(self._operation, operations.ANSWERS),
         ]
 
     async def metrics(self, request: Request) -> Response:
@@ -214,26 +210,23 @@ class Endpoints:
         return await self._streams.answer(campaign.name, compute, listener, self._version)
 
     def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> Description:
-        return operations.info(self._ledger, campaign, standing())
+        return InLedger(self._ledger, campaign).described(standing())
 
-    def _operation(
-        self,
-        path: str,
-        role: Role,
-        operation: Callable[[Ledger, Campaign, str, M], Struct],
-        request_type: type[M],
-        bounds: Bounds = bodies.MESSAGE,
-    ) -> Route:
+    def _operation(self, operation: Operation[Any, Any]) -> Route:
+        """The address of an operation, whose requests have bounds."""
+        bounds = BOUNDS.get(operation, bodies.MESSAGE)
+
         async def operate(request: Request) -> Response:
-            campaign, right = await self._authorized(request, role)
+            campaign, right = await self._authorized(request, operation.role)
             body = await bounds.read(request)
 
             def answer() -> bytes:
-                return encoded(operation(self._ledger, campaign, right.token, bounds.parse(body, request_type)))
+                reached = InLedger(self._ledger, campaign, token=right.token)
+                return encoded(operations.ANSWERS[operation](reached, bounds.parse(body, operation.request)))
 
             return _private(await self._access.work(request, answer))
 
-        return Route("/campaigns/{name}" + path, operate, methods=["POST"])
+        return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
 
     async def _authorized(self, request: Request, role: Role) -> tuple[Campaign, Right]:
         """The campaign of a request, and what its tokens give there.
