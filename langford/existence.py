@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 def obstruction(problem: Problem) -> str | None:
     """Why there can be no arrangement, or None when none of the proofs applies."""
+    if problem.circle:
+        return _circular_parity(problem)
     longest = problem.differences[-1]
     if not problem.placements(longest):
         return f"difference {longest} does not fit into {problem.places} places"
@@ -49,6 +51,17 @@ def _parity(problem: Problem) -> str | None:
             "differences, would have to be divisible by 3, which it is not"
         )
     return None
+
+
+def _circular_parity(problem: Problem) -> str | None:
+    places, differences = sum(problem.filled), sum(problem.differences)
+    if problem.places % 2 or (places - differences) % 2 == 0:
+        return None
+    return (
+        f"on a circle with an even number of places, {problem.places}, the two places of a pair add up to its "
+        f"difference and an even number; the sum of all filled places is {places} and that of all differences "
+        f"{differences}, and one of them is odd and the other even"
+    )
 
 
 def _room(problem: Problem) -> str | None:

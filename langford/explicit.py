@@ -26,16 +26,17 @@ UNIFORM_COLOURS = 14
 
 
 def iterate(problem: Problem) -> Iterator[Arrangement]:
-    """All arrangements in lexicographic order of places filled, mirror images once; raises TooExpensive.
+    """All arrangements in lexicographic order of places filled; raises TooExpensive.
 
-    Where the problem has an obstruction there is none, and no search.
+    Of mirror images, and of the rotations and reflections of a full circle, one.  Where the problem has an
+    obstruction there is none, and no search.
     """
     if problem.obstruction:
         return
     _require_reach(problem)
-    for placed in _extend(problem.copies, problem.free_mask, _all_unused(problem)):
+    for placed in _extend(problem, problem.free_mask, _all_unused(problem)):
         arrangement = _labelled(problem, placed)
-        if not problem.mirrored or arrangement <= arrangement[::-1]:
+        if all(arrangement <= image for image in _images(problem, arrangement)):
             yield arrangement
 
 
@@ -50,7 +51,12 @@ def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
             places.setdefault(name, []).append(place)
         elif place not in problem.empty:
             return False
-    return places.keys() == expected.keys() and all(
+    if places.keys() != expected.keys():
+        return False
+    if problem.circle:
+        ends = ((cubes, (expected[name], problem.places - expected[name])) for name, cubes in places.items())
+        return all(len(cubes) == 2 and cubes[1] - cubes[0] in apart for cubes, apart in ends)
+    return all(
         cubes == [cubes[0] + expected[name] * copy for copy in range(problem.copies)]
         for name, cubes in places.items()
     )
@@ -105,7 +111,7 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
     while True:
         free, unused, placed = problem.free_mask, _all_unused(problem), []
         while unused:
-            options = list(_covering(problem.copies, free, unused))
+            options = list(_covering(problem, free, unused))
             weights = [ways(free ^ mask, unused ^ 1 << d) for d, mask in options]
             if not any(weights):
                 raise TooExpensive(f"{problem.name} has no arrangement to draw")
@@ -117,7 +123,7 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
 def _searched(problem: Problem, random: Random, patience: int = 20_000) -> Iterator[Arrangement]:
     """First finds of randomised searches, each abandoned after ``patience`` steps."""
     while True:
-        placed = next(_extend(problem.copies, problem.free_mask, _all_unused(problem), random, [patience]), None)
+        placed = next(_extend(problem, problem.free_mask, _all_unused(problem), random, [patience]), None)
         if placed is not None:
             yield _labelled(problem, placed)
 
@@ -127,9 +133,26 @@ def _all_unused(problem: Problem) -> int:
     return sum(1 << d for d in problem.differences)
 
 
-def _covering(copies: int, free: int, unused: int) -> Iterator[tuple[int, int]]:
-    """(difference, mask) of every unused colour that can cover the lowest free place."""
+def _images(problem: Problem, arrangement: Arrangement) -> Iterator[Arrangement]:
+    """The arrangements that the literature counts as the same one."""
+    if problem.mirrored:
+        yield arrangement[::-1]
+    if problem.circle and not problem.empty:
+        twice = arrangement * 2
+        for k in range(problem.places):
+            yield (turned := twice[k : k + problem.places])
+            yield turned[::-1]
+
+
+def _covering(problem: Problem, free: int, unused: int) -> Iterator[tuple[int, int]]:
+    """(difference, mask) of every way in which an unused colour can cover the lowest free place."""
     lowest = (free & -free).bit_length() - 1
+    if problem.circle:
+        others = (place for place in range(lowest + 1, problem.places) if free >> place & 1)
+        apart = ((min(place - lowest, problem.places + lowest - place), place) for place in others)
+        yield from ((d, 1 << lowest | 1 << place) for d, place in apart if unused >> d & 1)
+        return
+    copies = problem.copies
     fitting = free >> lowest & unused
     while fitting:
         bit = fitting & -fitting
@@ -141,13 +164,13 @@ def _covering(copies: int, free: int, unused: int) -> Iterator[tuple[int, int]]:
 
 
 def _extend(
-    copies: int, free: int, unused: int, random: Random | None = None, patience: list[int] | None = None
+    problem: Problem, free: int, unused: int, random: Random | None = None, patience: list[int] | None = None
 ) -> Iterator[tuple[tuple[int, int], ...]]:
     """Depth-first completions as (difference, mask) pairs; gives up when patience runs out."""
     if not unused:
         yield ()
         return
-    options = list(_covering(copies, free, unused))
+    options = list(_covering(problem, free, unused))
     if random:
         random.shuffle(options)
     for d, mask in options:
@@ -155,7 +178,7 @@ def _extend(
             patience[0] -= 1
             if patience[0] < 0:
                 return
-        for below in _extend(copies, free ^ mask, unused ^ 1 << d, random, patience):
+        for below in _extend(problem, free ^ mask, unused ^ 1 << d, random, patience):
             yield ((d, mask), *below)
 
 

@@ -46,6 +46,8 @@ class Problem:
         order: n as the variant counts it, which is one more than the number of colours where a difference is
             missing; 0 without a named variant.
         values: of the variant's parameters, in their order.
+        circle: whether the row is a circle: behind the last place comes the first one, so that two cubes with
+            difference d are also places − d apart.
     """
 
     variant: str
@@ -55,6 +57,7 @@ class Problem:
     empty: tuple[int, ...] = ()
     order: int = 0
     values: tuple[int, ...] = ()
+    circle: bool = False
 
     # -- construction ---------------------------------------------------------------
 
@@ -91,7 +94,7 @@ class Problem:
             raise BadProblem(f"{variant} leaves two places empty: give the first one as --hole")
         places = copies * len(differences) + len(empty)
         _require_lengths(differences[-1], places)
-        return cls(variant, differences, places, copies, empty, n, tuple(by_name.values()))
+        return cls(variant, differences, places, copies, empty, n, tuple(by_name.values()), chosen.circle)
 
     @classmethod
     def langford(cls, n: int, copies: int = 2, defect: int = 2) -> Problem:
@@ -258,6 +261,10 @@ class Problem:
 
     def placements(self, difference: int) -> list[int]:
         """Bit masks of all ways to place one colour on the empty row, leftmost first."""
+        if self.circle:
+            ends = ((k, (k + difference) % self.places) for k in range(self.places))
+            pairs = dict.fromkeys(1 << first | 1 << second for first, second in ends)
+            return [mask for mask in pairs if mask & ~self.free_mask == 0]
         span = difference * (self.copies - 1)
         if span >= self.places:
             return []
@@ -276,7 +283,13 @@ class Problem:
     @cached_property
     def mirrored(self) -> bool:
         """Whether reading the row backwards maps arrangements to arrangements."""
-        return all(self.places + 1 - hole in self.empty for hole in self.empty)
+        return not self.circle and all(self.places + 1 - hole in self.empty for hole in self.empty)
+
+    @property
+    def images(self) -> int:
+        """The number of rotations and reflections of a circle without empty places: each arrangement has as many
+        images.  (Its differences are 1 to half of its places; one pair alone is its own image.)"""
+        return 2 * self.places if self.n > 1 else 1
 
     @cached_property
     def self_mirrored(self) -> int:
@@ -297,7 +310,10 @@ class Problem:
         return int(f"{mask:0{self.places}b}"[::-1], 2)
 
     def published(self, arrangements: int) -> int:
-        """The number as the literature counts it: mirror images once where there are any."""
+        """The number as the literature counts it: mirror images once where there are any, and what is the same
+        but for a rotation or a reflection of a full circle."""
+        if self.circle and not self.empty:
+            return arrangements // self.images
         return (arrangements + self.self_mirrored) // 2 if self.mirrored else arrangements
 
     @cached_property

@@ -86,6 +86,7 @@ class Variant:
         least: the smallest n.
         pairs_only: whether it is defined for two copies of each colour only.
         label_offset: the customary name of a colour is its difference less this.
+        circle: whether the row is a circle.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Variant:
     least: int = 1
     pairs_only: bool = True
     label_offset: int = 0
+    circle: bool = False
 
     def require_known(self, given: Mapping[str, object]) -> None:
         """Raises BadProblem where a value is given for another parameter, by its name in Python."""
@@ -139,5 +141,7 @@ VARIANTS = {
             "extended-rosa", "extended Rosa", empty=lambda n, hole, second_hole: [hole, second_hole],
             parameters=(HOLE, SECOND_HOLE),
         ),
+        Variant("starter", "starter", empty=lambda n: [1], circle=True),
+        Variant("cyclic-skolem", "cyclic Skolem", circle=True),
     )
 }  # fmt: skip

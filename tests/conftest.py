@@ -48,7 +48,8 @@ def pytest_configure(config: pytest.Config) -> None:
     preload()
     compiled = cache_folder() / "compiled-for-tests"
     if not compiled.exists():
-        calls = [*(["count", "8", "--method", method] for method in METHODS), ["estimate", "8"]]
+        of = {"necklace": ["starter"]}
+        calls = [*(["count", *of.get(each, []), "8", "--method", each] for each in METHODS), ["estimate", "8"]]
         commands = [[*COLLECT, *config.args], *([*COMMAND, *arguments] for arguments in calls)]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             list(pool.map(partial(_run, folder=config.rootpath), commands))

@@ -14,13 +14,15 @@ from langford.methods.choice import Choice, fastest, fastest_of_kind
 from langford.methods.depth import task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
+from langford.methods.necklace import Necklace
 from langford.methods.plan import LARGEST_SEED, Evaluator, Method, Plan, PlanKey
 from langford.methods.polyphase import Polyphase
 from langford.methods.shifted import Shifted, Shifted2
 from langford.problem import Problem
 
 METHODS: dict[str, Method] = {
-    method.name: method for method in (Polyphase(), Shifted2(), Shifted(), Godfrey(), Miller(), Regular())
+    method.name: method
+    for method in (Polyphase(), Shifted2(), Shifted(), Godfrey(), Necklace(), Miller(), Regular())
 }
 """In order of preference: the first one that applies counts, unless a later one is faster on the device."""
 

@@ -80,6 +80,11 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             f"{arrangements} arrangements do not pair up with their mirror images: at least one result is wrong; "
             "evaluate a sample of tasks again with another method"
         )
+    if plan.problem.circle and not plan.problem.empty and arrangements % plan.problem.images:
+        raise CheckFailed(
+            f"{arrangements} arrangements on a circle do not come in sets of {plan.problem.images} images: at "
+            "least one result is wrong; evaluate a sample of tasks again with another method"
+        )
     zeros = [plan.expectation(index).zero_bits for index in by_task]
     checks = [f"{len(by_task)} of {several(len(by_task), 'task')}, each once", "residues mod 2^64-1 agree"]
     if min(zeros, default=0) > 0:

@@ -17,6 +17,10 @@ def arrangements(problem: Problem) -> int:
         total = 0
         for start in free:
             cubes = {start + colours[0] * copy for copy in range(problem.copies)}
+            if problem.circle:
+                cubes = {(place - 1) % problem.places + 1 for place in cubes}
+                if 2 * colours[0] == problem.places and start not in range(1, colours[0] + 1):
+                    continue  # the same pair from its other end
             if cubes <= free:
                 total += place(colours[1:], free - cubes)
         return total

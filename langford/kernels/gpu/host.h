@@ -74,6 +74,9 @@ static inline int __ffsll(long long word) { return __builtin_ffsll(word); }
 static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift) {
     return ((unsigned long long)high << 32 | low) << (shift & 31) >> 32;
 }
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift) {
+    return ((unsigned long long)high << 32 | low) >> (shift & 31);
+}
 static inline unsigned long long __brevll(unsigned long long word) {
     unsigned long long turned = 0;
     for (int k = 0; k < 64; k++) turned |= (word >> k & 1) << (63 - k);

@@ -18,6 +18,8 @@ WORD_PLACES, MOST_PLACES, MOST_DIFFERENCE = 64, 128, 63
 
 def refusal(problem: Problem) -> str | None:
     """Backtracking keeps the row in one machine word or two, and the colours in one."""
+    if problem.circle:
+        return "backtracking counts rows on a line, not on a circle"
     if problem.places > MOST_PLACES:
         return f"backtracking keeps the row in {MOST_PLACES} bits; {problem.places} places do not fit"
     if problem.differences[-1] > MOST_DIFFERENCE:

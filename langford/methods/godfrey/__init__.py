@@ -28,6 +28,8 @@ class Godfrey(Method):
     }
 
     def refusal(self, problem: Problem) -> str | None:
+        if problem.circle:
+            return "it counts rows on a line, not on a circle"
         if problem.copies != 2:
             return "the algebraic methods count pairs only"
         if widths.sum_bound(problem) > LARGEST_SUM:

@@ -24,6 +24,8 @@ class Polyphase(Method):
     }
 
     def refusal(self, problem: Problem) -> str | None:
+        if problem.circle:
+            return "it counts rows on a line, not on a circle"
         try:
             Shape.of(problem, TILE_BITS)
         except MethodDoesNotApply as error:

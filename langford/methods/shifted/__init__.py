@@ -39,6 +39,8 @@ class Shifted(Method):
     forms: ClassVar[type[Forms]] = Sums
 
     def refusal(self, problem: Problem) -> str | None:
+        if problem.circle:
+            return "it counts rows on a line, not on a circle"
         try:
             Shape.of(self.forms.outline(problem))
         except MethodDoesNotApply as error:

@@ -1,0 +1,47 @@
+"""The sum over binary necklaces, for rows on a circle without an empty place or with one."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from langford.devices import Cpu, Cuda
+from langford.methods.plan import Method
+from langford.problem import Problem
+
+MOST_PLACES = 64
+"""A sequence of signs is a machine word."""
+LEAST_FREE = 6
+"""The last places of a word, which no task fixes: kernels test the words that differ only there together."""
+DEEPEST = 26
+TASK_PLACES = 34
+"""Places that run freely in a task of about a minute on a core."""
+
+
+class Necklace(Method):
+    """Each necklace is represented by a word that begins with a longest run."""
+
+    name = "necklace"
+    unit = "points"
+    plans = "langford.methods.necklace.plan:NecklacePlan"
+    evaluators: ClassVar = {
+        Cpu.kind: "langford.methods.necklace.cpu:NecklaceOnCpu",
+        Cuda.kind: "langford.methods.necklace.cuda:NecklaceOnGpu",
+    }
+    seeded = True
+
+    def refusal(self, problem: Problem) -> str | None:
+        if not problem.circle:
+            return "it counts rows on a circle, not on a line"
+        if len(problem.empty) > 1:
+            return "it counts circles with at most one empty place"
+        if problem.places > MOST_PLACES:
+            return f"it counts circles of at most {MOST_PLACES} places, not {problem.places}"
+        return None
+
+    def depths(self, problem: Problem) -> range:
+        """Two places at least: those on both sides of the run."""
+        return range(2, max(2, min(problem.places - LEAST_FREE, DEEPEST)) + 1)
+
+    def suggested_depth(self, problem: Problem) -> int:
+        """Enough tasks for every core, none longer than a minute or so."""
+        return min(max(10, problem.places - TASK_PLACES), self.depths(problem)[-1])

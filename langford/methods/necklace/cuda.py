@@ -1,0 +1,81 @@
+"""Evaluate the sum over necklaces on a GPU: the same tasks, sums and checks as on the CPU."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from langford.arithmetic import limbs
+from langford.arithmetic.residue import residue
+from langford.devices import HOST, Cuda
+from langford.kernels.gpu.program import Compiler
+from langford.kernels.gpu.source import Definitions, source_of
+from langford.methods.necklace.plan import NecklacePlan
+from langford.methods.necklace.tables import MIDDLE, ROWS, vanishing
+from langford.profile import chosen_from, settings_of
+from langford.result import PartialResult
+
+FACTORS = 15
+"""Factors of at most 17 whose product fits 64 bits."""
+
+
+@dataclass(frozen=True)
+class Launch:
+    """Settings that the experiments of ``langford tune necklace`` choose.
+
+    Attributes:
+        threads: per block.
+        min_blocks: blocks per multiprocessor that the compiler leaves registers for.
+    """
+
+    threads: int = 512
+    min_blocks: int = 2
+
+
+class NecklaceOnGpu:
+    """Evaluates the tasks of a plan with a compiled ``necklace.cu``."""
+
+    def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: Launch | None = None) -> None:
+        """
+        Args:
+            compiler: makes the program, for a GPU or for the host.
+        """
+        self._plan = plan
+        launch = launch or Launch()
+        half, term_words = plan.problem.places // 2, limbs.word_count(plan.term_bound)
+        definitions: Definitions = {
+            "PLACES": plan.problem.places, "TARGETS": [0, *plan.targets], "ROWS": ROWS, "MIDDLE": MIDDLE,
+            "PARTS": -(-half // FACTORS), "TERM_WORDS": term_words, "THREADS": launch.threads,
+            "MIN_BLOCKS": launch.min_blocks,
+        }  # fmt: skip
+        self._limbs = 2 * term_words
+        self.program = compiler(source_of("necklace.cu", definitions), "necklace", launch.threads)
+        self._table = self.program.upload(vanishing().reshape(-1))
+
+    @classmethod
+    def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:
+        """The evaluator for a GPU, with the settings of this machine's profile; raises NoGpu or BadProfile."""
+        launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
+        return cls(plan, device.compiler, launch)
+
+    @classmethod
+    def on_host(cls, plan: NecklacePlan) -> NecklaceOnGpu:
+        """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
+        return cls(plan, HOST.compiler)
+
+    def evaluate(self, index: int) -> PartialResult:
+        """The partial result of one task; raises TaskIndexOutOfRange."""
+        plan, program = self._plan, self.program
+        plan.require(index)
+        if index == 0:
+            return plan.rest_result()
+        total, rest = program.zeros(self._limbs, np.int64), program.zeros(3, np.int64)
+        found = program.zeros(1, np.uint64)
+        start = plan.prefixes[index].view(np.int64)
+        sizes = np.int32(plan.free[index]), np.int32(plan.gaps[index])
+        program.launch("necklace", start, *sizes, self._table, total, rest, found)
+        return PartialResult(
+            index, limbs.to_int(program.download(total)), residue(limbs.to_int(program.download(rest))),
+            int(program.download(found)[0]),
+        )  # fmt: skip

@@ -1,0 +1,94 @@
+"""The CUDA kernel of the sum over necklaces: each task must give exactly what the CPU kernel gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from langford.kernels.gpu.host import HostProgram
+from langford.methods import METHODS, merge
+from langford.methods.necklace.cuda import Launch, NecklaceOnGpu
+from langford.methods.necklace.plan import NecklacePlan
+from langford.problem import Problem
+from tests.library.programs import ARCHITECTURES, BY_NAME, compile_only, gpu_program, host_program
+from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS, cyclic_skolem, starter
+from tests.support.cases import exhaustive
+
+
+def plan_of(problem: Problem, depth: int = 6, seed: int = 0) -> NecklacePlan:
+    method = METHODS["necklace"]
+    plan = method.plan(problem, min(depth, method.depths(problem)[-1]), seed)
+    assert isinstance(plan, NecklacePlan)
+    return plan
+
+
+class Texts:
+    """A compiler that only keeps the source text."""
+
+    def __call__(self, text: str, main: str, threads: int) -> HostProgram:
+        self.text = text
+        raise StopIteration
+
+
+@pytest.mark.parametrize(
+    ("problem", "architecture"),
+    [*((starter(5), architecture) for architecture in ARCHITECTURES), (cyclic_skolem(32), ARCHITECTURES[-1])],
+    ids=str,
+)
+def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
+    texts = Texts()
+    with pytest.raises(StopIteration):
+        NecklaceOnGpu(plan_of(problem), texts)
+    compile_only(texts.text, architecture)
+
+
+@pytest.mark.parametrize(
+    ("problem", "seed"),
+    [
+        (starter(10), 1),
+        (cyclic_skolem(9), 0),
+        *exhaustive([(starter(2), 0), (starter(7), 2), (cyclic_skolem(8), 3)]),
+    ],
+    ids=str,
+)
+def test_tasks_on_the_host(problem: Problem, seed: int) -> None:
+    plan = plan_of(problem, 9, seed)
+    gpu = NecklaceOnGpu(plan, host_program(), Launch(threads=64))
+    results = [gpu.evaluate(index) for index in plan.tasks]
+    assert results == [plan.evaluate(index) for index in plan.tasks]
+
+
+@pytest.mark.parametrize("problem", [starter(28), starter(31), cyclic_skolem(32)], **BY_NAME)
+def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem) -> None:
+    # All together would take years.  One of the tasks has a prefix of many short gaps.
+    plan = plan_of(problem, 26, 1)
+    gpu = NecklaceOnGpu(plan, host_program(), Launch(threads=32))
+    dense = (plan.free <= 38) & (plan.work < 2**13)
+    smallest = [*range(1, 7), *dense.nonzero()[0][-2:].tolist()]
+    results = [gpu.evaluate(index) for index in smallest]
+    assert results == [plan.evaluate(index) for index in smallest]
+    assert all(result.value for result in results)
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_terms_on_the_gpu(seed: int) -> None:
+    compiler = gpu_program()
+    for make, known in ((starter, STARTERS), (cyclic_skolem, CYCLIC_SKOLEM)):
+        for n, count in known.items():
+            plan = plan_of(make(n), 4 + seed, seed)
+            gpu = NecklaceOnGpu(plan, compiler)
+            results = [gpu.evaluate(index) for index in plan.tasks]
+            assert merge(plan, results).published == count
+            if n < 15:
+                assert results == [plan.evaluate(index) for index in plan.tasks]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize(
+    "problem", [starter(28), starter(29), starter(31), cyclic_skolem(28), cyclic_skolem(32)], **BY_NAME
+)
+def test_some_tasks_of_long_circles_on_the_gpu(problem: Problem) -> None:
+    plan = plan_of(problem, 26, 1)
+    gpu = NecklaceOnGpu(plan, gpu_program())
+    chosen = [*range(1, 12), *(plan.work < 2**30).nonzero()[0][-3:].tolist()]
+    assert [gpu.evaluate(index) for index in chosen] == [plan.evaluate(index) for index in chosen]
