@@ -16,8 +16,9 @@ from functools import cache
 
 from langford.problem import Problem
 
-Row = tuple[tuple[int, ...], int, int, tuple[int, ...]]
-"""Differences, copies, places and empty places, read in the direction that makes these the smallest."""
+Row = tuple[bool, tuple[int, ...], int, int, tuple[int, ...]]
+"""Whether it is a circle, differences, copies, places and empty places, read in the direction that makes these the
+smallest; on a circle also from the place that does."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,9 @@ class Published:
         """The number of all arrangements that the term states."""
         if self.mirror_images:
             return self.term(index)
+        circles = [problem for problem in self.rows(index) if problem.circle]
+        if circles:
+            return self.term(index) * circles[0].images
         return 2 * self.term(index) - sum(problem.self_mirrored for problem in self.rows(index))
 
 
@@ -84,6 +88,10 @@ def _named(variant: str, copies: int = 2) -> Callable[[int], Sequence[Problem]]:
     return lambda n: (Problem.named(variant, n, copies),)
 
 
+def _cyclic_skolem(n: int) -> Sequence[Problem]:
+    return _named("cyclic-skolem")(n) if n in _CYCLIC_SKOLEM else ()
+
+
 def _every_hole(n: int) -> Sequence[Problem]:
     return tuple(Problem.named("extended-skolem", n, hole=hole) for hole in range(1, 2 * n + 2))
 
@@ -107,6 +115,7 @@ _SKOLEM = {
     20: 11435578798976, 21: 123564928167168, 24: 204776117691241344, 25: 2634563519776965376,
     28: 7064747252076429464064, 29: 105435171495207196553472,
 }  # fmt: skip
+_CYCLIC_SKOLEM = {1: 1, 4: 1, 5: 2, 8: 192, 9: 1200, 13: 4009024, 16: 4377344000, 17: 51487228672}
 _SKOLEM_TRIPLES = {1: 1, 9: 18, 10: 40, 11: 66, 18: 400686, 19: 1738012, 20: 8495580}
 
 SEQUENCES = {
@@ -152,6 +161,15 @@ SEQUENCES = {
             ),
             True,
         ),
+        Published(
+            "A006204", 1, 17, _named("starter"),
+            _listed(
+                1, 1, 3, 9, 25, 133, 631, 3857, 25905, 188181, 1515283, 13376125, 128102625, 1317606101,
+                14534145947, 170922533545, 2138089212789,
+            ),
+            True,
+        ),
+        Published("A390360", 1, 17, _cyclic_skolem, _CYCLIC_SKOLEM, False),
         Published("J. E. Miller", 24, 24, _named("langford", 4), {24: 3}, False),
     )
 }  # fmt: skip
@@ -160,10 +178,17 @@ SEQUENCES = {
 
 def row_of(problem: Problem) -> Row:
     """The same for two problems that are the same row."""
+    if problem.circle:
+        ways = (
+            tuple(sorted(way * (place - first) % problem.places for place in problem.empty))
+            for first in problem.empty
+            for way in (1, -1)
+        )
+        return True, problem.differences, problem.copies, problem.places, min(ways, default=())
     first, last = problem.filled[0], problem.filled[-1]
     empty = [place for place in problem.empty if first < place < last]
     forwards, backwards = (tuple(sorted(abs(place - end) for place in empty)) for end in (first, last))
-    return problem.differences, problem.copies, last - first + 1, min(forwards, backwards)
+    return False, problem.differences, problem.copies, last - first + 1, min(forwards, backwards)
 
 
 def known_of(problems: Iterable[Problem]) -> Known | None:
