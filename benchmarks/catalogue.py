@@ -38,6 +38,7 @@ BENCHMARKS = (
     Benchmark("methods", 5),
     Benchmark("shifted", 20),
     Benchmark("shifted_points", 2),
+    Benchmark("necklace", 1),
     Benchmark("sums_gpu", 8, "GPU"),
     Benchmark("backtracking", 15, "GPU"),
     Benchmark("search_order", 1),

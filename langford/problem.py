@@ -316,6 +316,13 @@ class Problem:
             return arrangements // self.images
         return (arrangements + self.self_mirrored) // 2 if self.mirrored else arrangements
 
+    @property
+    def up_to(self) -> str:
+        """The symmetries whose images :meth:`published` counts once, in words; empty: there are none."""
+        if self.circle:
+            return "" if self.empty else "rotation and reflection"
+        return "reversal" if self.mirrored else ""
+
     @cached_property
     def obstruction(self) -> str | None:
         """Why there can be no arrangement, or None when there is no simple proof (:mod:`langford.existence`)."""

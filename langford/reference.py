@@ -6,6 +6,7 @@ its ends.  So near-Skolem rows without 1, or differences 2..12 given as such, ha
 The terms were looked up in November 2026 in the files of the OEIS (github.com/oeis/oeisdata), as of 2025; a(12) and
 a(13) of A002047 are of 7 December 2025.  L(4,24), found by T. Saito and S. Hayasaka and by R. Noble, is from J. E.
 Miller's pages: R. Molinari confirms it there in 2018, dialectrix.com/langford/RoryMolinari.html.
+A392247 could not be read: of it one term is known here, and its index n is taken to be that of the order 4n.
 """
 
 from __future__ import annotations
@@ -81,6 +82,9 @@ class Known:
             for sequence, index in sources:
                 if number * doubled == sequence.term(index) * halved:
                     return f"{words}{sequence.name}{'' if index == n else f'({index})'}"
+        for sequence, index in sources:
+            if number == sequence.arrangements(index):
+                return f"{number // sequence.term(index)} times {sequence.name}({index})"
         raise ValueError(f"{number} is not the published count")
 
 
@@ -88,8 +92,9 @@ def _named(variant: str, copies: int = 2) -> Callable[[int], Sequence[Problem]]:
     return lambda n: (Problem.named(variant, n, copies),)
 
 
-def _cyclic_skolem(n: int) -> Sequence[Problem]:
-    return _named("cyclic-skolem")(n) if n in _CYCLIC_SKOLEM else ()
+def _cyclic_skolem(rest: int) -> Callable[[int], Sequence[Problem]]:
+    """Those of order 4n + rest."""
+    return lambda n: _named("cyclic-skolem")(4 * n + rest)
 
 
 def _every_hole(n: int) -> Sequence[Problem]:
@@ -115,7 +120,6 @@ _SKOLEM = {
     20: 11435578798976, 21: 123564928167168, 24: 204776117691241344, 25: 2634563519776965376,
     28: 7064747252076429464064, 29: 105435171495207196553472,
 }  # fmt: skip
-_CYCLIC_SKOLEM = {1: 1, 4: 1, 5: 2, 8: 192, 9: 1200, 13: 4009024, 16: 4377344000, 17: 51487228672}
 _SKOLEM_TRIPLES = {1: 1, 9: 18, 10: 40, 11: 66, 18: 400686, 19: 1738012, 20: 8495580}
 
 SEQUENCES = {
@@ -169,7 +173,10 @@ SEQUENCES = {
             ),
             True,
         ),
-        Published("A390360", 1, 17, _cyclic_skolem, _CYCLIC_SKOLEM, False),
+        Published(
+            "A390360", 0, 4, _cyclic_skolem(1), _listed(1, 2, 1200, 4009024, 51487228672, first=0), False
+        ),
+        Published("A392247", 4, 4, _cyclic_skolem(0), {4: 4377344000}, False),
         Published("J. E. Miller", 24, 24, _named("langford", 4), {24: 3}, False),
     )
 }  # fmt: skip

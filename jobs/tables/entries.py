@@ -81,10 +81,6 @@ class Entry:
     problems: tuple[Problem, ...]
 
     @property
-    def mirrored(self) -> bool:
-        return all(problem.mirrored for problem in self.problems)
-
-    @property
     def obstruction(self) -> str | None:
         """By parity or room, for all of its problems."""
         reasons = [problem.obstruction for problem in self.problems]

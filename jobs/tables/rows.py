@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from jobs.tables.entries import Entry, Family
 from langford.reference import known_of
+from langford.variants import VARIANTS
 from langford.version import __version__
 
 NEW, ZERO, UNPROMISED = "new", "none can exist", "imported without a promise"
@@ -47,13 +48,13 @@ class Table:
     rows: Sequence[Row]
 
     @property
-    def up_to_reversal(self) -> bool:
-        """Whether the numbers count mirror images once: only where each row can be read backwards, so that all
-        numbers of a table count the same."""
-        return all(row.entry.mirrored for row in self.rows) and not self.family.summed
+    def up_to(self) -> str:
+        """The symmetries whose images count once, in words; empty: none.  All numbers of a table count the same."""
+        counted = {problem.up_to for row in self.rows for problem in row.entry.problems}
+        return counted.pop() if len(counted) == 1 and not self.family.summed else ""
 
     def number(self, row: Row) -> int:
-        return row.published if self.up_to_reversal else row.arrangements
+        return row.published if self.up_to else row.arrangements
 
     def known(self, row: Row) -> str:
         """NEW, ZERO, UNPROMISED, or the published sequence that has the number as the table shows it."""
@@ -61,7 +62,7 @@ class Table:
             return ZERO
         known = known_of(row.entry.problems)
         if known is not None:
-            return known.source(self.number(row), not self.up_to_reversal, row.entry.n)
+            return known.source(self.number(row), not self.up_to, row.entry.n)
         return UNPROMISED if row.unpromised else NEW
 
     @property
@@ -86,7 +87,8 @@ class Table:
         return "\n".join([*(f"# {line}" for line in self._header(by_rows)), *numbers, ""])
 
     def _header(self, by_rows: bool) -> Iterator[str]:
-        counted = "mirror images counted once" if self.up_to_reversal else "mirror images counted separately"
+        images = "rotations and reflections" if VARIANTS[self.family.variant].circle else "mirror images"
+        counted = f"{images} counted {'once' if self.up_to else 'separately'}"
         yield f"{self.family.words}: the number of arrangements, {counted}"
         if by_rows:
             names = ", ".join(["n", *(parameter.name for parameter in self.family.parameters)])

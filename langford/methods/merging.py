@@ -95,5 +95,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         checks.append(f"total divisible by {plan.multiplier}")
     if plan.problem.mirrored:
         checks.append("mirror images pair up")
+    if plan.problem.circle and not plan.problem.empty:
+        checks.append(f"total divisible by {plan.problem.images} rotations and reflections")
     evaluated = sum(result.evaluated for result in by_task.values())
     return Count(plan.problem, arrangements, published, len(by_task), evaluated, tuple(checks))

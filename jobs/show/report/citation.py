@@ -41,7 +41,7 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
     history, count = evidence.history, evidence.count
     assert count is not None
     key = history.key
-    reversal = " up to reversal" if key.problem.mirrored else ""
+    reversal = f" up to {key.problem.up_to}" if key.problem.up_to else ""
     uuid = f", UUID {history.uuid}" if history.uuid else ""
     seed = f" with seed {key.seed}" if key.seed else ""
     yield (

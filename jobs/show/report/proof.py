@@ -56,7 +56,7 @@ def _count(evidence: Evidence) -> Iterator[Block]:
         done = evidence.numbers.done == evidence.numbers.tasks
         yield Remark(_no_count(evidence), bad=True) if done else Paragraph(_no_count(evidence))
         return
-    reversal = ", up to reversal" if problem.mirrored else ""
+    reversal = f", up to {problem.up_to}" if problem.up_to else ""
     yield Paragraph(
         f"{problem} = {count.published:,} arrangements{reversal}: {several(problem.n, 'colour')} of "
         f"{problem.copies} cubes on {problem.places} places. It is the sum of "

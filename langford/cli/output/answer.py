@@ -69,7 +69,7 @@ class Answer:
     def lines(self) -> list[str]:
         problem, count = self.problem, self.count
         wrong = "" if self.comparison.agrees is not False else "WRONG: "
-        up_to = " up to reversal" if problem.mirrored else ""
+        up_to = f" up to {problem.up_to}" if problem.up_to else ""
         method = METHODS[self.method]
         found = f"{count.evaluated:,} {method.evaluated} evaluated in {duration(self.seconds)} {self.used}"
         if self.speed is not None:

@@ -29,8 +29,8 @@ class Launch:
         min_blocks: blocks per multiprocessor that the compiler leaves registers for.
     """
 
-    threads: int = 512
-    min_blocks: int = 2
+    threads: int = 768
+    min_blocks: int = 1
 
 
 class NecklaceOnGpu:
