@@ -30,8 +30,8 @@ from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
 from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, enrolment, merging, questioned, waiting
-from db.work import accounts, computations, lifecycle, tokens, turns
+from db.trust import acceptance, enrolment, questioned, waiting
+from db.work import accounts, computations, lifecycle, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -94,7 +94,7 @@ class Campaign(LeasedTasks):
     def set_recheck_share(self, share: float) -> None:
         """It applies to results that were accepted before, too."""
         with self.writing() as transaction:
-            turns.set_recheck_share(transaction, share)
+            transitions.set_recheck_share(transaction, share)
         self.record = replace(self.record, recheck_share=share)
 
     @cached_property
@@ -206,7 +206,7 @@ class Campaign(LeasedTasks):
         decision.
         """
         with self.writing() as transaction:
-            turns.one_at_a_time(transaction)
+            transitions.one_at_a_time(transaction)
             undecided = {*waiting.tasks(transaction)}
             undecided |= {*waiting.in_conflict(transaction)}
             chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
@@ -236,7 +236,7 @@ class Campaign(LeasedTasks):
         ``unconfirmed``: return them even if the promised share is not replicated yet.
         """
         with self.reading(snapshot=True) as transaction:
-            merging.require_trust(transaction, self.record, unconfirmed)
+            waiting.require_trust(transaction, self.record, unconfirmed)
             return progress.results(transaction)
 
     # -- views ----------------------------------------------------------------------------

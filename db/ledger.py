@@ -22,8 +22,8 @@ from db.schema.dialects import Now, insert_new
 from db.states import Ending, EventKind, VoterKind
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, enrolment, inheritance
-from db.work import presence, pruning, queries, tokens, transitions
+from db.trust import acceptance, draw, enrolment
+from db.work import presence, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.words import several
 
@@ -101,7 +101,7 @@ class Ledger:
 
         The campaign promises the share that the export promises, unless it promises more already.  Results that
         are drawn wait for votes in this ledger, even if they were confirmed elsewhere
-        (:mod:`db.trust.inheritance`).
+        (:mod:`db.trust.draw`).
 
         Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
         CheckFailed when a result contradicts itself; then nothing is changed.
@@ -112,15 +112,15 @@ class Ledger:
             share = 0.0 if export.promise is None else export.promise.share
             record = self._require_campaign(connection, export.name, export.key, plan.work.tolist(), share)
             transaction = Transaction(connection, record.campaign_id)
-            before, record = record, inheritance.promised(transaction, record, export.promise)
+            before, record = record, draw.promised(transaction, record, export.promise)
             new = acceptance.unknown(transaction, export.results)
             if new:
                 enrolment.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
             receipts = acceptance.take(transaction, plan, worker_id, new, notes, export.computations)
-            inheritance.draw(transaction, export.promise)
+            draw.draw_promised(transaction, export.promise)
             if new or record != before:
-                promise = inheritance.stated(export.promise)
+                promise = draw.stated(export.promise)
                 all_of_it = several(len(export.results), "result is", "results are")
                 detail = f"{len(new)} of {all_of_it} new here; they come from {source}; {promise}"
                 transitions.record(transaction, EventKind.IMPORT, None, None, detail)
@@ -158,10 +158,10 @@ class Ledger:
             # Not in the transaction that writes: a worker that is refused must not delay others.
             with self.database.reading() as connection:
                 if not enrolment.is_known(connection, worker_id):
-                    pruning.require_room(connection, shown)
-                    idle = pruning.idle(connection, shown)
+                    presence.require_room(connection, shown)
+                    idle = presence.idle(connection, shown)
         with self.database.writing() as connection:
-            pruning.prune(connection, idle)
+            presence.prune(connection, idle)
             enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:

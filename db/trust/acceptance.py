@@ -16,7 +16,7 @@ from db.schema.models import Attempt
 from db.states import EventKind, Outcome
 from db.store.transaction import Transaction
 from db.trust import complaints, draw, witnesses
-from db.work import computations, nonces, queries, results, transitions, turns
+from db.work import computations, nonces, queries, results, transitions
 from db.work.accounts import Account
 from langford.errors import CheckFailed
 from langford.methods import Plan
@@ -94,7 +94,7 @@ def accept(
     attempts = results.attempts(transaction, attempt_ids)
     if one_at_a_time or any(attempt.accepted for attempt in attempts.values()):
         # Votes will be counted.
-        turns.one_at_a_time(transaction)
+        transitions.one_at_a_time(transaction)
         attempts, one_at_a_time = results.attempts(transaction, attempt_ids), True
     if account is not None:
         deliveries = [_plausible(delivery, attempts.get(delivery.attempt)) for delivery in deliveries]
@@ -218,7 +218,7 @@ def take(
         }
         for evaluation, note in zip(new, notes, strict=True)
     ]
-    turns.one_at_a_time(transaction)
+    transitions.one_at_a_time(transaction)
     started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
     attempt_ids = transaction.connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
     deliveries = [

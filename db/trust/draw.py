@@ -1,24 +1,30 @@
-"""The draw: which results another voter evaluates again.
+"""The draw: which results another voter evaluates again; and what an imported file has promised.
 
 Each result gets a lot when it arrives, and is drawn while its lot is below the campaign's share: raising the share
 draws more of the results that are accepted already.  The lots follow from a secret that no worker knows, so that no
 one can predict where a lie would not be noticed.
+
+An imported file brings its promise, but no trust: the campaign's share is raised to that of the file, and results
+that are drawn in the file are drawn here.  Confirmations in the file are no votes: each drawn result waits until it
+is confirmed here, by a worker or by the operator.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from sqlalchemy import select
+from sqlalchemy import select, update
 
 from db.attempts import Delivery
-from db.records import AttemptRecord
+from db.files.promise import Promise, in_words
+from db.records import AttemptRecord, CampaignRecord
 from db.schema.dialects import among
-from db.schema.models import Campaign, Voter
+from db.schema.models import Campaign, Result, Voter
 from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
+from db.work import transitions
 
 FEWEST_VALID = 10
 """All results of a voter are drawn until this many are confirmed; then the share falls as 1 / confirmed."""
@@ -72,3 +78,29 @@ def lots(
         valid = number if voter.kind == VoterKind.IMPORT else voter.valid
         by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, valid)
     return by_attempt
+
+
+_DRAW_PROMISED = (
+    update(Result)
+    .where(Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"), Result.lot > DRAWN)
+    .values(lot=DRAWN)
+)
+
+
+def promised(transaction: Transaction, campaign: CampaignRecord, promise: Promise | None) -> CampaignRecord:
+    """Raise a campaign's share to that of a file, before the file's results are taken; returns the campaign."""
+    if promise is None or promise.share <= campaign.recheck_share:
+        return campaign
+    transitions.raise_recheck_share(transaction, promise.share)
+    return replace(campaign, recheck_share=promise.share)
+
+
+def draw_promised(transaction: Transaction, promise: Promise | None) -> None:
+    """Draw the results that are drawn in a file, after they were taken, including those known before."""
+    if promise is not None and promise.drawn:
+        transaction.execute(_DRAW_PROMISED, tasks=sorted(promise.drawn))
+
+
+def stated(promise: Promise | None) -> str:
+    words = in_words(promise)
+    return f"it states: {words}, which are no votes here" if promise is not None and promise.drawn else words

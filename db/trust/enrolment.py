@@ -78,7 +78,7 @@ _SAME = select(Voter.id).where(
     Voter.kernels == bindparam("kernels"),
     Voter.distrusted.is_(None),
 )
-# It is not deleted before this transaction ends, see db.work.pruning.
+# It is not deleted before this transaction ends, see db.work.presence.
 _KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=True)
 
 

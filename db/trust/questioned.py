@@ -12,7 +12,7 @@ from db.schema.models import Attempt, Result, Witness, Worker
 from db.states import EventKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import witnesses
-from db.work import transitions, turns
+from db.work import transitions
 from langford.words import several
 
 SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
@@ -23,7 +23,7 @@ def question(
     transaction: Transaction, tasks: Collection[int] | None, worker: str | None, kernels: str | None
 ) -> list[int]:
     """See :meth:`db.Campaign.question`."""
-    turns.one_at_a_time(transaction)
+    transitions.one_at_a_time(transaction)
     # Not by their outcome: an expired attempt may have delivered a late result.
     results = [
         Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == CAMPAIGN)) for table in (Result, Witness)

@@ -11,11 +11,13 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Row, Select, and_, bindparam, func, select, union
 
+from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.files.promise import Promise
-from db.records import Replication
+from db.records import CampaignRecord, Replication
 from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
 from db.states import Doubt, EventKind, TaskState, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
+from langford.words import several
 
 SHARE: ColumnElement[float] = bindparam("share", type_=Float(53))
 _DISTRUSTED = select(Voter.id).where(Voter.distrusted.is_not(None))
@@ -161,3 +163,38 @@ def promise(transaction: Transaction) -> Promise | None:
         elif voter not in (None, by):
             confirmed[index] = voter, by
     return Promise(share, frozenset(drawn), confirmed).renumbered()
+
+
+def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirmed: bool = False) -> None:
+    """Raises ConflictingResults, UntrustedResults or Unreplicated, whose message names what the merge waits for."""
+    name = campaign.name
+    decide = f"decide here: `langford verify {name} --waiting`"
+    conflicts = in_conflict(transaction)
+    if conflicts:
+        values = values_in_conflict(transaction, conflicts[0])
+        ties = in_conflict(transaction, [Doubt.TIE])
+        raise ConflictingResults(
+            f"{several(len(conflicts), f'task of {name} has', f'tasks of {name} have')} conflicting results "
+            f"(first: task {conflicts[0]}, {values}): "
+            + (f"{len(ties)} are a tie, which more workers will not end; " if ties else "")
+            + f"run another worker on another host, whose vote counts: {_another_worker(campaign)}, or {decide}"
+        )
+    distrusted = untrusted(transaction)
+    if distrusted:
+        raise UntrustedResults(
+            f"{several(len(distrusted), f'result of {name} is', f'results of {name} are')} in question, or from "
+            f"workers that others found wrong (first: task {distrusted[0]}): run another worker, which evaluates "
+            f"them again: {_another_worker(campaign)}, or {decide}"
+        )
+    kept = replication(transaction)
+    missing = kept.drawn - kept.replicated
+    if missing and not unconfirmed:
+        raise Unreplicated(
+            f"{name} has {kept.words}: {missing:,} wait for a worker on another host, with another token if "
+            f"it uses a server (`langford token {name}`): {_another_worker(campaign)}, or {decide}, or print the "
+            f"count as it is: `langford result {name} --unconfirmed`"
+        )
+
+
+def _another_worker(campaign: CampaignRecord) -> str:
+    return f"`langford run {' '.join(campaign.key.arguments)} --name {campaign.name}` on this ledger"

@@ -15,7 +15,7 @@ from db.errors import TooManyWorkers, UnknownWorker
 from db.schema.models import Voter, Worker
 from db.states import Ending, Role
 from db.trust import enrolment
-from db.work import pruning
+from db.work import presence
 from db.work.tokens import digest
 from jobs.farm.api import server
 from tests.support.asgi import Client
@@ -28,7 +28,7 @@ TOKEN = "a token"
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that a test reaches."""
-    monkeypatch.setattr(pruning, "MOST_WORKERS", 20)
+    monkeypatch.setattr(presence, "MOST_WORKERS", 20)
 
 
 @pytest.fixture
@@ -91,15 +91,15 @@ def test_thousands_of_workers_that_one_token_invents(tmp_path: Path, ended: floa
                 for table in (Worker, Voter):
                     rows = connection.scalar(select(func.count()).select_from(table))
                     assert rows is not None
-                    assert rows <= 2 * pruning.MOST_WORKERS
+                    assert rows <= 2 * presence.MOST_WORKERS
             try:
-                pruning.require_room(connection, shown)
+                presence.require_room(connection, shown)
             except TooManyWorkers:
                 refused += 1
                 continue
-            pruning.prune(connection, pruning.idle(connection, shown))
+            presence.prune(connection, presence.idle(connection, shown))
             enrolment.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
-    assert refused == 3_000 - 6 * pruning.MOST_WORKERS
+    assert refused == 3_000 - 6 * presence.MOST_WORKERS
 
 
 def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> None:
@@ -122,9 +122,9 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
 
 
 def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pruning, "MOST_WORKERS", 1_000)
+    monkeypatch.setattr(presence, "MOST_WORKERS", 1_000)
     with ledger.database.writing() as connection:
-        for number in range(pruning.MOST_AT_ONCE + 50):
+        for number in range(presence.MOST_AT_ONCE + 50):
             enrolment.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
     pass_time(ledger)
     for left in (50, 0):

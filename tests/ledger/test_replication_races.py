@@ -17,7 +17,7 @@ from db import Campaign, Ledger
 from db.errors import LedgerBusy, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.store.transaction import Transaction
 from db.trust import acceptance, witnesses
-from db.work import turns
+from db.work import transitions
 from tests.support.campaigns import (
     HOUR,
     NAME,
@@ -116,7 +116,7 @@ def test_a_result_that_is_accepted_while_a_distrust_commits(where: str, other: C
         campaign.set_recheck_share(0.0)
         [liar] = _voters(campaign, "host-a")
         with campaign.database.writing() as connection:
-            turns.one_at_a_time(Transaction(connection, campaign.campaign_id))
+            transitions.one_at_a_time(Transaction(connection, campaign.campaign_id))
             connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
             other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
         assert campaign.rechecked_tasks() == [hidden.index]
@@ -158,7 +158,7 @@ def test_a_share_that_changes_while_a_result_is_accepted(where: str, other: Call
         [lease] = campaign.lease("a", 1, HOUR)
         with campaign.database.writing() as connection:
             if share_first:
-                turns.set_recheck_share(Transaction(connection, campaign.campaign_id), 1.0)
+                transitions.set_recheck_share(Transaction(connection, campaign.campaign_id), 1.0)
                 later = other(lambda mine: events(mine, true_deliveries([lease])))
             else:
                 accept(connection, campaign, False, lease)

@@ -15,9 +15,9 @@ from db.look.overview import Presence
 from db.look.overview.worker_views import GONE_SECONDS, SILENT_SECONDS
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, TaskState
-from db.work import pruning
+from db.work import presence
 from db.work.leases import COPY_SECONDS
-from db.work.pruning import IDLE_SECONDS
+from db.work.presence import IDLE_SECONDS
 from tests.support.campaigns import HOUR, NAME, TASKS, new_campaign, true_deliveries
 from tests.support.database_clock import DatabaseClock, moved_clock
 
@@ -125,7 +125,7 @@ def test_a_worker_falls_silent_and_is_gone(campaign: Campaign, clock: DatabaseCl
 def test_a_token_has_room_again_after_an_hour(
     ledger: Ledger, campaign: Campaign, clock: DatabaseClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pruning, "MOST_WORKERS", 2)
+    monkeypatch.setattr(presence, "MOST_WORKERS", 2)
     for worker in ("first", "second"):
         ledger.enrol(worker, "host", "1", token="t")
     clock.move(IDLE_SECONDS - MINUTE)

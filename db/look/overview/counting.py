@@ -7,7 +7,7 @@ from collections.abc import Callable
 from db.look import progress
 from db.records import CampaignRecord
 from db.store.transaction import Transaction
-from db.trust import merging
+from db.trust import waiting
 from langford.errors import LangfordError
 from langford.methods import Plan, merge
 from langford.reference import published
@@ -41,7 +41,7 @@ def _merged(transaction: Transaction, campaign: CampaignRecord, plan: Callable[[
     if campaign.tasks > MOST_TASKS:
         return None
     try:
-        merging.require_trust(transaction, campaign)
+        waiting.require_trust(transaction, campaign)
         return merge(plan(), progress.results(transaction)).published
     except LangfordError:
         return None
