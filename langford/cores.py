@@ -1,13 +1,15 @@
-"""How many cores of the processor this process may use."""
+"""How many cores of the processor this process may use, and the control groups of Linux, which set limits.
+
+Batch systems and containers put processes into control groups.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
-
-from langford.control_groups import control_groups
 
 
 def cores(environment: Mapping[str, str] = os.environ, root: Path = Path("/")) -> int:
@@ -34,3 +36,33 @@ def _limits(environment: Mapping[str, str], root: Path) -> Iterator[int]:
                 )
             if quota > 0:
                 yield quota // period
+
+
+@dataclass(frozen=True)
+class ControlGroup:
+    """A control group.
+
+    Attributes:
+        unified: whether it belongs to the hierarchy of version 2, whose files have other names.
+    """
+
+    folder: Path
+    unified: bool
+
+
+def control_groups(controller: str, root: Path = Path("/")) -> Iterator[ControlGroup]:
+    """The groups of this process that a controller may limit, each before the one that it is part of.
+
+    A folder need not exist: those of the machine are hidden from a container.  ``controller``: "memory" or "cpu".
+    """
+    own = root / "proc/self/cgroup"
+    for line in own.read_text().splitlines() if own.exists() else []:
+        _, controllers, path = line.split(":", 2)
+        if controllers and controller not in controllers.split(","):
+            continue
+        top = root / "sys/fs/cgroup" / (controller if controllers else "")
+        group = top / path.lstrip("/")
+        for folder in (group, *group.parents):
+            yield ControlGroup(folder, unified=not controllers)
+            if folder == top:
+                break

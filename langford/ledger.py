@@ -17,9 +17,9 @@ from jobs.pools.process_pool import WorkerPool
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
+from jobs.run.limits import PATIENCE_SECONDS
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
-from jobs.run.task_limits import PATIENCE_SECONDS
 from jobs.tuning.forecast import pace_on
 from langford.devices import CPU, Device
 from langford.devices import devices as present

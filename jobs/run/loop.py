@@ -20,9 +20,8 @@ from jobs.pools.pool import Died, Failed, Finished, Pool
 from jobs.pools.process_pool import WorkerPool
 from jobs.reach.requests import CampaignReplaced
 from jobs.run.effort import Effort
+from jobs.run.limits import PATIENCE_SECONDS, TimeLimit, Watch
 from jobs.run.source import TaskSource
-from jobs.run.task_limits import PATIENCE_SECONDS, Watch
-from jobs.run.time_limit import TimeLimit
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Count, PlanKey, merge

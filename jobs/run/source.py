@@ -25,8 +25,7 @@ from jobs.reach.outgoing import Outgoing
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.wire import MOST_AT_ONCE, Description
 from jobs.run.effort import LEASE_SECONDS
-from jobs.run.last_overview import LastOverview
-from jobs.run.tally import Tally
+from jobs.run.tally import LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey
 

@@ -1,6 +1,13 @@
-"""How far a campaign is, and how much of that one run has done: numbers that belong together."""
+"""How far a campaign is, how much of that one run has done, and the last overview that the run has got."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+
+from db.look.overview import Overview
+from jobs.clock import SYSTEM, Clock
+from jobs.reach.patience import Backoff
+from langford.errors import LangfordError
 
 
 class Tally:
@@ -19,3 +26,45 @@ class Tally:
         self.tasks, self.work = self.tasks + 1, self.work + work
         if here:
             self.tasks_here, self.work_here = self.tasks_here + 1, self.work_here + work
+
+
+FIRST_PAUSE_SECONDS = 4.0
+LARGEST_SHARE = 0.02
+"""Maximum share of the time that the answers take."""
+
+
+class LastOverview:
+    """The last overview of the campaign, if any; it is requested rarely, and less often as time goes on."""
+
+    def __init__(
+        self, ask: Callable[[], Overview], tally: Tally, longest_pause: float, clock: Clock = SYSTEM
+    ) -> None:
+        self._ask, self._tally, self._longest_pause = ask, tally, longest_pause
+        self._asking, self._clock = Backoff(clock=clock), clock
+        self._pause = FIRST_PAUSE_SECONDS
+        self._asking.pause(self._pause)
+        self._overview: Overview | None = None
+        self._got = 0.0
+
+    def refresh(self, whole: float) -> None:
+        """Ask when it is time to.  The work does not depend on the answer, so a failure is not reported.
+
+        ``whole``: work of all tasks of the campaign.
+        """
+        if not self._asking.due:
+            return
+        began = self._clock.monotonic()
+        try:
+            self._overview = self._ask()
+        except LangfordError:
+            self._overview = None
+        self._got = self._clock.monotonic()
+        self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / LARGEST_SHARE))
+        self._pause *= 2
+        if self._overview is not None:
+            self._tally.update(self._overview.tasks.done, self._overview.work.done * whole)
+
+    @property
+    def seconds_left(self) -> float | None:
+        eta = self._overview.eta if self._overview else None
+        return None if eta is None else max(0.0, eta.seconds - (self._clock.monotonic() - self._got))

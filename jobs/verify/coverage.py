@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from random import Random
 
 from jobs.verify.provenance import device, provenance
-from langford.plain import plain
 from langford.provenance import kernel_hash
 from langford.result import Evaluation
-from langford.words import several
+from langford.words import plain, several
 
 
 @dataclass(frozen=True)

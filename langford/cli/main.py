@@ -17,8 +17,7 @@ from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.failures import cannot_print, code_of_refusal, forget, unusable
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
-from langford.cli.output.characters import READABLE
-from langford.cli.output.terminal import say
+from langford.cli.output.terminal import READABLE, say
 from langford.cli.packages import require_own_packages
 from langford.errors import LangfordError
 from langford.loading import load

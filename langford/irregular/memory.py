@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from langford.control_groups import control_groups
+from langford.cores import control_groups
 from langford.irregular.errors import TooLarge
 
 

@@ -12,8 +12,7 @@ from msgspec.structs import replace
 from db.look.overview import Eta, Overview
 from db.messages import Time
 from jobs.reach.requests import ServerAway
-from jobs.run.last_overview import LastOverview
-from jobs.run.tally import Tally
+from jobs.run.tally import LastOverview, Tally
 from tests.support.campaigns import HOUR, PLAN, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.databases import new_ledger

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.run.task_limits import LIMIT_FACTOR, LONGEST_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
+from jobs.run.limits import LIMIT_FACTOR, LONGEST_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
 from tests.support.clock import MovableClock
 
 TOKEN, WORK = 7, 100.0

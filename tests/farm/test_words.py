@@ -239,7 +239,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     slower.mkdir()
     monkeypatch.setenv("PYTHONPATH", slowed(slower, 0.1)["PYTHONPATH"])
     monkeypatch.setattr("langford.cli.output.progress.LOG_SECONDS", 0.2)
-    monkeypatch.setattr("jobs.run.last_overview.FIRST_PAUSE_SECONDS", 0.3)
+    monkeypatch.setattr("jobs.run.tally.FIRST_PAUSE_SECONDS", 0.3)
     token = tmp_path / "token"
     token.write_text(campaign.new_token(Role.WORKER))
     token.chmod(0o600)

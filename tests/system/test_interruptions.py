@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from db import Ledger
-from jobs.run.time_limit import TimeLimit
+from jobs.run.limits import TimeLimit
 from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult

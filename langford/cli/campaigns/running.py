@@ -22,9 +22,8 @@ from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
-from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import TASK_DISK_BYTES
-from langford.cli.output.progress import ProgressLine
+from langford.cli.output.progress import ProgressLine, Terminal
 from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import LangfordError

@@ -28,8 +28,8 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.types import interval
 from langford.cli.output import display
-from langford.cli.output.console import Terminal
 from langford.cli.output.overviews import line_of, lines_of
+from langford.cli.output.progress import Terminal
 from langford.cli.output.rows.columns import width_of_output
 from langford.loading import load
 

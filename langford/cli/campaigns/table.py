@@ -28,10 +28,9 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import gathered, given_parameters, named, problem_argument
 from langford.cli.options.types import span
 from langford.cli.output import display
-from langford.cli.output.console import Terminal
 from langford.cli.output.dry_run import DryRun, dry_run_option
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, length, require_consent
-from langford.cli.output.progress import ProgressLine
+from langford.cli.output.progress import ProgressLine, Terminal
 from langford.cli.output.rows import formats
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices

@@ -26,8 +26,8 @@ from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
-from langford.cli.output.console import Terminal
 from langford.cli.output.how_long import say_how_long, seconds_on
+from langford.cli.output.progress import Terminal
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device
 from langford.errors import BadInput

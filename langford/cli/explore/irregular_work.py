@@ -14,7 +14,7 @@ from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_se
 from langford.cli.exit_codes import ExitCode
 from langford.cli.explore.graph500 import print_searches, searched_on_ranks
 from langford.cli.output import display
-from langford.cli.output.styled import styled
+from langford.cli.output.screen import styled
 from langford.errors import BadInput
 from langford.irregular import graph500
 from langford.irregular.cycles.cycle_files import read_cycle_file

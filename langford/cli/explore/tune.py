@@ -15,8 +15,8 @@ from jobs.tuning.session import experiments
 from langford.cli.options.common import json_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
-from langford.cli.output.console import Terminal
-from langford.cli.output.styled import styled
+from langford.cli.output.progress import Terminal
+from langford.cli.output.screen import styled
 from langford.methods import find_method
 
 CHOICE = "choice"

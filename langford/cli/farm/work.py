@@ -31,8 +31,7 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
-from langford.cli.output.console import Terminal
-from langford.cli.output.progress import ProgressLine
+from langford.cli.output.progress import ProgressLine, Terminal
 from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
 from langford.words import several

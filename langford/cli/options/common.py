@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import click
 
-from jobs.run.task_limits import PATIENCE_SECONDS
+from jobs.run.limits import PATIENCE_SECONDS
 from langford.bounded import TooLarge, content
 from langford.cli.options.types import FORMS, FiniteRange, device, duration, integers
 from langford.cli.output.display import say

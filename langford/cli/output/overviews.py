@@ -13,10 +13,9 @@ from rich.cells import cell_len
 from db.look.overview import Overview, Presence, WorkerView
 from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.rows.columns import Column, table
-from langford.plain import plain, shortened
 from langford.speed import now, since_the_start
 from langford.variants import VARIANTS
-from langford.words import clock, coarse_duration, duration, percent, quantity, rate, several
+from langford.words import clock, coarse_duration, duration, percent, plain, quantity, rate, several, shortened
 
 SHOWN_EVENTS = 5
 FOLDED = 5

@@ -1,4 +1,4 @@
-"""Progress while a command computes: a bar on a terminal, a line now and then in a log."""
+"""Progress while a command computes: a bar on a terminal, a line now and then in a log; the command's console."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from jobs.clock import SYSTEM, Clock
+from jobs.console import Console, Step
 from langford.cli.output.display import say
+from langford.cli.stop_signals import StopSignals
 from langford.loading import load
 from langford.words import duration, percent, several
 
@@ -74,3 +76,20 @@ class ProgressLine:
         with load("langford.cli.output.bar:Bar")(self._title) as self._bar:
             yield self
         self._bar = None
+
+
+class Terminal(Console):
+    """Prints remarks on standard error, above the progress line if there is one; a signal asks to stop."""
+
+    def __init__(self, line: ProgressLine | None = None, stop: StopSignals | None = None) -> None:
+        self.line, self.stop = line, stop
+
+    def say(self, message: str) -> None:
+        (say if self.line is None else self.line.remark)(message)
+
+    def show(self, step: Step) -> None:
+        if self.line is not None:
+            self.line.update(step.tasks_done, step.work_done, step.seconds_left)
+
+    def stop_reason(self) -> str | None:
+        return None if self.stop is None else self.stop.reason()

@@ -1,7 +1,8 @@
-"""A screen that is drawn again and again; a module by itself, because rich takes long to load."""
+"""Styled output, and a screen that is drawn again and again; imported late, because rich takes long to load."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from rich.console import Console
@@ -26,3 +27,8 @@ class Screen:
 
     def __exit__(self, *error: object) -> None:
         self._live.stop()
+
+
+def styled() -> Console:
+    """With NO_COLOR it gets no style at all, not even bold or dim text."""
+    return Console(color_system=None if os.environ.get("NO_COLOR") else "auto")

@@ -1,13 +1,14 @@
-"""Untrusted text on a terminal: its control characters are escaped, so that none of them has an effect."""
+"""Untrusted text, and characters that an output lacks: control characters are escaped, so that none acts."""
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from contextlib import suppress
 from pathlib import Path
 
-from langford.plain import plain as plain
+from langford.words import plain as plain
 
 
 def show(text: str) -> None:
@@ -34,3 +35,31 @@ def is_terminal(out: Path | None) -> bool:
         finally:
             os.close(descriptor)
     return False
+
+
+READABLE = "langford.readable"
+"""The name of this error handler, for streams and :meth:`str.encode`."""
+IN_ASCII = {
+    "…": "...", "≈": "~", "±": "+/-", "−": "-", "·": "*", "²": "^2", "→": "->", "“": '"', "”": '"', "–": "-",
+}  # fmt: skip
+
+
+def has_characters(text: str) -> bool:
+    """Whether standard output can show these characters."""
+    try:
+        text.encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _readable(error: UnicodeError) -> tuple[str | bytes, int]:
+    if isinstance(error, UnicodeEncodeError):
+        known = IN_ASCII.get(error.object[error.start])
+        if known is not None:
+            return known, error.start + 1
+        error.end = error.start + 1
+    return codecs.backslashreplace_errors(error)
+
+
+codecs.register_error(READABLE, _readable)

@@ -20,8 +20,7 @@ from db.messages import SHORTEST_SECONDS
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.formats.palette import Palette
 from langford.devices import KINDS
-from langford.plain import plain
-from langford.words import number
+from langford.words import number, plain
 
 DAY = 86_400.0
 MOST_MARKS = 2_000

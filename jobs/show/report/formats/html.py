@@ -15,7 +15,7 @@ from jobs.show.report.document import Block
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.formats.figures import NARROW, WIDE
 from jobs.show.report.formats.svg import inline
-from langford.plain import plain, shortened
+from langford.words import plain, shortened
 
 
 def page(evidence: Evidence) -> str:

@@ -30,7 +30,7 @@ from jobs.show.report.document import (
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.formats.figures import WIDE, draw
 from jobs.show.report.formats.palette import PAPER
-from langford.plain import plain, shortened
+from langford.words import plain, shortened
 
 MARGIN, LINE, SIZE = 16.0, 4.9, 9.5
 """Millimetres, millimetres, points."""

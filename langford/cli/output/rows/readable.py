@@ -14,9 +14,8 @@ from tempfile import TemporaryFile
 from rich.cells import cell_len
 from rich.console import Console
 
-from langford.cli.output.characters import READABLE, has_characters
 from langford.cli.output.display import say
-from langford.cli.output.terminal import plain
+from langford.cli.output.terminal import READABLE, has_characters, plain
 
 Row = Sequence[object]
 LARGEST_EXACT = 2**53
