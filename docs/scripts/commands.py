@@ -12,7 +12,7 @@ from langford.cli.main import cli
 
 HEAD = """# Commands
 
-Generated from the program, which says the same with `--help`. Exit codes: [exit-codes.md](exit-codes.md).
+Generated from the program, which says the same with `--help`. Exit codes: [exit codes](command-line.md#exit-codes).
 """
 
 

@@ -12,12 +12,15 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))  # the program and these scripts are those of this folder
 
-from docs.scripts import commands, examples, fetched, outside, python_api, sample_report  # noqa: E402
+from docs.scripts import commands, examples, fetched, ledger_dictionary, outside, python_api, sample_report  # noqa: E402
 
 PAGES = {
+    "index.md": outside.start,
     "commands.md": commands.page,
     "python.md": python_api.page,
     "examples.md": examples.page,
+    "ledger.md": ledger_dictionary.page,
+    "datasette.json": ledger_dictionary.metadata,
     "report-langford-28.html": sample_report.page,
 }
 log = logging.getLogger("mkdocs.hooks.langford")

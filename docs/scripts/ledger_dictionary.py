@@ -1,8 +1,6 @@
-"""The data dictionary of a ledger, as a page and for datasette, from the tables and views themselves.
+"""The data dictionary of a ledger, as a page of the site and for datasette, from the tables and views themselves.
 
-    python -m docs.scripts.ledger_dictionary
-
-writes docs/ledger.md and docs/datasette.json anew.
+``python -m docs.scripts.ledger_dictionary`` prints the metadata for datasette.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Column
@@ -23,8 +20,6 @@ from db.schema.models import Base
 from db.schema.rights import granted
 from db.schema.views import VIEWS
 
-DOCS = Path(__file__).parents[1]
-PAGE, METADATA = DOCS / "ledger.md", DOCS / "datasette.json"
 COMMON = {
     "id": "Number of the row.",
     "name": "Its name, unique in the ledger.",
@@ -36,42 +31,28 @@ COMMON = {
 """Columns that say the same in every table."""
 HEAD = """# The ledger, column by column
 
-Generated from the tables (`db/schema/models.py`) and views (`db/schema/views.py`) by `python -m
-docs.scripts.ledger_dictionary`; a test compares. A ledger is a SQLite file or a Postgres database, and any client
-may read it:
+Generated from the tables (`db/schema/models.py`) and views (`db/schema/views.py`). A ledger is a SQLite file or a
+Postgres database, and any client can read it ([examples](reports.md#other-clients)).
 
-```console
-$ langford run 12 --depth 8 --method polyphase --name twelve
-...
-$ sqlite3 -readonly -header langford.db "SELECT campaign, tasks, work FROM throughput"
-campaign|tasks|work
-twelve|…
-$ sqlite3 -readonly langford.db "SELECT outcome, attempts, round(seconds) FROM lost_time"
-```
-
-Datasette shows the same texts beside each table: `datasette langford.db --metadata docs/datasette.json`. On
-Postgres: `psql postgresql://host/records -c 'TABLE worker_overview'`.
-
-- The **views** have names instead of numbers and times in ISO 8601 (UTC). Start with them.
-- In the **tables** times are seconds since 1970 by the clock of the database, but where a column says otherwise.
-- Counts and partial sums are decimal text. They exceed 64 bits: never sum them in SQL, `langford result` does that.
-- A file in a folder that may not be written can be read all the same, by every command that only reads.
-- The UUIDs of workers and the secrets of campaigns are what keeps others from speaking for them: show a ledger only
-  to people whom you would let work on it, and give an export (`langford export`) to the others.
+- The **views** have names instead of numbers, and times in ISO 8601 (UTC). Start with them.
+- In the **tables** times are seconds since 1970 by the clock of the database, unless a column's text differs.
+- Counts and partial sums are decimal text that exceeds 64 bits. Never sum them in SQL; use `langford result`.
+- The UUIDs of workers and the secrets of campaigns keep others from impersonating workers. Show a ledger only
+  to people who may work on it; give an export (`langford export`) to everyone else.
 
 ## A role that only reads
 
-On Postgres, `status`, `query`, `tasks`, `result`, `export`, `verify`, `report` and `token --list` need no more than
-what the owner of the ledger grants a role with these statements (here `reader`), once, and again after an upgrade
-of the schema:
+On Postgres, `status`, `query`, `tasks`, `result`, `export`, `verify`, `report` and `token --list` need only these
+rights. The owner of the ledger grants them to a role (here `reader`) once, and again after each upgrade of the
+schema:
 
 ```text
 {granted}
 ```
 
-They leave out the secrets of campaigns, from which follows what the draw takes for a second evaluation, and the
-hashes of tokens and nonces. `langford query` on SQLite reads these columns as null; whoever may read the file
-itself sees them in any other client.
+They omit the secrets of campaigns, which determine which results are drawn for a second evaluation, and the hashes
+of tokens and nonces. `langford query` on SQLite reads these columns as null; another client shows them to anyone
+who can read the file.
 
 ## A role that works
 
@@ -153,15 +134,15 @@ def _type(column: Column[Any]) -> str:
 
 
 def page() -> str:
-    """docs/ledger.md."""
+    """The page, as Markdown."""
     parts = [HEAD.replace("{granted}", "\n".join(map(_broken, granted("reader")))), "## Views\n\n"]
     for section in views():
-        head = "| column | what stands in it |\n|---|---|\n"
+        head = "| column | meaning |\n|---|---|\n"
         rows = "".join(f"| `{name}` | {_cell(words)} |\n" for name, _, words in section.columns)
         parts.append(f"### {section.name}\n\n{section.summary}\n\n{head}{rows}\n")
-    parts.append('## Tables\n\nA "?" says that a column may be null.\n\n')
+    parts.append('## Tables\n\n"?" marks a column that may be null.\n\n')
     for section in tables():
-        head = "| column | type | what stands in it |\n|---|---|---|\n"
+        head = "| column | type | meaning |\n|---|---|---|\n"
         rows = "".join(f"| `{name}` | {kind} | {_cell(words)} |\n" for name, kind, words in section.columns)
         parts.append(f"### {section.name}\n\n{section.summary}\n\n{head}{rows}\n")
     return "".join(parts).rstrip() + "\n"
@@ -177,7 +158,7 @@ def _cell(words: str) -> str:
 
 
 def metadata() -> str:
-    """docs/datasette.json: the same texts for datasette, whatever the database is called."""
+    """The same texts for datasette, for a database called langford."""
     described = {
         section.name: {
             "description": section.summary,
@@ -194,5 +175,4 @@ def metadata() -> str:
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page())
-    METADATA.write_text(metadata())
+    print(metadata(), end="")

@@ -1,8 +1,11 @@
-"""Links from the pages to files that are no part of the site."""
+"""Links from the pages to files that are not part of the site, and the README as its first page."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
+
+README = Path(__file__).parents[2] / "README.md"
 
 LINK = re.compile(r"\[([^\]]+)\]\(\.\./([^)\s#]+)(?:#[^)\s]*)?\)")
 
@@ -14,3 +17,8 @@ def as_text(markdown: str) -> str:
     'see figures (`benchmarks/farm.md`) and `benchmarks/farm.md`'
     """
     return LINK.sub(lambda link: f"`{link[2]}`" if link[1] == link[2] else f"{link[1]} (`{link[2]}`)", markdown)
+
+
+def start() -> str:
+    """The README, with links as the pages of docs/ write them."""
+    return re.sub(r"\]\((?!docs/|\w+:)", "](../", README.read_text()).replace("](docs/", "](")

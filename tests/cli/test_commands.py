@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -80,14 +78,6 @@ def test_a_command_loads_only_what_it_needs(arguments: list[str], spared: set[st
 )
 def test_errors_have_exit_codes(error: LangfordError, code: int) -> None:
     assert code_of_error(error) == code
-
-
-def test_the_readme_names_the_exit_codes() -> None:
-    readme = " ".join((Path(__file__).parents[2] / "README.md").read_text().split())
-    named = readme.split("Exit codes: ", 1)[1].split(" stopped by signal", 1)[0]
-    for number in sorted({int(code) for code in ExitCode}):
-        assert re.search(rf"\b{number} [a-z]", named), number
-    assert "128 + N" in named
 
 
 def test_signals_have_exit_codes() -> None:

@@ -11,7 +11,7 @@ import pytest
 from docs.scripts import examples, fetched, outside
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"commands.md", "python.md", "examples.md"}
+GENERATED = {"index.md", "commands.md", "python.md", "examples.md", "ledger.md"}
 NAVIGATION = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
 
 

@@ -82,5 +82,5 @@ def test_the_module_puts_the_command_on_the_path_of_the_page() -> None:
     """Lmod runs it; here is no Lua."""
     module = (EXAMPLES / "langford.lua").read_text()
     [root] = re.findall(r'^local root = "(.*)"$', module, re.MULTILINE)
-    assert f"python3 -m venv {root}\n" in (EXAMPLES.parent / "cluster.md").read_text()
+    assert f"python3 -m venv {root}\n" in (EXAMPLES.parent / "where-it-runs.md").read_text()
     assert 'prepend_path("PATH", pathJoin(root, "bin"))' in module

@@ -158,6 +158,6 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
 
 
 def test_the_page_says_what_is_granted() -> None:
-    page = " ".join(ledger_dictionary.PAGE.read_text().split())
+    page = " ".join(ledger_dictionary.page().split())
     for statement in granted("reader"):
         assert statement in page
