@@ -47,7 +47,7 @@ from tests.support.earlier_schemas import LAST, UNDONE
 from tests.support.statements import StatementLog, merged, name_of
 
 STATEMENTS = GOLDEN / "ledger.sql"
-NO_STATEMENTS = {"close", "reading", "writing"}
+NO_STATEMENTS = {"close", "reading", "reading_tasks", "writing"}
 
 
 def life_of_a_ledger(log: StatementLog, where: str) -> None:
