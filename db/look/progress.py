@@ -49,7 +49,7 @@ def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
     if done:
         tasks[TaskState.DONE] = done
         work[TaskState.DONE] = max(0.0, campaign.work - sum(work.values()))
-    return Standing(tasks, work, *waiting.numbers(transaction))
+    return Standing(tasks, work, *(waiting.numbers(transaction) if done else (0, 0)))
 
 
 MOST_SIZES = 2_000

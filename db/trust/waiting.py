@@ -86,11 +86,15 @@ def numbers(transaction: Transaction) -> tuple[int, int]:
     return waiting, min(waiting, running or 0)
 
 
+# Not ordered: for that SQLite would read all results of the campaign.
+_IN_DOUBT = select(Result.task_index).where(
+    Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None), Result.doubt.in_(bindparam("doubts", expanding=True))
+)
+
+
 def in_conflict(transaction: Transaction, doubts: Collection[Doubt] = (Doubt.CONFLICT, Doubt.TIE)) -> list[int]:
     """The tasks whose results disagree and are not settled, by index."""
-    # Not ordered by the query: for that SQLite would read all results of the campaign.
-    chosen = Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None), Result.doubt.in_(doubts)
-    return sorted(transaction.scalars(select(Result.task_index).where(*chosen)))
+    return sorted(transaction.scalars(_IN_DOUBT, doubts=doubts))
 
 
 def values_in_conflict(transaction: Transaction, index: int) -> str:

@@ -19,7 +19,7 @@ P RETURNING id, id AS id__1;
     coalesce(attempt.began, attempt.granted)
   ) AS began, max(attempt.ended) AS ended
   FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome
+  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome = :outcome
   GROUP BY attempt.worker_id;
 
 -- attendance.not_done
@@ -27,7 +27,7 @@ P RETURNING id, id AS id__1;
     attempt.ended - coalesce(attempt.began, attempt.granted)
   ) AS seconds
   FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.outcome != :outcome
+  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome != :outcome
   GROUP BY attempt.worker_id, attempt.outcome;
 
 -- attendance.paces
@@ -47,7 +47,7 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     AND :seconds
   ) AS pace
   FROM worker
-  WHERE worker.last_seen > :since
+  WHERE (worker.id IN :workers) AND worker.last_seen > :since
   ORDER BY worker.last_seen DESC
   LIMIT :param;
 
@@ -411,7 +411,11 @@ P LIMIT :param FOR KEY SHARE;
   LIMIT :param;
 
 -- gathering.overview
-  SELECT campaign.name, campaign.recheck_share, NOW AS now FROM campaign WHERE campaign.id = :campaign;
+  SELECT campaign.name, campaign.recheck_share, NOW AS now, EXISTS (
+    SELECT attempt.id FROM attempt WHERE attempt.campaign_id = :campaign
+  ) AS began
+  FROM campaign
+  WHERE campaign.id = :campaign;
 
 -- happenings.happenings
   SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
@@ -1343,7 +1347,7 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
 -- waiting.in_conflict
   SELECT result.task_index
   FROM result
-  WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubt);
+  WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL AND result.doubt IN (:doubts);
 
 -- waiting.numbers
   SELECT count(*) AS count_1

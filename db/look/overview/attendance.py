@@ -5,7 +5,7 @@ A worker serves one campaign from its start to its end: it belongs to those of i
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,15 +178,15 @@ _PACE = (
 )
 _PACES = (
     select(Worker.id, _PACE.label("pace"))
-    .where(Worker.last_seen > SINCE)
+    .where(among_texts(Worker.id, "workers"), Worker.last_seen > SINCE)
     .order_by(Worker.last_seen.desc())
     .limit(MOST_COMPARED)
 )
 
 
-def paces(transaction: Transaction, since: float) -> dict[str, float]:
-    """Work per second of computing time of the last results of each worker that was seen after a time."""
-    rows = transaction.execute(_PACES, since=since)
+def paces(transaction: Transaction, workers: Collection[str], since: float) -> dict[str, float]:
+    """Work per second of computing time of the last results of each of some workers that was seen after a time."""
+    rows = transaction.execute(_PACES, workers=workers, since=since)
     return {row.id: row.pace for row in rows if row.pace is not None}
 
 
@@ -212,14 +212,14 @@ _FIRST_RESULTS = (
         func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
         func.max(Attempt.ended).label("ended"),
     )
-    .where(Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
+    .where(among_texts(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
     .group_by(Attempt.worker_id)
 )
 
 
 def first_results(connection: Connection, workers: Collection[str]) -> dict[str, FirstResults]:
     """Those without are left out."""
-    rows = [row for row in connection.execute(_FIRST_RESULTS).all() if row.worker_id in workers]
+    rows = connection.execute(_FIRST_RESULTS, {"workers": workers})
     return {row.worker_id: FirstResults(row.results, row.began, row.ended) for row in rows}
 
 
@@ -241,7 +241,7 @@ def work_of(transaction: Transaction, workers: Collection[str]) -> float:
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
-    .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
+    .where(among_texts(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
     .group_by(Attempt.worker_id, Attempt.outcome)
 )
 
@@ -251,5 +251,4 @@ def not_done(connection: Connection, workers: Collection[str]) -> list[Row[Any]]
 
     The seconds last from the start of computing, or from the grant if that is unknown, to the end.
     """
-    rows: Sequence[Any] = connection.execute(_NOT_DONE).all()
-    return [row for row in rows if row.worker_id in workers]
+    return list(connection.execute(_NOT_DONE, {"workers": workers}))

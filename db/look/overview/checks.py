@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from sqlalchemy import Select, bindparam, func, select, union
 
 from db.look.overview.records import Checked
-from db.records import CampaignRecord
+from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Event, Result, Token, Voter, Witness, Worker
 from db.states import EventKind, VoterKind
@@ -27,8 +27,12 @@ RESTING_SECONDS = 300.0
 _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
 
-def checked(transaction: Transaction, campaign: CampaignRecord, conflicts: Collection[int]) -> Checked:
+def checked(
+    transaction: Transaction, campaign: CampaignRecord, standing: Standing, conflicts: Collection[int]
+) -> Checked:
     """``conflicts``: the tasks whose results disagree."""
+    if not standing.tasks_done:
+        return Checked(campaign.recheck_share, 0, 0, 0, 0)
     promised = waiting.replication(transaction)
     confirmed = transaction.scalar(_CONFIRMED) or 0
     return Checked(campaign.recheck_share, promised.drawn, promised.replicated, confirmed, len(conflicts))

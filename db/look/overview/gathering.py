@@ -31,7 +31,7 @@ from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from db.messages import Time
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
-from db.schema.models import Campaign, Event
+from db.schema.models import Attempt, Campaign, Event
 from db.states import Outcome, TaskState, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
@@ -46,7 +46,12 @@ MOST_WORKERS = 500
 """Maximum number of workers in an overview; present ones come first."""
 
 
-_NOW = select(Campaign.name, Campaign.recheck_share, Now().label("now")).where(Campaign.id == CAMPAIGN)
+_NOW = select(
+    Campaign.name,
+    Campaign.recheck_share,
+    Now().label("now"),
+    select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).exists().label("began"),
+).where(Campaign.id == CAMPAIGN)
 
 
 def overview(
@@ -65,13 +70,14 @@ def overview(
     known = transaction.execute(_NOW).one()
     now, campaign = known.now, replace(campaign, name=known.name, recheck_share=known.recheck_share)
     standing = progress.standing(transaction, campaign)
-    everybody = attendance.workers(transaction)
+    # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
+    everybody = attendance.workers(transaction) if known.began else []
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
-    running = attendance.running(transaction)
+    running = attendance.running(transaction) if known.began else []
     ids = {row.id for row in everybody}
-    not_done = attendance.not_done(transaction.connection, ids)
-    firsts = attendance.first_results(transaction.connection, ids)
-    conflicts = waiting.in_conflict(transaction)
+    not_done = attendance.not_done(transaction.connection, ids) if ids else []
+    firsts = attendance.first_results(transaction.connection, ids) if ids else {}
+    conflicts = waiting.in_conflict(transaction) if known.began else []
     rechecks = queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {}
     tasks, work = _parts(campaign, standing, rechecks)
     is_finished = tasks.done == tasks.total and not (rechecks or conflicts)
@@ -89,12 +95,12 @@ def overview(
         seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in present), arrivals)
         eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, arrivals, forecasts)
     pace = figures.pace_of(seconds, arrived)
-    paces = attendance.paces(transaction, now - worker_views.GONE_SECONDS) if present else {}
+    paces = attendance.paces(transaction, ids, now - worker_views.GONE_SECONDS) if present else {}
     shown = worker_views.views(workers, presence, held, firsts, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
     until = last if is_finished else now
-    checked = checks.checked(transaction, campaign, conflicts)
+    checked = checks.checked(transaction, campaign, standing, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
     without_voter = checks.without_voter(
         transaction,
@@ -135,7 +141,7 @@ def overview(
             shown,
             conflicts,
             without_voter,
-            [] if is_finished else checks.held_in_vain(transaction, campaign.name),
+            checks.held_in_vain(transaction, campaign.name) if running and not is_finished else [],
             complaints.in_words(transaction) if tasks.set_aside else "",
             folders,
         ),
@@ -221,16 +227,20 @@ def _eta(
     return forecasts.eta(now, forecast.estimate(now, remaining, arrived, models, groups, tokens))
 
 
-_EVENTS = select(Event.at, Event.kind, Event.task_index, Event.detail).where(Event.campaign_id == CAMPAIGN)
+_EVENTS = (
+    select(Event.at, Event.kind, Event.task_index, Event.detail)
+    .where(Event.campaign_id == CAMPAIGN)
+    .order_by(Event.id.desc())
+    .limit(EVENTS)
+)
 
 
 def _events(transaction: Transaction) -> list[Happened]:
-    rows = transaction.execute(_EVENTS.order_by(Event.id.desc()).limit(EVENTS))
     return [
         Happened(
             Time(row.at), row.kind, row.detail if row.task_index is None else f"task {row.task_index}: {row.detail}"
         )
-        for row in rows
+        for row in transaction.execute(_EVENTS)
     ]
 
 
