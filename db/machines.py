@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 from db.messages import DeviceKind, Message, Number, Printable
 
+ID_LENGTH = 8
+"""Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
 LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB = 255, 200, 40
 S = TypeVar("S", bound=str)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection
 from sqlalchemy import ColumnElement, Connection, String, and_, bindparam, delete, func, null, or_, select, update
 
 from db.errors import TooManyWorkers
+from db.machines import ID_LENGTH
 from db.schema.dialects import Now, among, among_texts
 from db.schema.models import Attempt, Result, Token, Voter, Worker
 from db.states import Ending, VoterKind
@@ -21,8 +22,6 @@ from db.store.transaction import CAMPAIGN, Transaction
 NOTE_SECONDS = 30.0
 """Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""
 MOST_REMEMBERED = 10_000
-ID_LENGTH = 8
-"""Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
 PRESENCE_SECONDS = 600.0
 """How long a worker counts as present after its last request, unless it ends."""
 

@@ -13,9 +13,9 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 from msgspec import Meta
 
 from db import messages
+from db.machines import ID_LENGTH as ID_LENGTH
 from db.messages import STORABLE, Count, Message, Real, Text, Time
 from db.states import Ending
-from db.work.presence import ID_LENGTH as ID_LENGTH
 
 MOST_WORKERS, MOST_ENTRIES = 100_000, 10_000
 LONGEST_EVENT, LONGEST_COUNT = 100_000, 1_000
