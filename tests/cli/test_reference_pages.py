@@ -21,9 +21,10 @@ DOCS = ROOT / "docs"
 MODULES = [file for folder in ("langford", "db", "jobs", "slurm") for file in (ROOT / folder).rglob("*.py")]
 
 
-def rows(page: str) -> list[list[str]]:
-    """The rows of all tables of a page, without their heads."""
-    found = re.findall(r"^\|(.*)\|$", (DOCS / page).read_text(), re.MULTILINE)
+def rows(page: str, heading: str = "") -> list[list[str]]:
+    """The rows of all tables of a page, or of those below a heading, without their heads."""
+    text = (DOCS / page).read_text()
+    found = re.findall(r"^\|(.*)\|$", text[text.index(heading) :], re.MULTILINE)
     cells = [[cell.strip() for cell in row.split("|")] for row in found]
     rules = [number for number, row in enumerate(cells) if set(row[0]) == {"-"}]
     return [row for number, row in enumerate(cells) if number not in rules and number + 1 not in rules]
@@ -55,7 +56,7 @@ def texts() -> str:
     return "\n".join(found)
 
 
-QUOTED = [row[0].strip("`") for row in rows("troubleshooting.md")]
+QUOTED = [row[0].strip("`") for row in rows("operations.md", "## Messages")]
 
 
 def stands_in_the_code(message: str) -> bool:
