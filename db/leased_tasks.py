@@ -99,7 +99,7 @@ class LeasedTasks:
 
     def _warranted(self, transaction: Transaction, token: str, seconds: float) -> float:
         """``token``: the digest; without one, any time is warranted."""
-        if not token or seconds <= leases.LEAST_SECONDS:
+        if not token or seconds <= leases.MIN_LEASE_SECONDS:
             return seconds
         until, longest = self._longest.get(token, (0.0, 0.0))
         if self.database.now() >= until:

@@ -9,26 +9,26 @@ from db.messages import DeviceKind, Message, Number, Printable
 
 ID_LENGTH = 8
 """Characters of a worker's UUID that are shown: the whole UUID is a secret of the worker and the server."""
-LONGEST_HOST, LONGEST_MODEL, LONGEST_JOB = 255, 200, 40
+MAX_HOST, MAX_MODEL, MAX_JOB = 255, 200, 40
 S = TypeVar("S", bound=str)
 
 
 class HostName(Printable):
     """The name of a machine."""
 
-    LONGEST = LONGEST_HOST
+    LONGEST = MAX_HOST
 
 
 class DeviceModel(Printable):
     """The manufacturer's name of a device."""
 
-    LONGEST = LONGEST_MODEL
+    LONGEST = MAX_MODEL
 
 
 class SlurmJob(Printable):
     """The number of a job in SLURM."""
 
-    LONGEST = LONGEST_JOB
+    LONGEST = MAX_JOB
 
 
 @dataclass(frozen=True)

@@ -21,17 +21,17 @@ from msgspec import Meta, Struct
 from langford.devices import KINDS
 from langford.errors import LangfordError
 from langford.problem import Problem
-from langford.result import LONGEST_NUMBER
+from langford.result import MAX_NUMBER
 from langford.words import LATEST_SECONDS
 
-LONGEST_TEXT = 4_000
-LONGEST_REASON, LONGEST_FIELD = 200, 100
+MAX_TEXT = 4_000
+MAX_REASON, MAX_FIELD = 200, 100
 """How many characters of an error and of the place of a field a message quotes."""
-SHORTEST_SECONDS, LONGEST_SECONDS = 1e-9, 1e10
+MIN_SECONDS, MAX_SECONDS = 1e-9, 1e10
 """A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
 LARGEST_ROW = 256
 """Places of a problem; twice as many as any method takes."""
-LONGEST_PROBLEM = 1_000
+MAX_PROBLEM = 1_000
 LARGE_NUMBER = re.compile(r"[0-9]{5}|[^ -~]")
 """What the name of a problem does not contain: numbers over 9999, and characters other than ASCII."""
 M = TypeVar("M")
@@ -70,16 +70,16 @@ KINDS_OF_VALUES = {
 Count = Annotated[int, Meta(ge=0, le=2**62)]
 Number = Annotated[int, Meta(ge=0, le=2**31 - 1)]
 Real = Annotated[float, Meta(ge=0, lt=1e30)]
-Seconds = Annotated[float, Meta(ge=0, le=LONGEST_SECONDS)]
+Seconds = Annotated[float, Meta(ge=0, le=MAX_SECONDS)]
 """How long a computation took, see :func:`measurable`."""
 Share = Annotated[float, Meta(ge=0, le=1)]
-Text = Annotated[str, Meta(max_length=LONGEST_TEXT, pattern=STORABLE)]
-Digits = Annotated[str, Meta(max_length=LONGEST_NUMBER, pattern=DECIMAL)]
-Natural = Annotated[str, Meta(max_length=LONGEST_NUMBER, pattern=NATURAL)]
+Text = Annotated[str, Meta(max_length=MAX_TEXT, pattern=STORABLE)]
+Digits = Annotated[str, Meta(max_length=MAX_NUMBER, pattern=DECIMAL)]
+Natural = Annotated[str, Meta(max_length=MAX_NUMBER, pattern=NATURAL)]
 Uuid = Annotated[str, Meta(pattern=UUID)]
 """A UUID, which may become the name of a folder."""
 DeviceKind = Annotated[str, Meta(pattern=DEVICE_KIND)]
-ProblemName = Annotated[str, Meta(max_length=LONGEST_PROBLEM, pattern=STORABLE)]
+ProblemName = Annotated[str, Meta(max_length=MAX_PROBLEM, pattern=STORABLE)]
 """The name of a problem, see :func:`problem`."""
 
 
@@ -97,7 +97,7 @@ class Spelled(Protocol):
 class Printable(str):
     """Text without control characters."""
 
-    LONGEST: ClassVar[int] = LONGEST_TEXT
+    LONGEST: ClassVar[int] = MAX_TEXT
 
     @classmethod
     def of_text(cls, text: str) -> Self:
@@ -193,12 +193,12 @@ def in_words(error: Exception) -> str:
     reason = reason.replace("`", "")
     if not reason.startswith("JSON"):
         reason = f"{reason[:1].lower()}{reason[1:]}"
-    reason, field = reason[:LONGEST_REASON], path.rstrip("`").removeprefix(".")[:LONGEST_FIELD]
+    reason, field = reason[:MAX_REASON], path.rstrip("`").removeprefix(".")[:MAX_FIELD]
     return f"{field}: {reason}" if field else reason
 
 
 def _of_text(kind: type[Spelled], value: Any) -> Spelled:
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise ValueError("expected a short text")
     return kind.of_text(value)
 
@@ -212,7 +212,7 @@ def _to_text(value: Spelled) -> str:
 
 def measurable(seconds: float) -> float:
     """A time that a computation took: 0 if it is less than a nanosecond."""
-    return seconds if seconds >= SHORTEST_SECONDS else 0.0
+    return seconds if seconds >= MIN_SECONDS else 0.0
 
 
 def problem(name: str) -> Problem:

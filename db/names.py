@@ -6,15 +6,15 @@ import re
 
 from db.errors import BadName
 
-LONGEST_NAME = 100
-NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{LONGEST_NAME - 1}}}")
+MAX_NAME = 100
+NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
 
 
 def require_name(name: str) -> str:
     """The name itself, if a campaign may have it; raises BadName."""
     if not NAME.fullmatch(name):
         raise BadName(
-            f"a campaign cannot be called {name!r:.120}: take 1 to {LONGEST_NAME} letters (a-z, A-Z), digits "
+            f"a campaign cannot be called {name!r:.120}: take 1 to {MAX_NAME} letters (a-z, A-Z), digits "
             "and . _ -, the first a letter or digit"
         )
     return name

@@ -23,9 +23,9 @@ from langford.problem import Problem
 
 EXACT_COLOURS = 9
 """Colours left to the exact count at the end of a walk, at most."""
-FEWEST_FRUITFUL = 30
+MIN_FRUITFUL = 30
 """Walks that found an arrangement; the spread of fewer ones says nothing of the error."""
-MOST_WALKS = 10**9
+MAX_WALKS = 10**9
 """The limit of memory: two numbers are kept for each walk."""
 
 
@@ -36,7 +36,7 @@ class Estimate:
     Attributes:
         value: the mean over all walks; 0 where the problem has an obstruction.
         standard_error: of the mean; a 95% interval is value ± 1.96 · standard_error.  Infinite with fewer fruitful
-            walks than FEWEST_FRUITFUL.
+            walks than MIN_FRUITFUL.
         walks: number of walks; 0 where the problem has an obstruction: the value is exact.
         fruitful: walks that found at least one arrangement.
     """
@@ -54,8 +54,8 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     MethodDoesNotApply for rows of more than 128 places.
     """
     walks, seed = whole("the number of walks", walks, BadInput), whole("a seed", seed, BadSeed)
-    if not 1 <= walks <= MOST_WALKS:
-        raise BadInput(f"an estimate takes from 1 to {MOST_WALKS:,} walks, not {walks}")
+    if not 1 <= walks <= MAX_WALKS:
+        raise BadInput(f"an estimate takes from 1 to {MAX_WALKS:,} walks, not {walks}")
     if not 0 <= seed < 2**64:
         raise BadSeed(f"the seed of an estimate is a number from 0 to {2**64 - 1}, not {seed}")
     reason = refusal(problem)
@@ -79,5 +79,5 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     if problem.mirrored:
         published = (published + problem.self_mirrored) / 2
     fruitful = int(np.count_nonzero(leaves))
-    error = float(published.std(ddof=1)) / sqrt(walks) if fruitful >= FEWEST_FRUITFUL else float("inf")
+    error = float(published.std(ddof=1)) / sqrt(walks) if fruitful >= MIN_FRUITFUL else float("inf")
     return Estimate(float(published.mean()), error, walks, fruitful)

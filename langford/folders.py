@@ -27,7 +27,7 @@ if sys.platform != "win32":
     import grp
     import pwd
 
-MOST_LINKS = 40
+MAX_LINKS = 40
 """Links on the way to a folder, at most: what Linux follows."""
 
 
@@ -82,7 +82,7 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
             return f"{named} belongs to {_name_of(status.st_uid)}"
         if stat.S_ISLNK(status.st_mode):
             links += 1
-            if links > MOST_LINKS:
+            if links > MAX_LINKS:
                 return f"there are too many links on the way to {folder}"
             left.extendleft(reversed(Path(os.readlink(part)).parts))
             continue

@@ -11,7 +11,7 @@ from langford.arithmetic.limbs import trailing_zeros
 from langford.arithmetic.residue import residue
 from langford.errors import CheckFailed, LangfordError
 
-LONGEST_NUMBER = 200
+MAX_NUMBER = 200
 """Characters of a number: the partial sums of all problems that a method takes have fewer than half as many."""
 DECIMAL = re.compile(r"-?[0-9]+")
 
@@ -54,7 +54,7 @@ class PartialResult:
 
 
 def _integer(text: str) -> int:
-    if not isinstance(text, str) or len(text) > LONGEST_NUMBER or not DECIMAL.fullmatch(text):
+    if not isinstance(text, str) or len(text) > MAX_NUMBER or not DECIMAL.fullmatch(text):
         raise BadText(f"expected an integer as decimal text, not {text!r:.60}")
     return int(text)
 

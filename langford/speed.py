@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from langford.words import duration, rate
 
-LEAST_SHARE = 0.02
+MIN_SHARE = 0.02
 """The time that is left can be said from this share of the work on."""
 
 
@@ -29,7 +29,7 @@ def seconds_left(whole: float, done: float, seconds: float) -> float | None:
     >>> seconds_left(100.0, 1.0, 6.0), seconds_left(100.0, 25.0, 60.0)
     (None, 180.0)
     """
-    return None if done < max(LEAST_SHARE * whole, 1e-300) else (whole - done) * seconds / done
+    return None if done < max(MIN_SHARE * whole, 1e-300) else (whole - done) * seconds / done
 
 
 def of_computation(value: float | None, unit: str) -> str:

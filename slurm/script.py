@@ -20,7 +20,7 @@ WARNING_SECONDS = 60
 """Time between SLURM's SIGTERM and the time limit: enough to give leases back."""
 MARGIN_SECONDS = 30
 """Time between the end of a worker's work and that signal: the worker has ended when the signal would come."""
-SHORTEST_SECONDS = 2 * (WARNING_SECONDS + MARGIN_SECONDS)
+MIN_SECONDS = 2 * (WARNING_SECONDS + MARGIN_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class Resources:
     @property
     def working_seconds(self) -> int:
         """Seconds after which a worker should have ended; raises BadInput when the time limit is too short."""
-        if self.seconds < SHORTEST_SECONDS:
+        if self.seconds < MIN_SECONDS:
             raise BadInput(
                 f"a time limit of {self.seconds} s leaves no time to work: give --time "
-                f"{SHORTEST_SECONDS // 60}:{SHORTEST_SECONDS % 60:02} or more"
+                f"{MIN_SECONDS // 60}:{MIN_SECONDS % 60:02} or more"
             )
         return self.seconds - WARNING_SECONDS - MARGIN_SECONDS
 

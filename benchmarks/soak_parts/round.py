@@ -32,7 +32,7 @@ WORKERS, CROWD = 2, 8
 SHARE_OF_MESSAGES = 0.4
 SECONDS_BETWEEN_BLOWS = 2.0
 LOOK_SECONDS = 0.25
-LONGEST_ROUND = 300.0
+MAX_ROUND = 300.0
 """Seconds that a campaign may take after the last fault."""
 ENDINGS = {0, 1, 3, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM}
 """Exit codes of workers: done, tasks set aside or the machine failed, incomplete, killed, and stopped, before they
@@ -159,7 +159,7 @@ class Round:
             over = self.faults.total() >= most or time.monotonic() > until
             if over and quiet_since is None:
                 quiet_since, self.relay.share = time.monotonic(), 0.0
-            if quiet_since is not None and time.monotonic() - quiet_since > LONGEST_ROUND:
+            if quiet_since is not None and time.monotonic() - quiet_since > MAX_ROUND:
                 raise SystemExit(f"the campaign does not end: {self.campaign.progress()}; see {self.folder}")
             time.sleep(LOOK_SECONDS)
             if not over and self.chance.random() < LOOK_SECONDS / SECONDS_BETWEEN_BLOWS:

@@ -16,7 +16,7 @@ from langford.methods import LARGEST_SEED
 FORMAT = "langford results 1"
 WITH_PROMISE = "langford results 2"
 """The format of a file that states a promise."""
-MOST_TASKS = 2_000_000
+MAX_TASKS = 2_000_000
 DEEPEST = 1_000
 
 
@@ -41,7 +41,7 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
     method: Annotated[str, Meta(max_length=40, pattern=STORABLE)]
     depth: Annotated[int, Meta(ge=0, le=DEEPEST)]
     seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] = 0
-    tasks: Annotated[int, Meta(ge=0, le=MOST_TASKS)]
+    tasks: Annotated[int, Meta(ge=0, le=MAX_TASKS)]
     promise: Share | UnsetType = UNSET
     voters: Count | UnsetType = UNSET
     sources: Count

@@ -17,7 +17,7 @@ from db.errors import BadExport, CampaignMismatch
 from db.files.exports import Export
 from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source, Worker
 from db.files.promise import PromiseReader
-from db.files.writing import LONGEST_SOURCES
+from db.files.writing import MAX_SOURCES
 from db.machines import Machine
 from db.messages import BadMessage, decoded, measurable, problem
 from db.names import require_name
@@ -29,7 +29,7 @@ from langford.words import several
 
 STANDARD_INPUT = Path("-")
 BLOCK = 64 * 1024
-LONGEST_LINE = 64 * 1024
+MAX_LINE = 64 * 1024
 T = TypeVar("T")
 
 
@@ -105,8 +105,8 @@ def _sources(lines: _Lines, count: int) -> list[str]:
     for _ in range(count):
         source = lines.read(Source).source
         length += len(source)
-        if length > LONGEST_SOURCES:
-            raise BadMessage(f"its provenances have more than {LONGEST_SOURCES} characters")
+        if length > MAX_SOURCES:
+            raise BadMessage(f"its provenances have more than {MAX_SOURCES} characters")
         sources.append(source)
     return sources
 
@@ -199,8 +199,8 @@ def _lines(stream: BinaryIO, digest: Any) -> Iterator[bytes]:
         if not (packed or unpacked):
             raise EOFError("it ends too early")
         *lines, rest = (rest + unpacked).split(b"\n")
-        if len(rest) > LONGEST_LINE or any(len(line) > LONGEST_LINE for line in lines):
-            raise BadMessage(f"it has a line of more than {LONGEST_LINE} bytes")
+        if len(rest) > MAX_LINE or any(len(line) > MAX_LINE for line in lines):
+            raise BadMessage(f"it has a line of more than {MAX_LINE} bytes")
         yield from lines
     if rest or gzip.unused_data or stream.read(1):
         raise BadMessage("it goes on after its last line")

@@ -20,7 +20,7 @@ from db.records import Computation
 from langford.methods import PlanKey
 from langford.result import Evaluation
 
-LONGEST_SOURCES = 16 * 2**20
+MAX_SOURCES = 16 * 2**20
 """Maximum number of characters of the provenances of one file."""
 GZIP = 31
 """The format of gzip, in zlib's numbers."""
@@ -53,7 +53,7 @@ def written(
         sources.add(evaluation.provenance)
         if computation is not None:
             machines.setdefault(computation.machine, len(machines))
-    cut = LONGEST_SOURCES // len(sources) if sum(map(len, sources)) > LONGEST_SOURCES else None
+    cut = MAX_SOURCES // len(sources) if sum(map(len, sources)) > MAX_SOURCES else None
     numbers = {source: place for place, source in enumerate(sorted({source[:cut] for source in sources}))}
     promise = None if promise is None else promise.renumbered()
     header = Header(

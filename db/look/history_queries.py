@@ -18,7 +18,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work.computations import IMPORTED
 
-MOST_EVENTS = 1_000
+MAX_EVENTS = 1_000
 
 
 def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
@@ -153,6 +153,6 @@ def _events(transaction: Transaction) -> Iterator[PastEvent]:
         select(Event.at, Event.kind, Event.task_index, Event.detail)
         .where(Event.campaign_id == CAMPAIGN, Event.kind != EventKind.CONFIRMED)
         .order_by(Event.id)
-        .limit(MOST_EVENTS)
+        .limit(MAX_EVENTS)
     )
     return (PastEvent(*row) for row in rows)

@@ -18,9 +18,9 @@ from db.store.database import Database
 
 CLAIM_SECONDS = 150.0
 """How long a claim is valid: longer than any attempt to send a notice."""
-MOST_TRIES = 60
+MAX_TRIES = 60
 """After this many failures a notice is given up, until there is another one of its kind."""
-FIRST_PAUSE_SECONDS, LONGEST_PAUSE_SECONDS = 1.0, 600.0
+FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 600.0
 """After the first failure, and after many."""
 
 
@@ -96,7 +96,7 @@ def _due(
         too_early = any(row.told > now - pause for row in sent)
         return None if too_early else Claim(0, kind, about, after, 1)
     tries = waiting.tries + 1 if waiting.about == about else 1
-    if waiting.next_try > now or tries > MOST_TRIES:
+    if waiting.next_try > now or tries > MAX_TRIES:
         return None
     return Claim(waiting.id, kind, about, after, tries)
 
@@ -119,7 +119,7 @@ def delivered(database: Database, claimed: Claim) -> None:
 
 def failed(database: Database, claimed: Claim) -> float:
     """Returns the seconds until it may be tried again."""
-    pause = min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (claimed.tries - 1))
+    pause = min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2.0 ** (claimed.tries - 1))
     with database.writing() as connection:
         connection.execute(update(Notice).where(Notice.id == claimed.notice_id).values(next_try=Now() + pause))
     return pause

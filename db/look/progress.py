@@ -52,13 +52,13 @@ def standing(transaction: Transaction, campaign: CampaignRecord) -> Standing:
     return Standing(tasks, work, *(waiting.numbers(transaction) if done else (0, 0)))
 
 
-MOST_SIZES = 2_000
+MAX_SIZES = 2_000
 _WAITING = (
     select(Task.work, func.count().label("tasks"))
     .where(Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY)
     .group_by(Task.work)
     .order_by(Task.work.desc())
-    .limit(MOST_SIZES)
+    .limit(MAX_SIZES)
 )
 
 

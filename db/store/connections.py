@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 BUSY_SECONDS = 30
 """How long a transaction on SQLite waits for a transaction of another process."""
-LONGEST_PAUSE_SECONDS = 0.1
+MAX_PAUSE_SECONDS = 0.1
 """Between two attempts at an operation for which SQLite itself does not wait."""
 STATEMENT_SECONDS, LOCK_SECONDS = 600, 60
 """Time limits on Postgres: of a statement or of an idle transaction, and of a wait for a lock."""
@@ -126,7 +126,7 @@ def prepare_new(engine: Engine) -> None:
         give_up = time.monotonic() + BUSY_SECONDS
         with closing(engine.raw_connection()) as raw:
             while not _sets_journal(raw.cursor(), give_up):
-                time.sleep(random.uniform(0, LONGEST_PAUSE_SECONDS))
+                time.sleep(random.uniform(0, MAX_PAUSE_SECONDS))
 
 
 def _sets_journal(cursor: Any, give_up: float) -> bool:

@@ -24,7 +24,7 @@ from langford.result import Evaluation
 from langford.words import several
 
 NOTHING: Mapping[int, Computation] = MappingProxyType({})
-MOST_VALUES = 2
+MAX_VALUES = 2
 """Different values of one attempt that are kept: two contradict each other, more would only fill the ledger."""
 
 SLACK_SECONDS = 3_600.0
@@ -175,7 +175,7 @@ def _record(
             accepted_value, accepted_id = accepted[row.index]
             if attempt_id == accepted_id:
                 said.add(accepted_value)
-            if row.value not in said and len(said) < MOST_VALUES:
+            if row.value not in said and len(said) < MAX_VALUES:
                 said.add(row.value)
                 transitions.record(transaction, receipt.event, row.index, attempt_id, receipt.detail)
                 further.append(row.delivery)

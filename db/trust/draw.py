@@ -26,7 +26,7 @@ from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
-FEWEST_VALID = 10
+MIN_VALID = 10
 """All results of a voter are drawn until this many are confirmed; then the share falls as 1 / confirmed."""
 DRAWN = 0.0
 """The lot of a result that is drawn with every share above 0."""
@@ -47,7 +47,7 @@ class Lottery:
         """
         digest = hashlib.sha256(f"{self.secret} {attempt}".encode()).digest()
         lot = (int.from_bytes(digest[:8], "big") >> 11) / 2**53  # below 1: a share of 1 draws all
-        if self.share and (valid < FEWEST_VALID or lot * valid < 1):
+        if self.share and (valid < MIN_VALID or lot * valid < 1):
             return DRAWN
         return lot
 

@@ -15,7 +15,7 @@ from itertools import combinations
 from db.states import Doubt, VoterKind
 from db.trust.draw import CONTESTED
 
-MOST_VOTES = 5
+MAX_VOTES = 5
 """Independent votes after which no more workers are asked: then the operator decides."""
 
 
@@ -115,7 +115,7 @@ def rule(votes: Sequence[Vote]) -> Ruling:
         contested = True
         runner_up = max(strengths[value] for value in values if value != best)
         if strengths[best] <= max(1, runner_up):
-            asked_enough = strength(said) >= MOST_VOTES
+            asked_enough = strength(said) >= MAX_VOTES
             return Ruling(accepted, None, accepted.lot, Doubt.TIE if asked_enough else Doubt.CONFLICT)
     supporters = _for(said, best)
     held = (supporters or _for(counting, best))[0]  # the accepted one where it supports this value

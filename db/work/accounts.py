@@ -30,7 +30,7 @@ from db.work.transitions import OF_CAMPAIGN, OF_TOKEN, SHOWN
 
 PER_PROCESS = 4
 """A process has one task and prefetches the next."""
-UNSTATED, MOST_PROCESSES = 4, 1_024
+UNSTATED, MAX_PROCESSES = 4, 1_024
 """How many processes count of a worker that does not state their number, and at most."""
 UNPROVEN, FEWEST = 1_000, 16
 """Most leases without a result while others are present; a quarter of the tasks if that is less, but FEWEST."""
@@ -110,9 +110,7 @@ _HELD = select(func.count()).select_from(Attempt).where(OF_CAMPAIGN, Attempt.end
 _stated = func.coalesce(Worker.processes, UNSTATED)
 _PROCESSES = (
     select(
-        func.coalesce(
-            func.sum(case((_stated > MOST_PROCESSES, MOST_PROCESSES), (_stated < 1, 1), else_=_stated)), 0
-        )
+        func.coalesce(func.sum(case((_stated > MAX_PROCESSES, MAX_PROCESSES), (_stated < 1, 1), else_=_stated)), 0)
     )
     .select_from(Voter)
     .join(Worker, Worker.voter_id == Voter.id)

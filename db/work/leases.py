@@ -27,7 +27,7 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import Lease
-from db.messages import LONGEST_SECONDS
+from db.messages import MAX_SECONDS
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
@@ -41,11 +41,11 @@ LAST_ATTEMPTS = 1_000
 """Number of attempts whose results show how fast tasks are evaluated."""
 COPY_SECONDS = 60.0
 """How long a worker must have held a task before another worker may get a copy of it."""
-FEWEST_TOKENS = 3
+MIN_TOKENS = 3
 """With fewer tokens, one that lies could decide how long the tasks of another are expected to take."""
 TIMES_EXPECTED = 20.0
 """A lease from a server lasts up to this multiple of the time that the largest task is expected to take."""
-LEAST_SECONDS, UNKNOWN_SECONDS, MOST_SECONDS = 900.0, 3_600.0, 86_400.0
+MIN_LEASE_SECONDS, UNKNOWN_SECONDS, MAX_LEASE_SECONDS = 900.0, 3_600.0, 86_400.0
 """At least for this time, since a worker may compile kernels first; while nothing is known; and at most."""
 
 
@@ -248,7 +248,7 @@ _LAST_RESULTS = (
         Attempt.id > select(func.max(Attempt.id)).scalar_subquery() - LAST_ATTEMPTS,
         Attempt.outcome == Outcome.DONE,
         Task.work > 0,
-        Result.seconds <= LONGEST_SECONDS,
+        Result.seconds <= MAX_SECONDS,
     )
 )
 
@@ -256,7 +256,7 @@ _LAST_RESULTS = (
 def pace(transaction: Transaction, device_kind: str | None = None, token: str = "") -> float | None:
     """Seconds per unit of work at the slowest of the last results with a token; None: unknown.
 
-    If it has none, the median of those of other tokens counts, if there are FEWEST_TOKENS: what a single one claims
+    If it has none, the median of those of other tokens counts, if there are MIN_TOKENS: what a single one claims
     decides nothing for others.  ``device_kind``: None: any; ``token``: digest, "" for workers that open the ledger.
     """
     slowest: dict[str, float] = {}
@@ -265,7 +265,7 @@ def pace(transaction: Transaction, device_kind: str | None = None, token: str = 
             slowest[row.token] = max(slowest.get(row.token, 0.0), row.seconds / row.work)
     if token in slowest:
         return slowest[token]
-    return median_high(slowest.values()) if len(slowest) >= FEWEST_TOKENS else None
+    return median_high(slowest.values()) if len(slowest) >= MIN_TOKENS else None
 
 
 _LARGEST = select(func.max(Task.work)).where(Task.campaign_id == CAMPAIGN)
@@ -277,4 +277,4 @@ def warranted(transaction: Transaction, token: str) -> float:
     if seconds is None:
         return UNKNOWN_SECONDS
     expected = seconds * float(transaction.scalar(_LARGEST) or 0.0)
-    return min(max(LEAST_SECONDS, TIMES_EXPECTED * expected), MOST_SECONDS)
+    return min(max(MIN_LEASE_SECONDS, TIMES_EXPECTED * expected), MAX_LEASE_SECONDS)

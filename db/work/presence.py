@@ -21,7 +21,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 
 NOTE_SECONDS = 30.0
 """Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""
-MOST_REMEMBERED = 10_000
+MAX_REMEMBERED = 10_000
 PRESENCE_SECONDS = 600.0
 """How long a worker counts as present after its last request, unless it ends."""
 
@@ -96,7 +96,7 @@ class Presence:
         now = self._now()
         with self._lock:
             due = sorted(worker for worker in workers if self._due.get(worker, now) <= now)
-            if len(self._due) >= MOST_REMEMBERED:
+            if len(self._due) >= MAX_REMEMBERED:
                 self._due = {worker: then for worker, then in self._due.items() if then > now}
             self._due |= dict.fromkeys(due, now + NOTE_SECONDS)
         if due:
@@ -113,11 +113,11 @@ def lose(connection: Connection, workers: Collection[str]) -> None:
         connection.execute(_LOST, {"worker": worker})
 
 
-MOST_WORKERS = 4_096
+MAX_WORKERS = 4_096
 """Workers of a token that were seen recently, without those that have ended after an attempt."""
 IDLE_SECONDS = 3_600.0
 """Time after which a worker without attempts is deleted; a running worker is seen at least every minute."""
-MOST_AT_ONCE = 100
+MAX_AT_ONCE = 100
 """Workers that one enrolment deletes at most."""
 
 _LAST_SEEN: ColumnElement[float] = func.coalesce(Worker.last_seen, Worker.started)
@@ -135,7 +135,7 @@ _IDLE = (
     .select_from(Voter)
     .join(Worker, Worker.voter_id == Voter.id)
     .where(*_OF_TOKEN, _AWAY, ~_WORKED)
-    .limit(MOST_AT_ONCE)
+    .limit(MAX_AT_ONCE)
 )
 
 
@@ -146,9 +146,9 @@ def idle(connection: Connection, token: str) -> list[str]:
 
 def require_room(connection: Connection, token: str) -> None:
     """Raises TooManyWorkers."""
-    if connection.execute(_LIVING, {"token": token}).scalar_one() >= MOST_WORKERS:
+    if connection.execute(_LIVING, {"token": token}).scalar_one() >= MAX_WORKERS:
         raise TooManyWorkers(
-            f"this token has {MOST_WORKERS:,} workers that were seen within the last hour: end some of them, or "
+            f"this token has {MAX_WORKERS:,} workers that were seen within the last hour: end some of them, or "
             "start this one with another token"
         )
 

@@ -15,17 +15,17 @@ from db.states import Outcome, Role
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
-LONGEST_LABEL = 100
+MAX_LABEL = 100
 
 
 def new_token(transaction: Transaction, role: Role, seconds: float | None = None, label: str = "") -> str:
-    """``seconds``: validity; None: until it is revoked.  ``label`` is cut to LONGEST_LABEL characters."""
+    """``seconds``: validity; None: until it is revoked.  ``label`` is cut to MAX_LABEL characters."""
     token = secrets.token_urlsafe(32)
     row = {
         "campaign_id": transaction.campaign_id,
         "role": role,
         "digest": digest(token),
-        "label": label[:LONGEST_LABEL],
+        "label": label[:MAX_LABEL],
     }
     expires = None if seconds is None else Now() + seconds
     transaction.connection.execute(insert(Token).values(**row, created=Now(), expires=expires))

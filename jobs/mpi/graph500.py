@@ -10,7 +10,7 @@ from langford.errors import CheckFailed
 from langford.irregular.cuda.blocks import SORTED
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
-from langford.irregular.cuda.partition import MOST_ROWS, PartitionedOnGpu
+from langford.irregular.cuda.partition import MAX_ROWS, PartitionedOnGpu
 from langford.irregular.graphs.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
 from langford.irregular.graphs.kronecker import edges_bytes, kronecker_slice, require_scale
 from langford.irregular.graphs.partition import Communicator, PartitionedGraph
@@ -33,7 +33,7 @@ def graph500_on_ranks(
         scale, roots, edgefactor, seed: of the benchmark; the roots are those of one process.
         ranks_here: how many of the ranks share the memory of this machine, or of the GPU.
         gpu: of this rank, where the graph is made, searched and checked; None: on a core.
-        most_rows: rows of blocks at most; None: near a square on cores, MOST_ROWS on GPUs.
+        most_rows: rows of blocks at most; None: near a square on cores, MAX_ROWS on GPUs.
 
     Raises at every rank BadGraph, or TooLarge before anything is generated; CheckFailed at a rank whose edges break
     a rule.
@@ -60,7 +60,7 @@ def graph500_on_ranks(
     if gpu is None:
         graph = PartitionedGraph(world, 1 << scale, sources, targets, most_rows)
     else:
-        graph = PartitionedOnGpu(gpu, world, 1 << scale, sources, targets, most_rows or MOST_ROWS)
+        graph = PartitionedOnGpu(gpu, world, 1 << scale, sources, targets, most_rows or MAX_ROWS)
         gpu.wait()
     construction = time.perf_counter() - started
     chosen = roots_among(graph.connected, roots, seed).tolist()

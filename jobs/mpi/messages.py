@@ -19,7 +19,7 @@ TASK, REPLY = 1, 2
 """Tags of messages: a task for a rank, and the rank's reply."""
 STOP = -1
 """The token of the message that ends a rank."""
-SHORTEST_SLEEP, LONGEST_SLEEP = 1e-5, 2e-3
+SHORTEST_SLEEP, MAX_SLEEP = 1e-5, 2e-3
 """Seconds between two looks for a message; the time doubles."""
 
 
@@ -37,7 +37,7 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None, clock: Clo
         if deadline is not None and clock.monotonic() > deadline:
             return
         clock.wait(sleep)
-        sleep = min(2 * sleep, LONGEST_SLEEP)
+        sleep = min(2 * sleep, MAX_SLEEP)
     yield status.Get_source()
     while communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):
         yield status.Get_source()

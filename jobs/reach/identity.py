@@ -13,7 +13,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from db.machines import LONGEST_JOB, LONGEST_MODEL, UNKNOWN, Equipment, MachineFields
+from db.machines import MAX_JOB, MAX_MODEL, UNKNOWN, Equipment, MachineFields
 from db.messages import ALPHANUMERIC, PROCESS, Uuid
 from langford.cores import cores
 from langford.devices import Device, kind_of
@@ -69,8 +69,8 @@ def equipment_of(devices: Sequence[Device], environment: Mapping[str, str] = os.
     return Equipment(
         cores(),
         len(devices),
-        ", ".join(models)[:LONGEST_MODEL],
-        None if job is None else job[:LONGEST_JOB],
+        ", ".join(models)[:MAX_MODEL],
+        None if job is None else job[:MAX_JOB],
         int(index) if re.fullmatch("[0-9]{1,9}", index) else None,
     )
 

@@ -17,7 +17,7 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.requests import RequestRefused
-from jobs.reach.wire import MOST_AT_ONCE, Description
+from jobs.reach.wire import MAX_AT_ONCE, Description
 from langford.errors import LangfordError
 from langford.words import several
 
@@ -103,8 +103,8 @@ class Outgoing:
         if not (self._sending.due or at_once) or self._info is None:
             return
         waiting = self._waiting()
-        for start in range(0, len(waiting), MOST_AT_ONCE):
-            batch = waiting[start : start + MOST_AT_ONCE]
+        for start in range(0, len(waiting), MAX_AT_ONCE):
+            batch = waiting[start : start + MAX_AT_ONCE]
             try:
                 receipts = self._patience.ask(partial(deliver_each, self._campaign, batch))
             except Away:

@@ -12,7 +12,7 @@ from db.messages import iso
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
 
-FIRST_WAIT, LONGEST_WAIT = 0.5, 60.0
+FIRST_WAIT, MAX_WAIT = 0.5, 60.0
 LOOK_SECONDS = 0.1
 """Time between two looks for signals."""
 T = TypeVar("T")
@@ -25,7 +25,7 @@ class GivenUp(Away):
 class Backoff:
     """When to ask again: each failure doubles the wait, and a random part keeps workers from asking all at once."""
 
-    def __init__(self, first: float = FIRST_WAIT, longest: float = LONGEST_WAIT, *, clock: Clock = SYSTEM) -> None:
+    def __init__(self, first: float = FIRST_WAIT, longest: float = MAX_WAIT, *, clock: Clock = SYSTEM) -> None:
         self._first, self._longest, self._clock = first, longest, clock
         self._failures = 0
         self._next = 0.0

@@ -10,7 +10,7 @@ from pathlib import Path
 from jobs.console import Console
 
 FOLDER = "quarantine"
-LONGEST_NAME = 200
+MAX_NAME = 200
 """Bytes of a name that are kept: file systems allow 255, and a number and ".reason" are added."""
 
 
@@ -31,7 +31,7 @@ class Quarantine:
     def take(self, file: Path, reason: str) -> None:
         """Move a file here.  One that cannot be moved is left where it is, see :meth:`leave`."""
         # Several campaigns have attempts of the same number: the random part distinguishes their files.
-        name = os.fsdecode(os.fsencode(file.name)[-LONGEST_NAME:])
+        name = os.fsdecode(os.fsencode(file.name)[-MAX_NAME:])
         place = self.folder / f"{secrets.token_hex(4)}-{name}"
         beside = place.with_name(f"{place.name}.reason")
         try:

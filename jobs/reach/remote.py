@@ -30,7 +30,7 @@ from langford.errors import BadInput
 if TYPE_CHECKING:
     from httpx import BaseTransport
 
-LONGEST_REASON = 1_000
+MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
 SERVER = Way("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
 
@@ -153,11 +153,11 @@ def _end(credential: Credential, reason: str) -> wire.End:
 
 def _storable(text: str) -> str:
     """A reason that JSON and every database accept: errors may quote names of files with any bytes."""
-    return re.sub("[\0\ud800-\udfff]", "?", text[:LONGEST_REASON])
+    return re.sub("[\0\ud800-\udfff]", "?", text[:MAX_REASON])
 
 
 def _parts(credentials: Collection[Credential]) -> Iterator[list[Credential]]:
     """Credentials in parts that fit into one request; one empty part when there are no credentials."""
     shown = [Credential(credential.attempt, credential.nonce) for credential in credentials]
-    for start in range(0, max(1, len(shown)), wire.MOST_AT_ONCE):
-        yield shown[start : start + wire.MOST_AT_ONCE]
+    for start in range(0, max(1, len(shown)), wire.MAX_AT_ONCE):
+        yield shown[start : start + wire.MAX_AT_ONCE]

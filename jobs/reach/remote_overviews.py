@@ -10,10 +10,10 @@ from msgspec import Meta
 
 from db.look.overview import Overview
 from jobs.reach.requests import Requests, split
-from jobs.reach.wire import MOST_CAMPAIGNS, Listed
+from jobs.reach.wire import MAX_CAMPAIGNS, Listed
 from langford.errors import BadInput
 
-Campaigns = Annotated[list[Listed], Meta(max_length=MOST_CAMPAIGNS)]
+Campaigns = Annotated[list[Listed], Meta(max_length=MAX_CAMPAIGNS)]
 
 
 class RemoteOverviews:

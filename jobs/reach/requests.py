@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 10.0
 """How long a server may send nothing."""
-LONGEST_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
+MAX_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
 """The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
 A megabyte of JSON may become 40 megabytes of objects.
 """
 M = TypeVar("M")
-LONGEST_REASON = 300
+MAX_REASON = 300
 """How many characters of a server's reason for a refusal are shown."""
 PLAIN = {"", "identity"}
 """Encodings that leave an answer unchanged; in any other one, a small answer may become a huge one."""
@@ -126,7 +126,7 @@ class Requests:
     def _ask(self, answer_type: type[M], method: str, address: str, path: str, body: bytes | None) -> M:
         try:
             response, content = self._calls.make(
-                partial(_exchange, self._http, method, address, path, body), LONGEST_SECONDS
+                partial(_exchange, self._http, method, address, path, body), MAX_SECONDS
             )
         except GivenUp as error:
             raise ServerAway(f"no answer from {address} ({error})") from error
@@ -134,7 +134,7 @@ class Requests:
             # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
-            raise ServerAway(f"no whole answer from {address} in {LONGEST_SECONDS:.0f} s") from error
+            raise ServerAway(f"no whole answer from {address} in {MAX_SECONDS:.0f} s") from error
         except self._errors as error:
             if self._answered:
                 raise ServerAway(f"no answer from {address} ({self._passing(error)})") from error
@@ -156,7 +156,7 @@ class Requests:
                 return decoded(content, answer_type)
         # A task server answers JSON, also when it refuses; everything else comes from a proxy or another server.
         said = None if status == 200 else _error_in(content)
-        reason = f"HTTP status {status}" if said is None else f"{said:.{LONGEST_REASON}}"
+        reason = f"HTTP status {status}" if said is None else f"{said:.{MAX_REASON}}"
         if status in (401, 403):
             raise ServerRefuses(f"{address} refuses: {reason}")
         if said is None:
@@ -194,7 +194,7 @@ class Requests:
     def _diagnosis(self, look: Callable[..., str | None], *arguments: object) -> str | None:
         """None when the look takes too long."""
         try:
-            return self._calls.make(partial(look, *arguments), LONGEST_SECONDS)
+            return self._calls.make(partial(look, *arguments), MAX_SECONDS)
         except (GivenUp, Overdue):
             return None
 

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
-from db.messages import LONGEST_TEXT, BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
+from db.messages import MAX_TEXT, BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
 from db.records import Standing
 from db.states import Ending, EventKind, Outcome, Role
 from jobs.reach.identity import Identity
@@ -20,13 +20,13 @@ from langford.methods import LARGEST_SEED, PlanKey
 
 Q = TypeVar("Q")
 A = TypeVar("A")
-MOST_AT_ONCE = 1_000
-MOST_HELD = 100_000
-MOST_CAMPAIGNS = 10_000
+MAX_AT_ONCE = 1_000
+MAX_HELD = 100_000
+MAX_CAMPAIGNS = 10_000
 
 ACCEPTED = "accepted"
 """What a receipt says when it has no event."""
-Several = Meta(max_length=MOST_AT_ONCE)
+Several = Meta(max_length=MAX_AT_ONCE)
 
 
 class Address(Message, frozen=True, kw_only=True):
@@ -70,9 +70,9 @@ class LeaseRequest(Message, frozen=True, kw_only=True):
 
     campaign: Uuid
     worker: Text
-    count: Annotated[int, Meta(ge=1, le=MOST_AT_ONCE)]
+    count: Annotated[int, Meta(ge=1, le=MAX_AT_ONCE)]
     seconds: Real
-    held: Annotated[list[Count], Meta(max_length=MOST_HELD)]
+    held: Annotated[list[Count], Meta(max_length=MAX_HELD)]
     copies: Count
 
 
@@ -207,7 +207,7 @@ class ReceiptFields(Message, frozen=True, kw_only=True):
 
     @classmethod
     def of_receipt(cls, receipt: Receipt) -> Self:
-        return cls(event=receipt.event or ACCEPTED, detail=receipt.detail[:LONGEST_TEXT])
+        return cls(event=receipt.event or ACCEPTED, detail=receipt.detail[:MAX_TEXT])
 
     @property
     def receipt(self) -> Receipt:

@@ -74,7 +74,7 @@ LIMIT_FACTOR = 20.0
 """A task may take up to this multiple of its expected time at the slowest speed measured."""
 START_SECONDS, UNKNOWN_SECONDS = 900.0, 86_400.0
 """How long a process may take before its first task, and a task whose expected time is unknown."""
-LONGEST_LOOK = 5.0
+MAX_LOOK = 5.0
 """The most that one look counts: this process, or its machine, may have been stopped meanwhile."""
 
 
@@ -99,7 +99,7 @@ class Watch:
     def look(self, computing: Mapping[int, int | None]) -> None:
         """Count the time since the last look for these tasks, see :attr:`jobs.pools.pool.Pool.computing`."""
         now = self._clock.monotonic()
-        passed, self._looked = min(now - self._looked, LONGEST_LOOK), now
+        passed, self._looked = min(now - self._looked, MAX_LOOK), now
         tasks = [(token, steps is not None) for token, steps in computing.items()]
         # What is seen for the first time has just begun.
         self._seconds = {task: self._seconds.get(task, -passed) + passed for task in tasks}

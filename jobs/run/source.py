@@ -23,7 +23,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import Outgoing
 from jobs.reach.patience import Backoff, Patience
-from jobs.reach.wire import MOST_AT_ONCE, Description
+from jobs.reach.wire import MAX_AT_ONCE, Description
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.tally import LastOverview, Tally
 from langford.errors import LangfordError
@@ -222,7 +222,7 @@ class TaskSource:
             self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outgoing.attempts
         try:
-            leases = self._campaign.lease(me, min(MOST_AT_ONCE, count), self._lease_seconds, attempts, idle)
+            leases = self._campaign.lease(me, min(MAX_AT_ONCE, count), self._lease_seconds, attempts, idle)
         except UnknownWorker as error:
             self._console.say(f"{error}, as after a restored backup: this worker enrols again")
             self._enrolled = False

@@ -25,7 +25,7 @@ from langford.version import __version__
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
 """How long a command may run, and how long a server may take to answer."""
-LONGEST_COMPLAINT = 300
+MAX_COMPLAINT = 300
 """Characters of the output of a command that are reported."""
 
 
@@ -78,7 +78,7 @@ class CommandHook:
                 question.seek(0)
                 code = self._run(question, complaint)
                 complaint.seek(0)
-                words = complaint.read(4 * LONGEST_COMPLAINT).decode(errors="replace").strip()[:LONGEST_COMPLAINT]
+                words = complaint.read(4 * MAX_COMPLAINT).decode(errors="replace").strip()[:MAX_COMPLAINT]
         except OSError as error:
             raise NotDelivered(f"it cannot be started ({error.strerror or error})") from error
         if code:
@@ -154,7 +154,7 @@ class UrlHook:
         except (OSError, HTTPException, ValueError) as error:
             late = f"no whole answer in {self._seconds:.0f} s" if line.is_cut else None
             reason = late or getattr(error, "reason", None) or error
-            raise NotDelivered(f"it does not answer ({str(reason)[:LONGEST_COMPLAINT]})") from error
+            raise NotDelivered(f"it does not answer ({str(reason)[:MAX_COMPLAINT]})") from error
         finally:
             deadline.cancel()
             line.close()

@@ -29,7 +29,7 @@ LOOK_SECONDS = 1.0
 """Time between two looks at the campaigns."""
 THRIFT = 50.0
 """Looks at a campaign take at most one part in 50 of the time."""
-LONGEST_PAUSE = 15.0
+MAX_PAUSE = 15.0
 """Longest time between two looks, in seconds: on a busy machine even a cheap look takes long."""
 GRACE_SECONDS = 2.0
 """How long the end of a delivery that was given up is waited for."""
@@ -97,7 +97,7 @@ class Facts:
         facts = [Fact(kind, latest[event], True, pause) for kind, event in EVENT_KINDS.items() if event in latest]
         facts += self._of_the_tasks(latest)
         self._looks.append(self._clock.monotonic() - began)
-        self._next_look = self._clock.monotonic() + min(THRIFT * min(self._looks), LONGEST_PAUSE)
+        self._next_look = self._clock.monotonic() + min(THRIFT * min(self._looks), MAX_PAUSE)
         return facts
 
     def _of_the_tasks(self, latest: Mapping[EventKind, int]) -> list[Fact]:
@@ -203,7 +203,7 @@ class Notifier:
             self._hook.notify(json.dumps(document).encode())
         except NotDelivered as error:
             again = f"trying again in {duration(notices.failed(campaign.database, claimed))}"
-            if claimed.tries >= notices.MOST_TRIES:
+            if claimed.tries >= notices.MAX_TRIES:
                 again = "no more attempts are made"
                 self._owed.discard(subject)
             elif self._clock.monotonic() >= self._give_up_at:

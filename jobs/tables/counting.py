@@ -31,7 +31,7 @@ from langford.problem import Problem
 from langford.reference import known_of
 from langford.words import several
 
-SHORTEST_SECONDS = 0.05
+MIN_SECONDS = 0.05
 """What the smallest count takes, with its campaign."""
 
 
@@ -97,7 +97,7 @@ class TableCounting:
         left = {problem: self._parts_left(problem) for problem in problems.values()}
         seconds = self._ways.seconds([problem for problem, parts in left.items() if any(parts)])
         self._shares = {
-            problem: [part * max(SHORTEST_SECONDS, seconds.get(problem, 0.0)) for part in parts]
+            problem: [part * max(MIN_SECONDS, seconds.get(problem, 0.0)) for part in parts]
             for problem, parts in left.items()
         }
         expected = {problem: fsum(shares) for problem, shares in self._shares.items()}

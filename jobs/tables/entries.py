@@ -9,7 +9,7 @@ from langford.errors import BadInput
 from langford.problem import MOST_PLACES, Problem
 from langford.variants import VARIANTS, Parameter
 
-MOST_PROBLEMS = 10_000
+MAX_PROBLEMS = 10_000
 """In a table, counted or not."""
 Shape = tuple[tuple[int, ...], int, int, tuple[int, ...]]
 """Differences, copies, places and empty places, read in the direction that makes these the smallest."""
@@ -107,8 +107,8 @@ def entries(family: Family) -> list[Entry]:
                 Entry(n, tuple(values[keyword] for keyword in keywords), (problem,)) for values, problem in members
             ]
         problems += len(members)
-        if problems > MOST_PROBLEMS:
-            raise BadInput(f"{family.words} has more than {MOST_PROBLEMS:,} problems: choose a smaller --to")
+        if problems > MAX_PROBLEMS:
+            raise BadInput(f"{family.words} has more than {MAX_PROBLEMS:,} problems: choose a smaller --to")
     if not found:
         raise BadInput(f"{family.words} has no entry: raise --to, or choose other values of the parameters")
     return found

@@ -15,7 +15,7 @@ from langford.result import PartialResult
 
 NOISE = 0.02
 """A relative difference of times that is not significant."""
-LONGEST_TRIAL_SECONDS = 5.0
+MAX_TRIAL_SECONDS = 5.0
 """No longer trial follows one that takes more than this."""
 
 
@@ -36,11 +36,11 @@ class Trial:
 
 
 def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """The trials up to the first that takes longer than LONGEST_TRIAL_SECONDS; their times grow along the axis."""
+    """The trials up to the first that takes longer than MAX_TRIAL_SECONDS; their times grow along the axis."""
     measured = []
     for trial in trials:
         measured.append(trial)
-        if trial.seconds > LONGEST_TRIAL_SECONDS:
+        if trial.seconds > MAX_TRIAL_SECONDS:
             break
     return tuple(measured)
 

@@ -28,7 +28,7 @@ TIMES = 3
 """How often such a task is timed; the shortest time is what it takes while nothing else uses the GPU."""
 GROWTH_ERROR = 1.1
 """The time of a search grows by another factor from n to n + 1 than in the benchmarks: by up to a tenth."""
-MOST_SECONDS = 10.0
+MAX_SECONDS = 10.0
 """Seconds after which a task is not timed again: those of a record take that long, and a forecast is awaited."""
 
 
@@ -163,7 +163,7 @@ def probing_plan(probe: Problem, method: Method, points: float | None) -> Plan:
 
 def _shortest(evaluator: Evaluator, index: int) -> float:
     times: list[float] = []
-    while len(times) < TIMES and sum(times) < MOST_SECONDS:
+    while len(times) < TIMES and sum(times) < MAX_SECONDS:
         began = time.perf_counter()
         evaluator.evaluate(index)
         times.append(time.perf_counter() - began)
@@ -180,7 +180,7 @@ def _searched(probe: Problem, method: Method) -> float:
         for task in plan.tasks:
             evaluate(plan, task)
         times.append(time.thread_time() - began)
-        if sum(times) >= MOST_SECONDS:
+        if sum(times) >= MAX_SECONDS:
             break
     return min(times)
 

@@ -15,9 +15,9 @@ from langford.reference import cited, published
 
 WALKS = 20_000
 """The number of random walks of an estimate; they take less than a second."""
-FEWEST_FRUITFUL = 1000
+MIN_FRUITFUL = 1000
 """The minimum number of walks that find arrangements; with fewer, the standard error is meaningless."""
-MOST_STANDARD_ERRORS = 10.0
+MAX_STANDARD_ERRORS = 10.0
 """A count that is further away from its estimate is considered wrong."""
 
 
@@ -52,7 +52,7 @@ class Agreement:
         if self.published is not None:
             return self.count == self.published
         far = self.standard_errors
-        return False if far is not None and far > MOST_STANDARD_ERRORS else None
+        return False if far is not None and far > MAX_STANDARD_ERRORS else None
 
     @property
     def words(self) -> str:
@@ -91,6 +91,6 @@ def agreement(problem: Problem, count: int) -> Agreement:
         walked = load("langford.estimation:estimate")(problem, WALKS)
     except MethodDoesNotApply:
         return Agreement(problem, count, None)
-    if walked.fruitful < FEWEST_FRUITFUL:
+    if walked.fruitful < MIN_FRUITFUL:
         return Agreement(problem, count, None)
     return Agreement(problem, count, None, walked.value, walked.standard_error)

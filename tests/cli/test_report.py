@@ -360,7 +360,7 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
     ):
         assert words in cited
     assert cited in html_unescaped(text_of(found))
-    with patch.object(gathering, "MOST_HASHED", TASKS - 1):
+    with patch.object(gathering, "MAX_HASHED", TASKS - 1):
         unhashed = citation.paragraph(gathering.of_campaign(campaign))
     assert str(unhashed).endswith(f"The partial results are kept in the export of {NAME}.")
     from_file = citation.paragraph(gathering.of_files([file]))

@@ -15,7 +15,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 
 from db.states import Role
 from jobs.farm import dashboard
-from jobs.farm.api.streams import MOST_OF_A_TOKEN
+from jobs.farm.api.streams import MAX_OF_A_TOKEN
 from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
 from tests.support.browsers import browser, tab
 from tests.support.cases import exhaustive
@@ -25,9 +25,9 @@ __all__ = ["browser"]
 
 PATIENCE = 60_000
 STATIC = Path(dashboard.__file__).parent / "static"
-LONGEST_SILENCE, CROWDED_POLL = (
+MAX_SILENCE, CROWDED_POLL = (
     int(re.findall(rf"{name} = (\d+)", (STATIC / "connection.js").read_text())[0])
-    for name in ("LONGEST_SILENCE", "CROWDED_POLL")
+    for name in ("MAX_SILENCE", "CROWDED_POLL")
 )
 """Milliseconds after which the page gives up a connection on which nothing comes, and between two looks of a page
 that gave way."""
@@ -136,7 +136,7 @@ def test_a_server_that_says_nothing_any_more(long_farm: WatchedFarm, browser: Br
         log_in(page, long_farm.url, long_farm.reader())
         live(page)
         long_farm.server.send_signal(signal.SIGSTOP)
-        page.clock.fast_forward(LONGEST_SILENCE)
+        page.clock.fast_forward(MAX_SILENCE)
         expect(page.locator("#link-text")).to_have_text("not connected", timeout=PATIENCE)
         long_farm.server.send_signal(signal.SIGCONT)
         live(page)
@@ -175,7 +175,7 @@ def test_a_page_that_gave_way_asks_from_time_to_time(long_farm: WatchedFarm, bro
             ExitStack() as opened,
             page.expect_response(lambda answer: answer.url.endswith("/status"), timeout=60_000),
         ):
-            for _ in range(MOST_OF_A_TOKEN):
+            for _ in range(MAX_OF_A_TOKEN):
                 opened.enter_context(httpx.stream("GET", url, headers=headers, timeout=PATIENCE / 1000))
             while "stream" not in ended:
                 page.wait_for_timeout(50)

@@ -15,7 +15,7 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.dashboard.documents import FOLDER
 from jobs.farm.guard.access import RateLimit
-from jobs.farm.guard.cookie import MOST_TOKENS
+from jobs.farm.guard.cookie import MAX_TOKENS
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.support.databases import new_ledger
@@ -183,9 +183,9 @@ def test_a_token_that_ends(watcher: Watcher) -> None:
 
 
 def test_a_cookie_holds_few_tokens(watcher: Watcher) -> None:
-    for _ in range(MOST_TOKENS + 3):
+    for _ in range(MAX_TOKENS + 3):
         answer = watcher.log_in(watcher.campaigns[0].new_token(Role.READER))
-    assert len(answer.headers["set-cookie"].split(";")[0].split(".")) == MOST_TOKENS
+    assert len(answer.headers["set-cookie"].split(";")[0].split(".")) == MAX_TOKENS
     assert len(answer.headers["set-cookie"]) < 1_000
 
 

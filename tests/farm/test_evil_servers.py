@@ -29,7 +29,7 @@ from tests.support.evil_servers import (
 )
 from tests.support.receivers import Receiver
 
-MOST_MEBIBYTES = 300
+MAX_MEBIBYTES = 300
 GREEDIEST = ["a bomb", "a body without end", "JSON that swells"]
 
 
@@ -71,7 +71,7 @@ def test_the_memory_of_status_is_bounded(attack: str, tmp_path: Path) -> None:
         done, peak = measured(tmp_path, "status", server.url)
     assert done.returncode == 2, done.stderr
     assert one_line(done).startswith("langford: no task server answers") or attack == "JSON that swells"
-    assert peak < MOST_MEBIBYTES
+    assert peak < MAX_MEBIBYTES
 
 
 @pytest.mark.parametrize("attack", few(GREEDIEST, 2))
@@ -82,7 +82,7 @@ def test_the_memory_of_a_worker_is_bounded(attack: str, tmp_path: Path) -> None:
         assert server.requests
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
-    assert peak < MOST_MEBIBYTES
+    assert peak < MAX_MEBIBYTES
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_the_memory_of_a_worker_is_bounded(attack: str, tmp_path: Path) -> None:
 def test_an_answer_that_takes_for_ever_is_given_up(
     attack: Attack, pause: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(requests, "LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr(requests, "MAX_SECONDS", 0.5)
     monkeypatch.setattr(requests, "TIMEOUT_SECONDS", 1.0)
     with EvilServer(attack, pause) as server:
         before = set(threading.enumerate())
@@ -121,7 +121,7 @@ def threads_since(before: set[threading.Thread]) -> list[threading.Thread]:
 
 def test_a_handshake_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """A client that asks itself whether the server speaks TLS is answered byte by byte."""
-    monkeypatch.setattr(requests, "LONGEST_SECONDS", 0.5)
+    monkeypatch.setattr(requests, "MAX_SECONDS", 0.5)
     monkeypatch.setattr(diagnosis, "CONNECT_SECONDS", 60.0)
     # The first connection is no HTTP, so that the client looks what it is.
     with EvilServer(without_end(b"\x16\x03\x03\x40\x00" + bytes(50), b""), 0.05) as server:

@@ -24,7 +24,7 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import RateLimit
-from jobs.farm.guard.cookie import MOST_TOKENS
+from jobs.farm.guard.cookie import MAX_TOKENS
 from jobs.farm.guard.precedence import THREADS, Bearers, Precedence
 from tests.farm.farm import NAME as FARMED
 from tests.farm.farm import Farm
@@ -34,7 +34,7 @@ from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
-JUNK = ".".join(f"{'x' * 40}{place:03}" for place in range(MOST_TOKENS))
+JUNK = ".".join(f"{'x' * 40}{place:03}" for place in range(MAX_TOKENS))
 EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
 
 
@@ -54,7 +54,7 @@ def campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[
 @pytest.fixture(params=["sqlite", "postgres"])
 def many_campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
     """A ledger with more campaigns than a cookie keeps tokens."""
-    yield from created(request.param, tmp_path, MOST_TOKENS + 1)
+    yield from created(request.param, tmp_path, MAX_TOKENS + 1)
 
 
 without_queries = pytest.mark.parametrize("campaigns", ["sqlite"], indirect=True)
@@ -95,11 +95,11 @@ def test_many_right_tokens_are_one_look_up(many_campaigns: tuple[Ledger, list[Ca
             answer = client.get("/campaigns", headers=cookie(tokens))
     assert len(done) == 1
     # Of more tokens than a cookie keeps, the newest count.
-    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[:MOST_TOKENS]]
+    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[:MAX_TOKENS]]
 
 
 def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    with serving(*campaigns, RateLimit(1e-9, 3 * MOST_TOKENS)) as client, statements_of() as done:
+    with serving(*campaigns, RateLimit(1e-9, 3 * MAX_TOKENS)) as client, statements_of() as done:
         answers = [client.get("/campaigns", headers=cookie(JUNK)).status_code for _ in range(5)]
     assert answers == [403] * 3 + [429] * 2
     assert len(done) == 3

@@ -28,7 +28,7 @@ from db.states import Ending, EventKind, Outcome
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, ServerRefuses
-from jobs.reach.wire import MOST_AT_ONCE
+from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU
@@ -307,10 +307,10 @@ def test_the_leases_of_512_devices_are_renewed_in_batches(large_farm: Farm) -> N
     server.info()
     leases = []
     while len(leases) < 4 * 512 and (
-        more := server.lease(me.worker_id, MOST_AT_ONCE, 60, [x.attempt for x in leases])
+        more := server.lease(me.worker_id, MAX_AT_ONCE, 60, [x.attempt for x in leases])
     ):
         leases += more
-    assert len(leases) > MOST_AT_ONCE
+    assert len(leases) > MAX_AT_ONCE
     steps = {lease.attempt: number for number, lease in enumerate(leases[:512])}
     assert server.renew(leases, 500, steps) == {lease.attempt for lease in leases}
     with large_farm.ledger.database.reading() as connection:
@@ -370,15 +370,15 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(large_farm: Farm) -> 
     source = TaskSource(server, me, outbox, lease_seconds=600)
     assert source.ready
     leases = []
-    while len(leases) <= MOST_AT_ONCE:
-        leases += source.lease(MOST_AT_ONCE, leases)
+    while len(leases) <= MAX_AT_ONCE:
+        leases += source.lease(MAX_AT_ONCE, leases)
     shutil.rmtree(outbox.folder)  # the disk takes nothing any more
     plan = large_farm.campaign.plan
     source.deliver([(lease, delivered(plan.evaluate(lease.index), lease)) for lease in leases])
     assert source.waiting[0] == len(leases)
     source.attend([], {})
-    assert large_farm.done() == MOST_AT_ONCE
-    assert source.waiting[0] == len(leases) - MOST_AT_ONCE
+    assert large_farm.done() == MAX_AT_ONCE
+    assert source.waiting[0] == len(leases) - MAX_AT_ONCE
     relay.mended = True
     large_farm.wait_until(lambda: source.attend([], {}) or not source.waiting[0])  # type: ignore[func-returns-value]
     assert large_farm.done() == len(leases)

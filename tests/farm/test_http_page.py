@@ -126,7 +126,7 @@ def test_the_stream_says_what_the_status_says(farm: Farm) -> None:
     said = farm.ask("GET", "/campaigns/NAME/status", Role.READER, None).json()
     assert shape(json.loads(data)) == shape(said)
     assert set(said) == set(answer)
-    assert f"at most {streams.MOST_STREAMS} streams" in SECTIONS["stream"]
+    assert f"at most {streams.MAX_STREAMS} streams" in SECTIONS["stream"]
 
 
 async def _events(farm: Farm) -> list[str]:

@@ -16,7 +16,7 @@ import psutil
 import pytest
 
 from db.states import Role
-from jobs.farm.api.streams import MOST_OF_A_TOKEN, MOST_STREAMS
+from jobs.farm.api.streams import MAX_OF_A_TOKEN, MAX_STREAMS
 from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS
 from jobs.farm.guard.precedence import THREADS, Precedence
 from tests.farm.farm import LONG_CAMPAIGN, NAME, Farm
@@ -37,7 +37,7 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 class Dashboards:
     """Connections that listen to the stream of a farm's campaign, all with one token or some with each."""
 
-    def __init__(self, farm: Farm, number: int, with_each: int = MOST_OF_A_TOKEN) -> None:
+    def __init__(self, farm: Farm, number: int, with_each: int = MAX_OF_A_TOKEN) -> None:
         self.open: list[socket.socket] = []
         for place in range(number):
             if place % with_each == 0:
@@ -106,9 +106,9 @@ def test_one_reader_leaves_streams_for_others(farm: Farm) -> None:
     with ExitStack() as opened:
         colleague = Dashboards(farm, 3)
         opened.callback(colleague.close)
-        greedy = Dashboards(farm, MOST_STREAMS + 10, with_each=MOST_STREAMS + 10)
+        greedy = Dashboards(farm, MAX_STREAMS + 10, with_each=MAX_STREAMS + 10)
         opened.callback(greedy.close)
-        gave_way, left = greedy.open[:-MOST_OF_A_TOKEN], greedy.open[-MOST_OF_A_TOKEN:]
+        gave_way, left = greedy.open[:-MAX_OF_A_TOKEN], greedy.open[-MAX_OF_A_TOKEN:]
         for connection in gave_way:
             rest = b""
             while not rest.endswith(b"0\r\n\r\n"):

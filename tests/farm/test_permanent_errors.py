@@ -221,7 +221,7 @@ def test_of_a_certificate_that_is_not_valid_now_both_clocks_are_named(
 @pytest.mark.parametrize(("part", "pause"), [(b" " * 2**20, 0.0), (b" ", 0.1)])
 def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch, part: bytes, pause: float) -> None:
     """Its bytes are not all kept, and the worker does not wait for all of them."""
-    monkeypatch.setattr(requests, "LONGEST_SECONDS", 2.0 if pause else 600.0)
+    monkeypatch.setattr(requests, "MAX_SECONDS", 2.0 if pause else 600.0)
     monkeypatch.setattr(requests, "LARGEST_ANSWER", 2**23)
     sent = list[int]()
     with socket.create_server(("127.0.0.1", 0)) as listener:

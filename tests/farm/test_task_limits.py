@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jobs.run.limits import LIMIT_FACTOR, LONGEST_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
+from jobs.run.limits import LIMIT_FACTOR, MAX_LOOK, START_SECONDS, UNKNOWN_SECONDS, Watch
 from tests.support.clock import MovableClock
 
 TOKEN, WORK = 7, 100.0
@@ -56,7 +56,7 @@ def test_time_in_which_the_machine_was_stopped_does_not_count(clock: MovableCloc
     clock.move(10_000)
     watch.look({TOKEN: 1})
     assert watch.overdue(TOKEN, WORK) is None
-    assert seconds_until_overdue(watch, clock, steps=1) > 60 - LONGEST_LOOK - 2
+    assert seconds_until_overdue(watch, clock, steps=1) > 60 - MAX_LOOK - 2
 
 
 def test_each_task_has_its_own_time(clock: MovableClock) -> None:

@@ -160,7 +160,7 @@ class Stopped(StringIO):
 
 
 def test_lines_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("langford.cli.farm.logs.MOST_WAITING", 10)
+    monkeypatch.setattr("langford.cli.farm.logs.MAX_WAITING", 10)
     stream = Stopped()
     handler = Lines(stream, JsonLines())
     for number in range(100):

@@ -243,7 +243,7 @@ def test_a_clock_that_went_back_leaves_an_export_that_can_be_read(ledger: Ledger
 
 def test_provenances_that_are_too_long_for_a_file_are_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for module in ("writing", "reading"):
-        monkeypatch.setattr(f"db.files.{module}.LONGEST_SOURCES", 100 * TASKS)
+        monkeypatch.setattr(f"db.files.{module}.MAX_SOURCES", 100 * TASKS)
     results = tuple(Evaluation(result, 0.25, f"{result.index}" + 300 * "x") for result in TRUE)
     read = read_export(written(tmp_path, Export(NAME, KEY, TASKS, results)))
     assert [each.result for each in read.results] == TRUE

@@ -13,7 +13,7 @@ from db import read_export
 from db.look.overview.figures import Arrival, Running
 from db.look.overview.time_left.forecast import ENOUGH_RESULTS, estimate
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining, seconds_to_last
-from langford.speed import LEAST_SHARE
+from langford.speed import MIN_SHARE
 from tests.support.cases import exhaustive
 from tests.support.replays import (
     LOOKS,
@@ -39,7 +39,7 @@ CAMPAIGNS: dict[str, tuple[Callable[[], Tasks], list[Machine]]] = {
     "two cores": (lambda: made(258, 2.0, 0.0, 0.2), [Machine("here", "a core", 2, 1.0)]),
     "short tasks": (lambda: made(2400, 1.0, 0.0, 0.1), [Machine("here", "a core", 2, 0.01, pause=0.01)]),
 }
-MOST_DEVICES = {
+MAX_DEVICES = {
     "hooked-skolem-26-polyphase-12": 4,
     "hooked-skolem-26-shifted-6": 2,
     "hooked-skolem-27-polyphase-14": 8,
@@ -54,11 +54,11 @@ devices at most, in which each gets 32 tasks.  Where each gets fewer, the first 
 tasks: on 32 devices L(2,27) by ``polyphase`` is 25% too short at 5% of the work."""
 WITHOUT_TIMES = {"langford-27-polyphase-16", "langford-28-polyphase-16"}
 """Their exports do not say when a task was computed."""
-FARMS = [(name, devices) for name, most in MOST_DEVICES.items() for devices in sorted({1, most // 4 or 1, most})]
+FARMS = [(name, devices) for name, most in MAX_DEVICES.items() for devices in sorted({1, most // 4 or 1, most})]
 CAMPAIGNS |= {
     f"{name} on {devices}": (partial(recorded, name), [replace(GPU, devices=devices)]) for name, devices in FARMS
 }
-BETWEEN = [f"{name} on {devices}" for name, devices in FARMS if 1 < devices < MOST_DEVICES[name]]
+BETWEEN = [f"{name} on {devices}" for name, devices in FARMS if 1 < devices < MAX_DEVICES[name]]
 """On neither one device nor the most of them."""
 
 
@@ -82,7 +82,7 @@ def test_the_time_left_is_right_and_falls(name: str) -> None:
         if look.shown is None:
             assert look.done < 0.05, look
             continue
-        assert look.done >= LEAST_SHARE or look.results >= ENOUGH_RESULTS, look
+        assert look.done >= MIN_SHARE or look.results >= ENOUGH_RESULTS, look
         shown += 1
         spanned += look.spanned
         if look.done >= 0.05 and look.known:
@@ -101,7 +101,7 @@ def test_the_time_left_is_right_and_falls(name: str) -> None:
     assert spanned > 0.75 * shown
 
 
-@pytest.mark.parametrize("name", sorted(MOST_DEVICES.keys() - WITHOUT_TIMES))
+@pytest.mark.parametrize("name", sorted(MAX_DEVICES.keys() - WITHOUT_TIMES))
 def test_a_replay_by_two_devices_takes_as_long_as_the_campaign_did(name: str) -> None:
     """But for the time in which nothing was computed, between two runs."""
     computations = read_export(RECORDED / f"{name}.jsonl.gz").computations.values()

@@ -78,8 +78,8 @@ def test_failures_wait_longer_and_longer_and_end(campaign: Campaign) -> None:
         assert claim(campaign, DONE, 0) is None
         let_time_pass(campaign)
     assert waits[:4] == [1.0, 2.0, 4.0, 8.0]
-    assert waits[-1] == notices.LONGEST_PAUSE_SECONDS
-    assert len(waits) == notices.MOST_TRIES
+    assert waits[-1] == notices.MAX_PAUSE_SECONDS
+    assert len(waits) == notices.MAX_TRIES
 
 
 def test_what_happens_while_it_fails_is_told_in_one(campaign: Campaign) -> None:

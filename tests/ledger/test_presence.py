@@ -93,7 +93,7 @@ def test_the_memory_of_who_was_seen_is_bounded(
     ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 1000.0
-    monkeypatch.setattr("db.work.presence.MOST_REMEMBERED", 3)
+    monkeypatch.setattr("db.work.presence.MAX_REMEMBERED", 3)
     presence = Presence(lambda: now)
     with ledger.database.writing() as connection:
         for number in range(20):

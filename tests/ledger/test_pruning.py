@@ -28,7 +28,7 @@ TOKEN = "a token"
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that a test reaches."""
-    monkeypatch.setattr(presence, "MOST_WORKERS", 20)
+    monkeypatch.setattr(presence, "MAX_WORKERS", 20)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_thousands_of_workers_that_one_token_invents(tmp_path: Path, ended: floa
                 for table in (Worker, Voter):
                     rows = connection.scalar(select(func.count()).select_from(table))
                     assert rows is not None
-                    assert rows <= 2 * presence.MOST_WORKERS
+                    assert rows <= 2 * presence.MAX_WORKERS
             try:
                 presence.require_room(connection, shown)
             except TooManyWorkers:
@@ -99,7 +99,7 @@ def test_thousands_of_workers_that_one_token_invents(tmp_path: Path, ended: floa
                 continue
             presence.prune(connection, presence.idle(connection, shown))
             enrolment.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
-    assert refused == 3_000 - 6 * presence.MOST_WORKERS
+    assert refused == 3_000 - 6 * presence.MAX_WORKERS
 
 
 def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> None:
@@ -122,9 +122,9 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
 
 
 def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "MOST_WORKERS", 1_000)
+    monkeypatch.setattr(presence, "MAX_WORKERS", 1_000)
     with ledger.database.writing() as connection:
-        for number in range(presence.MOST_AT_ONCE + 50):
+        for number in range(presence.MAX_AT_ONCE + 50):
             enrolment.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
     pass_time(ledger)
     for left in (50, 0):

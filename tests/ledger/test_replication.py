@@ -15,7 +15,7 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults, Worker
 from db.schema.models import Result, Voter, Witness
 from db.states import EventKind, Role
 from db.trust import acceptance
-from db.trust.draw import CONTESTED, FEWEST_VALID
+from db.trust.draw import CONTESTED, MIN_VALID
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import (
     HOUR,
@@ -308,7 +308,7 @@ def test_the_share_falls_with_a_record_and_starts_again(ledger: Ledger) -> None:
     campaign.release_worker("b", "the end")
     with ledger.database.writing() as connection:
         connection.execute(text("UPDATE voter SET distrusted = 1 WHERE host = 'host-a' AND device_kind = 'cpu'"))
-    assert work(start(ledger, "host-a"), FEWEST_VALID) == FEWEST_VALID
+    assert work(start(ledger, "host-a"), MIN_VALID) == MIN_VALID
 
 
 class PLAN_OF_ANYTHING:  # noqa: N801 -- stands for a plan
@@ -438,7 +438,7 @@ def test_one_attempt_does_not_fill_the_ledger(ledger: Ledger, campaign: Campaign
     for times in range(1, 8):
         assert deliver(campaign, lease, forged(lease.index, times)) is EventKind.CONFLICT
     with ledger.database.reading() as connection:
-        assert connection.scalar(select(func.count()).select_from(Witness)) == acceptance.MOST_VALUES
+        assert connection.scalar(select(func.count()).select_from(Witness)) == acceptance.MAX_VALUES
 
 
 def test_a_lie_is_told_by_a_token_whatever_its_hosts_are_called(ledger: Ledger) -> None:

@@ -125,7 +125,7 @@ def test_a_worker_falls_silent_and_is_gone(campaign: Campaign, clock: DatabaseCl
 def test_a_token_has_room_again_after_an_hour(
     ledger: Ledger, campaign: Campaign, clock: DatabaseClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(presence, "MOST_WORKERS", 2)
+    monkeypatch.setattr(presence, "MAX_WORKERS", 2)
     for worker in ("first", "second"):
         ledger.enrol(worker, "host", "1", token="t")
     clock.move(IDLE_SECONDS - MINUTE)

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from db.schema.models import fresh_secret
 from db.states import Doubt, VoterKind
-from db.trust.draw import CONTESTED, DRAWN, FEWEST_VALID, Lottery
-from db.trust.votes import MOST_VOTES, Vote, rule, strength
+from db.trust.draw import CONTESTED, DRAWN, MIN_VALID, Lottery
+from db.trust.votes import MAX_VOTES, Vote, rule, strength
 
 
 def vote(number: int, value: str, host: str = "", token: str = "", kind: VoterKind = VoterKind.WORKER) -> Vote:
@@ -91,8 +91,8 @@ def test_a_confirmation_is_taken_back_with_the_trust() -> None:
 
 
 def test_a_tie_goes_to_the_operator() -> None:
-    halves = [vote(number, "xy"[number % 2]) for number in range(MOST_VOTES + 1)]
-    assert rule(halves[: MOST_VOTES - 1]).doubt is Doubt.CONFLICT
+    halves = [vote(number, "xy"[number % 2]) for number in range(MAX_VOTES + 1)]
+    assert rule(halves[: MAX_VOTES - 1]).doubt is Doubt.CONFLICT
     assert rule(halves).doubt is Doubt.TIE
     verdict = vote(99, "y", kind=VoterKind.OPERATOR)
     ruling = rule([*halves, verdict])
@@ -163,7 +163,7 @@ def test_the_draw() -> None:
         lottery = Lottery(share, "the same lots whenever this test runs")
         drawn = sum(lottery.lot(attempt, 10**9) < share for attempt in attempts) / len(attempts)
         assert drawn == pytest.approx(share, abs=5 * (share / len(attempts)) ** 0.5)
-        assert all(lottery.lot(attempt, FEWEST_VALID - 1) == DRAWN for attempt in attempts[:100])
+        assert all(lottery.lot(attempt, MIN_VALID - 1) == DRAWN for attempt in attempts[:100])
         some = sum(lottery.lot(attempt, 20) < share for attempt in attempts) / len(attempts)
         assert some == pytest.approx(max(share, 1 / 20), abs=0.01)
     one, other = Lottery(0.5, fresh_secret()), Lottery(0.5, fresh_secret())

@@ -22,11 +22,11 @@ from tests.support.cases import exhaustive
 
 LONGEST_ROW = 18
 """Places of the rows that are searched here."""
-MOST_COLOURS = 4
+MAX_COLOURS = 4
 """Of the rows that every method counts."""
 ROWS_TO_COUNT = [(16, 6, None), *exhaustive([(LONGEST_ROW, 1, "miller")])]
 """Places of the longest rows, of how many members of a family one is counted, and by which method."""
-COLOURS_TO_COUNT = [3, *exhaustive([MOST_COLOURS])]
+COLOURS_TO_COUNT = [3, *exhaustive([MAX_COLOURS])]
 CIRCLES = {name for name, variant in VARIANTS.items() if variant.circle}
 WITHOUT = {
     "polyphase": {"rosa", "hooked-rosa", *CIRCLES},
@@ -148,7 +148,7 @@ def test_the_longest_rows_are_counted(
     found = [
         problem
         for problem in known
-        if problem.n > MOST_COLOURS and problem.places <= places and problem.obstruction is None
+        if problem.n > MAX_COLOURS and problem.places <= places and problem.obstruction is None
     ]
     # The last one of each family, which is among the longest, and others evenly before.
     longest = [

@@ -15,7 +15,7 @@ from db import read_export
 from db.look.overview.figures import Arrival, Running, arrivals_of_late
 from db.look.overview.time_left.forecast import ENOUGH_RESULTS, Forecast, estimate, results_wanted
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
-from db.look.overview.time_left.task_times import FEWEST_ALIKE
+from db.look.overview.time_left.task_times import MIN_ALIKE
 from langford.methods import plan_of
 
 RECORDED = Path(__file__).parents[2] / "jobs" / "campaigns"
@@ -198,7 +198,7 @@ def looks(work: Sequence[float], seconds: Sequence[float], machines: Sequence[Ma
         eta = forecast.eta(START + now, estimate(START + now, left, recent, models, present))
         shown = None if eta is None else eta.seconds
         brought = Counter(models[arrival.worker] for arrival in past)
-        met = all(brought[group.model] >= min(FEWEST_ALIKE, group.devices) for group in present)
+        met = all(brought[group.model] >= min(MIN_ALIKE, group.devices) for group in present)
         who = frozenset(group.worker for group in present)
         end = ends[known]
         spanned = eta is not None and eta.earliest <= START + end <= eta.latest

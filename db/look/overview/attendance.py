@@ -24,8 +24,8 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.look.overview.figures import FEWEST_RESULTS, Arrival, Running
-from db.messages import LONGEST_SECONDS, SHORTEST_SECONDS
+from db.look.overview.figures import MIN_RESULTS, Arrival, Running
+from db.messages import MAX_SECONDS, MIN_SECONDS
 from db.schema.dialects import among_texts
 from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import Outcome, TaskState
@@ -35,7 +35,7 @@ SEEN_SECONDS = 120.0
 """How much later than ``last_seen`` a worker may have made a request, with a large margin."""
 LAST_RESULTS = 20
 """Number of a worker's results from which the speed of its device is computed."""
-MOST_SEEN, MOST_COMPARED = 100_000, 1_000
+MAX_SEEN, MAX_COMPARED = 100_000, 1_000
 """Maximum numbers of workers whose results, and whose speeds, are queried."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
@@ -118,7 +118,7 @@ _seen = (
     select(Worker.id)
     .where(Worker.last_seen > SINCE - SEEN_SECONDS)
     .order_by(Worker.last_seen.desc())
-    .limit(MOST_SEEN)
+    .limit(MAX_SEEN)
     .subquery()
 )
 _ARRIVALS = (
@@ -133,7 +133,7 @@ _ARRIVALS = (
             Result.task_index == Attempt.task_index,
             Result.attempt_id == Attempt.id,
             # Ledgers of earlier versions contain any time that a worker reported.
-            Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
+            Result.seconds.between(MIN_SECONDS, MAX_SECONDS),
         ),
     )
     .where(
@@ -163,7 +163,7 @@ _last = (
     .subquery()
 )
 _PACE = (
-    select(case((func.count() >= FEWEST_RESULTS, func.sum(Task.work) / func.sum(Result.seconds))))
+    select(case((func.count() >= MIN_RESULTS, func.sum(Task.work) / func.sum(Result.seconds))))
     .select_from(_last)
     .join(Task, and_(Task.campaign_id == _last.c.campaign_id, Task.task_index == _last.c.task_index))
     .join(Result, and_(Result.campaign_id == _last.c.campaign_id, Result.task_index == _last.c.task_index))
@@ -171,7 +171,7 @@ _PACE = (
         _last.c.campaign_id == CAMPAIGN,
         Result.attempt_id == _last.c.id,
         # Ledgers of earlier versions contain any time that a worker reported.
-        Result.seconds.between(SHORTEST_SECONDS, LONGEST_SECONDS),
+        Result.seconds.between(MIN_SECONDS, MAX_SECONDS),
     )
     .correlate(Worker)
     .scalar_subquery()
@@ -180,7 +180,7 @@ _PACES = (
     select(Worker.id, _PACE.label("pace"))
     .where(among_texts(Worker.id, "workers"), Worker.last_seen > SINCE)
     .order_by(Worker.last_seen.desc())
-    .limit(MOST_COMPARED)
+    .limit(MAX_COMPARED)
 )
 
 

@@ -15,7 +15,7 @@ NAMED = 8
 """Maximum number of workers or tasks that a warning names."""
 SLOW = 0.6
 """Share of the median speed of its peers below which a device is reported."""
-LEAST_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
+MIN_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
 """A disk with less free space, in total or for each remaining task, is reported."""
 
 
@@ -111,7 +111,7 @@ def _about_disks(folders: Mapping[str, Path], tasks_left: int) -> Iterator[Warne
             disks.setdefault(folder.stat().st_dev, (what, folder))
     for what, folder in disks.values():
         free = shutil.disk_usage(folder).free
-        if free < max(LEAST_FREE_BYTES, BYTES_OF_A_TASK * tasks_left):
+        if free < max(MIN_FREE_BYTES, BYTES_OF_A_TASK * tasks_left):
             # Without the folder, which readers of a server need not know.
             yield Warned(
                 WarningKind.DISK_NEARLY_FULL,

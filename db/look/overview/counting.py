@@ -12,7 +12,7 @@ from langford.errors import LangfordError
 from langford.methods import Plan, merge
 from langford.reference import published
 
-MOST_TASKS = 150_000
+MAX_TASKS = 150_000
 """Number of results that are merged within a second; more are merged only by `langford result`."""
 
 
@@ -38,7 +38,7 @@ class MergedCount:
 
 
 def _merged(transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
-    if campaign.tasks > MOST_TASKS:
+    if campaign.tasks > MAX_TASKS:
         return None
     try:
         waiting.require_trust(transaction, campaign)

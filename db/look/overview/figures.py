@@ -17,7 +17,7 @@ from langford.speed import speed
 WINDOWS_SECONDS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
 ENOUGH = 30
 """Number of results from which a speed is known to about 20 %."""
-FEWEST_RESULTS, FEWEST_PEERS = 5, 3
+MIN_RESULTS, MIN_PEERS = 5, 3
 """Minimum numbers of a worker's results, and of workers with such a device, for a comparison."""
 
 K = TypeVar("K", bound=Hashable)
@@ -107,7 +107,7 @@ def against_peers(paces: Mapping[str, float], groups: Mapping[str, K]) -> dict[s
         members.setdefault(groups[worker], []).append(worker)
     ratios = {}
     for workers in members.values():
-        if len(workers) < FEWEST_PEERS:
+        if len(workers) < MIN_PEERS:
             continue
         for worker in workers:
             others = statistics.median(paces[peer] for peer in workers if peer != worker)

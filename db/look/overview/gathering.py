@@ -42,7 +42,7 @@ from langford.speed import speed
 
 EVENTS = 50
 """The maximum number of recorded events in an overview, besides what happened to workers."""
-MOST_WORKERS = 500
+MAX_WORKERS = 500
 """Maximum number of workers in an overview; present ones come first."""
 
 
@@ -133,8 +133,8 @@ def overview(
             None if pace is None else pace.seconds,
         ),
         eta=eta,
-        workers=tuple(shown[:MOST_WORKERS]),
-        workers_left_out=len(shown[MOST_WORKERS:]),
+        workers=tuple(shown[:MAX_WORKERS]),
+        workers_left_out=len(shown[MAX_WORKERS:]),
         warnings=cautions.cautions(
             campaign.name,
             tasks,

@@ -22,7 +22,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from langford.words import several
 
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
-MOST, MOST_ATTEMPTS = 50, 1_000
+MOST, MAX_ATTEMPTS = 50, 1_000
 """The maximum numbers of happenings, and of attempts that are read for them."""
 LAST_SECONDS = 60.0
 """What a worker gives back in this time before its end, it gives back because it ends."""
@@ -32,7 +32,7 @@ _UNFINISHED = (
     .where(among_texts(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_not(None))
     .where(Attempt.outcome.in_(sorted((*_BACK, Outcome.EXPIRED, Outcome.DIED))))
     .order_by(Attempt.ended.desc())
-    .limit(MOST_ATTEMPTS)
+    .limit(MAX_ATTEMPTS)
 )
 
 

@@ -17,8 +17,8 @@ from db.machines import ID_LENGTH as ID_LENGTH
 from db.messages import STORABLE, Count, Message, Real, Text, Time
 from db.states import Ending
 
-MOST_WORKERS, MOST_ENTRIES = 100_000, 10_000
-LONGEST_EVENT, LONGEST_COUNT = 100_000, 1_000
+MAX_WORKERS, MAX_ENTRIES = 100_000, 10_000
+MAX_EVENT, MAX_COUNT = 100_000, 1_000
 """Characters of the text of an event, and digits of a count."""
 N = TypeVar("N", int, float)
 ENDINGS: Mapping[str, str] = {
@@ -67,7 +67,7 @@ class Total(int):
 
     @classmethod
     def of_text(cls, text: str) -> Self:
-        if len(text) > LONGEST_COUNT or not (text.isascii() and text.isdecimal()):
+        if len(text) > MAX_COUNT or not (text.isascii() and text.isdecimal()):
             raise ValueError(f"expected a count, got {text!r:.60}")
         return cls(text)
 
@@ -175,7 +175,7 @@ class Happened(Message, frozen=True):
 
     at: Time
     kind: Text
-    text: Annotated[str, Meta(max_length=LONGEST_EVENT, pattern=STORABLE)]
+    text: Annotated[str, Meta(max_length=MAX_EVENT, pattern=STORABLE)]
 
 
 class Checked(Message, frozen=True):
@@ -224,11 +224,11 @@ class Overview(Message, frozen=True):
     work: Parts[Real]
     speed: Speed
     eta: Eta | None
-    workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MOST_WORKERS)]
+    workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MAX_WORKERS)]
     workers_left_out: Count
-    warnings: Annotated[tuple[Warned, ...], Meta(max_length=MOST_ENTRIES)]
-    timeline: Annotated[tuple[tuple[Time, Count], ...], Meta(max_length=MOST_ENTRIES)]
-    events: Annotated[tuple[Happened, ...], Meta(max_length=MOST_ENTRIES)]
+    warnings: Annotated[tuple[Warned, ...], Meta(max_length=MAX_ENTRIES)]
+    timeline: Annotated[tuple[tuple[Time, Count], ...], Meta(max_length=MAX_ENTRIES)]
+    events: Annotated[tuple[Happened, ...], Meta(max_length=MAX_ENTRIES)]
     attempts: dict[Text, Count]
     checked: Checked
     count: Total | None

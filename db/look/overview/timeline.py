@@ -9,9 +9,9 @@ from sqlalchemy import ColumnElement, Connection, Float, Integer, and_, bindpara
 from db.schema.dialects import among_texts
 from db.schema.models import Attempt, Worker
 
-MOST_POINTS, FEWEST_POINTS, MOST_LOOKS = 100, 20, 250_000
+MAX_POINTS, MIN_POINTS, MAX_LOOKS = 100, 20, 250_000
 """Maximum and minimum number of points, and maximum of points × workers: many workers mean fewer points."""
-LEAST_SECONDS = 1.0
+MIN_SECONDS = 1.0
 """Minimum time between two points."""
 NEIGHBOURS = 8
 """Number of a worker's next ending attempts after a point that are checked: if any ran there, one of these did."""
@@ -58,8 +58,8 @@ _OCCUPIED = (
 
 def timeline(connection: Connection, workers: Collection[str], start: float, end: float) -> list[tuple[float, int]]:
     """(time, number of these workers that held leases) at equal distances between two times."""
-    most = max(FEWEST_POINTS, min(MOST_POINTS, MOST_LOOKS // max(1, len(workers))))
-    points = min(most, int((end - start) / LEAST_SECONDS) + 1)
+    most = max(MIN_POINTS, min(MAX_POINTS, MAX_LOOKS // max(1, len(workers))))
+    points = min(most, int((end - start) / MIN_SECONDS) + 1)
     width = (end - start) / points
     if width <= 0:
         return []

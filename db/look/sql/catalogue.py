@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from sqlalchemy import Float, case, cast, column, func, select, table
 
 from db.look.sql.named import Query, Question
-from db.messages import SHORTEST_SECONDS
+from db.messages import MIN_SECONDS
 from db.schema import views
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
 from db.schema.view_queries import Iso, is_lost
@@ -88,7 +88,7 @@ def _devices() -> Query:
             func.avg(_TASKS.c.seconds).label("mean_seconds"),
             func.min(_TASKS.c.seconds).label("shortest"),
             func.max(_TASKS.c.seconds).label("longest"),
-            case((seconds >= SHORTEST_SECONDS, func.sum(_TASKS.c.work) / seconds)).label("work_per_second"),
+            case((seconds >= MIN_SECONDS, func.sum(_TASKS.c.work) / seconds)).label("work_per_second"),
             func.avg(cast(Result.evaluated, Float)).label("mean_evaluated"),
         )
         .join(Campaign, Campaign.name == _TASKS.c.campaign)

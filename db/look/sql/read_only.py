@@ -34,7 +34,7 @@ TICKS = 20_000
 READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
 ACTING = {"load_extension", "fts3_tokenizer", "writefile", "edit"}
 """Functions of SQLite with side effects, if they are compiled in."""
-LONGEST_VALUE, LONGEST_PATTERN = 16 * 2**20, 1_000
+MAX_VALUE, MAX_PATTERN = 16 * 2**20, 1_000
 """Maximum bytes of a value and of a pattern of LIKE, whose evaluation the time limit would not interrupt."""
 HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid"}
 """Functions that Postgres calls volatile although they change nothing."""
@@ -106,8 +106,8 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
 def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + seconds
     bounds = {
-        sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_VALUE,
-        sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: LONGEST_PATTERN,
+        sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE,
+        sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: MAX_PATTERN,
         sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     }
     before = {limit: raw.setlimit(limit, value) for limit, value in bounds.items()}

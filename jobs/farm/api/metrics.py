@@ -20,7 +20,7 @@ from langford.version import __version__
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 STATES = "done", "leased", "ready", "set_aside", "recheck"
 RUNNING = "running"
-MOST_CHOICES = 64
+MAX_CHOICES = 64
 """How many sets of campaigns have their numbers cached: each token, or set of tokens, opens one such set."""
 
 
@@ -36,7 +36,7 @@ class Metrics:
         chosen = tuple(names)
         shared = self._texts.get(chosen)
         if shared is None:
-            if len(self._texts) >= MOST_CHOICES:
+            if len(self._texts) >= MAX_CHOICES:
                 self._texts = {}
             self._texts[chosen] = shared = Shared(lambda: self._written(chosen))
         return shared.newest()

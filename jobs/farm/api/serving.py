@@ -18,7 +18,7 @@ from jobs.farm.api.streams import Streams
 from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.event_turns import Turns
 from jobs.farm.guard.listening import BACKLOG
-from jobs.farm.guard.protocol import LONGEST_HEADERS, GuardedProtocol
+from jobs.farm.guard.protocol import MAX_HEADERS, GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
 
 HANDSHAKE_SECONDS = 10.0
@@ -26,7 +26,7 @@ ACCEPTED_AT_ONCE = 1
 """Connections that are accepted in one iteration of the event loop, which delays the requests of workers."""
 SWITCH_SECONDS = 0.001
 """How long another thread may run while the event loop is ready to go on."""
-MOST_FILES, FILES_OF_ITS_OWN = 65_536, 100
+MAX_FILES, FILES_OF_ITS_OWN = 65_536, 100
 FAILED_TO_START = 3
 THIS_SERVER = "this server"
 
@@ -84,7 +84,7 @@ def serve(
         ssl_keyfile=serving.key,
         http=protocol,  # type: ignore[arg-type]  # uvicorn calls it like the class
         ws="none",
-        h11_max_incomplete_event_size=LONGEST_HEADERS,
+        h11_max_incomplete_event_size=MAX_HEADERS,
         log_config=None,
         log_level="error",
         access_log=False,
@@ -104,11 +104,11 @@ def serve(
 
 
 def allow_many_files() -> int:
-    """Raise the limit on open files to what the system allows, up to MOST_FILES; returns the limit."""
+    """Raise the limit on open files to what the system allows, up to MAX_FILES; returns the limit."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, MOST_FILES)
+    wanted = MAX_FILES if hard == resource.RLIM_INFINITY else min(hard, MAX_FILES)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         with suppress(OSError, ValueError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
             soft = wanted
-    return MOST_FILES if soft == resource.RLIM_INFINITY else soft
+    return MAX_FILES if soft == resource.RLIM_INFINITY else soft

@@ -23,9 +23,9 @@ from langford.errors import LangfordError
 EVERY_SECONDS = 2.0
 LARGEST_SHARE = 0.04
 """Share of one core's time for the statuses of a campaign: when one takes long, the next one comes later."""
-LONGEST_PAUSE_SECONDS = 60.0
+MAX_PAUSE_SECONDS = 60.0
 ALIVE_SECONDS, ALLOWED_SECONDS = 10.0, 15.0
-MOST_STREAMS, MOST_OF_A_TOKEN, MOST_OF_AN_ADDRESS = 256, 32, 192
+MAX_STREAMS, MAX_OF_A_TOKEN, MAX_OF_AN_ADDRESS = 256, 32, 192
 ALIVE = b"event: alive\ndata:\n\n"
 CROWDED = b"event: crowded\ndata:\n\n"
 """The last event of a stream that was closed for a newer one."""
@@ -93,7 +93,7 @@ class Broadcast:
         if outcome != self._outcome:  # the same status again is no news
             self._number, self._outcome = self._number + 1, outcome
         ended = time.monotonic()
-        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, LONGEST_PAUSE_SECONDS))
+        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, MAX_PAUSE_SECONDS))
 
     def _computed(self) -> tuple[bytes, Exception | None]:
         try:
@@ -108,10 +108,10 @@ class Streams:
     def __init__(
         self,
         log: LimitedLog,
-        most: int = MOST_STREAMS,
+        most: int = MAX_STREAMS,
         every: float = EVERY_SECONDS,
-        of_a_token: int = MOST_OF_A_TOKEN,
-        of_an_address: int = MOST_OF_AN_ADDRESS,
+        of_a_token: int = MAX_OF_A_TOKEN,
+        of_an_address: int = MAX_OF_AN_ADDRESS,
     ) -> None:
         """A stream beyond ``of_a_token`` replaces the oldest of the token; one beyond ``of_an_address`` replaces
         the oldest of the token with the most streams there.  ``every``: least time between two statuses, in

@@ -15,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from jobs.farm.guard.connections import LimitedLog
 from jobs.show.log.line import line
 
-LONGEST_PATH = 200
+MAX_PATH = 200
 ELSEWHERE = "elsewhere"
 """The path of requests that no route of the server answers."""
 KNOWN_METHODS = frozenset({"GET", "HEAD", "POST"})
@@ -79,7 +79,7 @@ class Counted:
         if not self._traffic.listed:
             return
         # Without the query: a client may have put a token there by mistake.
-        path, address = scope["path"][:LONGEST_PATH], self._address_of(Request(scope))
+        path, address = scope["path"][:MAX_PATH], self._address_of(Request(scope))
         message = f"{method} {path} is answered {status} in {seconds:.3f} s"
         fields = {"method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
         if status < 400:

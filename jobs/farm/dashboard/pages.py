@@ -25,7 +25,7 @@ from jobs.farm.guard import cookie
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
-LARGEST_FORM, MOST_FIELDS = 4096, 8
+LARGEST_FORM, MAX_FIELDS = 4096, 8
 WRONG = "This token opens no campaign here: it is mistyped, revoked or expired. Try again, or ask for another one."
 NO_LONGER = "Your token opens nothing here any more: it was revoked, or has expired."
 NOT_THIS = "Your tokens do not open this campaign, if there is one of this name: it needs one of its own."
@@ -127,7 +127,7 @@ async def _fields(request: Request) -> dict[str, str] | None:
         if len(body) > LARGEST_FORM:
             return None
     try:
-        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MOST_FIELDS)
+        fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MAX_FIELDS)
     except ValueError:
         return None
     return {name: values[0] for name, values in fields.items()}

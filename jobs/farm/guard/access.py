@@ -22,7 +22,7 @@ from jobs.farm.guard.precedence import Bearers, Precedence, Threads
 from langford.errors import LangfordError
 
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
-MOST_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
+MAX_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
 """About how many addresses are remembered, and the time between two searches for those that may be forgotten."""
 ORDER = {role: place for place, role in enumerate(Role)}
 T = TypeVar("T")
@@ -46,7 +46,7 @@ class RateLimit:
         """
         now, cost = self._clock.monotonic(), min(cost, self._burst)
         with self._lock:
-            if len(self._allowances) > MOST_ADDRESSES and now >= self._next_look:
+            if len(self._allowances) > MAX_ADDRESSES and now >= self._next_look:
                 self._next_look = now + LOOK_SECONDS
                 # An address that has sent nothing since then has its whole burst again, like a new one.
                 full_since = now - self._burst / self._per_second

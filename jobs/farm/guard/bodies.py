@@ -64,8 +64,8 @@ KIB = 1024
 MESSAGE = Bounds(64 * KIB, 64 * KIB, 64 * KIB)
 """A worker's identity, or the end of one attempt, whatever texts it contains."""
 ATTEMPTS = Bounds(512 * KIB, 16 * KIB, 64 * KIB)
-"""Up to wire.MOST_AT_ONCE attempts."""
+"""Up to wire.MAX_AT_ONCE attempts."""
 HELD = Bounds(4 * KIB * KIB, 64, 128 * KIB)
-"""The numbers of up to wire.MOST_HELD attempts."""
+"""The numbers of up to wire.MAX_HELD attempts."""
 RESULTS = Bounds(4 * KIB * KIB, 32 * KIB, 256 * KIB)
-"""Up to wire.MOST_AT_ONCE results with their provenance."""
+"""Up to wire.MAX_AT_ONCE results with their provenance."""

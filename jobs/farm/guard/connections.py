@@ -19,11 +19,11 @@ from jobs.clock import SYSTEM, Clock
 from jobs.show.log.line import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
-MOST_CONNECTIONS = 60_000
+MAX_CONNECTIONS = 60_000
 LINES_PER_MINUTE = 10
 LACK_SECONDS = 60.0
 """Time between two lines about a lack of files."""
-MOST_ADDRESSES = 1_000
+MAX_ADDRESSES = 1_000
 
 
 class Connection(Protocol):
@@ -95,7 +95,7 @@ class Connections:
     ) -> None:
         """``per_address``: of strangers; one of the ``proxies`` may hold all their connections."""
         self._most, self._most_per_address, self._proxies = strangers, per_address, frozenset(proxies)
-        self.most, self._open = MOST_CONNECTIONS, 0
+        self.most, self._open = MAX_CONNECTIONS, 0
         # Ordered by their age.
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
@@ -183,7 +183,7 @@ class LimitedLog:
             minute = int(self._clock.monotonic() // 60)
             if minute != self._minute:
                 self._minute, self._lines = minute, {}
-            address = address if len(self._lines) < MOST_ADDRESSES or address in self._lines else "others"
+            address = address if len(self._lines) < MAX_ADDRESSES or address in self._lines else "others"
             self._lines[address] = lines = self._lines.get(address, 0) + 1
         if lines <= self._most:
             last = " (no more lines about this address in this minute)" if lines == self._most else ""

@@ -12,19 +12,19 @@ from collections.abc import Sequence
 from starlette.requests import Request
 from starlette.responses import Response
 
-MOST_TOKENS = 16
+MAX_TOKENS = 16
 LIFETIME_SECONDS = 30 * 86_400
 TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 SEPARATOR = "."
 
 
 def read(request: Request, encrypted: bool) -> list[str]:
-    """The tokens in the cookie of a request, newest first; everything after the first MOST_TOKENS is ignored."""
+    """The tokens in the cookie of a request, newest first; everything after the first MAX_TOKENS is ignored."""
     # Not request.cookies: parsing thousands of other cookies would take longer than answering the request.
     kept = re.findall(
         rf"(?:^|[;,]) *{_name(request, encrypted)}=([^;, ]*)", ",".join(request.headers.getlist("cookie"))
     )
-    tokens = kept[-1].split(SEPARATOR, MOST_TOKENS)[:MOST_TOKENS] if kept else []
+    tokens = kept[-1].split(SEPARATOR, MAX_TOKENS)[:MAX_TOKENS] if kept else []
     return [token for token in tokens if TOKEN.fullmatch(token)]
 
 
@@ -32,7 +32,7 @@ def write(request: Request, response: Response, tokens: Sequence[str], encrypted
     """Make the browser keep tokens, newest first; without tokens it deletes the cookie."""
     response.set_cookie(
         _name(request, encrypted),
-        SEPARATOR.join(tokens[:MOST_TOKENS]),
+        SEPARATOR.join(tokens[:MAX_TOKENS]),
         max_age=LIFETIME_SECONDS if tokens else 0,
         path="/",
         secure=encrypted,

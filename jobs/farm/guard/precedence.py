@@ -16,7 +16,7 @@ from anyio import CapacityLimiter
 from db.states import Role
 from db.work import tokens
 
-MOST_BEARERS = 10_000
+MAX_BEARERS = 10_000
 T = TypeVar("T")
 
 
@@ -50,7 +50,7 @@ class Bearers:
     gives no right from the moment when it is revoked.
     """
 
-    def __init__(self, most: int = MOST_BEARERS) -> None:
+    def __init__(self, most: int = MAX_BEARERS) -> None:
         """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
         # By the SHA-256 of the token, ordered by their last use.

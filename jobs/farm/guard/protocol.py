@@ -14,10 +14,10 @@ from jobs.farm.guard.connections import Connections, LimitedLog, network_of
 from jobs.farm.guard.event_turns import Turns
 
 HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
-MOST_UNWANTED_LINES, UNWANTED_SECONDS = 100, 2.0
+MAX_UNWANTED_LINES, UNWANTED_SECONDS = 100, 2.0
 """How many lines of a body in chunks are parsed once its request is answered, and how long more of them may arrive,
 so that the answer is received."""
-LONGEST_HEADERS, MOST_HEADER_LINES = 16 * 1024, 100
+MAX_HEADERS, MAX_HEADER_LINES = 16 * 1024, 100
 PIECE, PIECE_IN_CHUNKS, PIECE_OF_A_BODY = 512, 96, 16 * 1024
 """Bytes that a connection hands in at its turn: of headers, of a body in chunks, which may have a byte each, and of
 a body of known length."""
@@ -158,7 +158,7 @@ class GuardedProtocol(H11Protocol):
         It is discarded unread, and the connection with it: to find the end of chunks of a byte takes 10 µs a byte.
         The rest of a body in a few chunks is parsed, so that the connection's next request is answered.
         """
-        return self.conn.their_state is h11.SEND_BODY and self._unwanted_lines > MOST_UNWANTED_LINES
+        return self.conn.their_state is h11.SEND_BODY and self._unwanted_lines > MAX_UNWANTED_LINES
 
     @property
     def _length_known(self) -> bool:
@@ -177,8 +177,8 @@ class GuardedProtocol(H11Protocol):
         super().data_received(piece)
         if self.conn.their_state is not h11.IDLE:
             self._lines = 0
-        elif self._lines > MOST_HEADER_LINES and not self.transport.is_closing():
-            self.send_400_response(f"Too many header lines: at most {MOST_HEADER_LINES}.")
+        elif self._lines > MAX_HEADER_LINES and not self.transport.is_closing():
+            self.send_400_response(f"Too many header lines: at most {MAX_HEADER_LINES}.")
 
     def pause_writing(self) -> None:
         """The other end takes less than it gets: it has some time to take more."""

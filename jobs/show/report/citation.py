@@ -18,7 +18,7 @@ BIBTEX = f"""@software{{langford,
   year = {{2026}},
 }}"""
 """The program, as CITATION.cff has it."""
-MOST_DEVICES = 5
+MAX_DEVICES = 5
 """How many kinds of devices the paragraph names."""
 
 
@@ -66,10 +66,10 @@ def _devices(evidence: Evidence) -> str:
     tasks: dict[str, int] = {}
     for origin in evidence.origins:
         tasks[origin.device] = tasks.get(origin.device, 0) + origin.times.number
-    named = sorted(tasks, key=lambda device: -tasks[device])[:MOST_DEVICES]
+    named = sorted(tasks, key=lambda device: -tasks[device])[:MAX_DEVICES]
     devices = [f"{device} ({several(tasks[device], 'task')})" for device in named]
-    if len(tasks) > MOST_DEVICES:
-        devices.append(several(len(tasks) - MOST_DEVICES, "other kind"))
+    if len(tasks) > MAX_DEVICES:
+        devices.append(several(len(tasks) - MAX_DEVICES, "other kind"))
     hosts = f" of {several(len(evidence.hosts), 'host')}" if len(evidence.hosts) else ""
     return f"{', '.join(devices)}{hosts}"
 

@@ -12,7 +12,7 @@ from langford.devices import CPU
 from langford.speed import speed
 from langford.words import duration, instant, number, quantity, several, share
 
-MOST_ROWS = 24
+MAX_ROWS = 24
 """The maximum number of rows of a table; one more row sums up the rest."""
 
 
@@ -49,7 +49,7 @@ def _who(evidence: Evidence) -> Iterator[Block]:
         yield _devices(evidence)
         yield _hosts(evidence)
     if "workers" in evidence.figures:
-        shown = min(len(evidence.workers), MOST_ROWS)
+        shown = min(len(evidence.workers), MAX_ROWS)
         of_all = (
             f"the {shown} that computed longest of {len(evidence.workers):,}"
             if shown < len(evidence.workers)
@@ -135,7 +135,7 @@ def _ending(evidence: Evidence, place: int) -> str:
 
 
 def capped(rows: list[list[str]]) -> list[list[str]]:
-    if len(rows) <= MOST_ROWS:
+    if len(rows) <= MAX_ROWS:
         return rows
-    rest = [f"and {len(rows) - MOST_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
-    return [*rows[:MOST_ROWS], rest]
+    rest = [f"and {len(rows) - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
+    return [*rows[:MAX_ROWS], rest]

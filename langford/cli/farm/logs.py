@@ -16,7 +16,7 @@ from langford.cli.output.terminal import plain
 from langford.words import several
 
 FORMATS = ("text", "json")
-MOST_WAITING = 10_000
+MAX_WAITING = 10_000
 """The maximum number of lines that wait to be written."""
 LAST_SECONDS = 2.0
 """The time limit for writing the last lines."""
@@ -64,7 +64,7 @@ class Lines(logging.Handler):
         super().__init__()
         self.setFormatter(formatter)
         self._stream = stream
-        self._waiting: Queue[str | None] = Queue(MOST_WAITING)
+        self._waiting: Queue[str | None] = Queue(MAX_WAITING)
         self._left_out = 0
         self._thread = threading.Thread(target=self._write, name="log", daemon=True)
         self._thread.start()

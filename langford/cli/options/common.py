@@ -29,7 +29,7 @@ from langford.words import several
 Command = TypeVar("Command", bound=Callable[..., object])
 
 LEDGER = "langford.db"
-LONGEST_TOKEN_FILE = 4_096
+MAX_TOKEN_FILE = 4_096
 TOKEN = re.compile("[!-~]+")
 """The form of a token, in this and all earlier versions."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
@@ -58,7 +58,7 @@ def token_of(file: Path | None) -> str:
 
 def _text_of(file: Path) -> str:
     try:
-        return content(file, LONGEST_TOKEN_FILE).decode("utf-8-sig", errors="replace")
+        return content(file, MAX_TOKEN_FILE).decode("utf-8-sig", errors="replace")
     except TooLarge as error:
         raise BadInput(
             f"{error}, which no token has: give the file that `langford token NAME --out` wrote"

@@ -17,7 +17,7 @@ UNIT_SECONDS = {"s": 1.0, "m": MINUTE_SECONDS, "h": HOUR_SECONDS, "d": DAY_SECON
 NUMBER = r"\d{1,9}(?:\.\d{1,9})?"
 FORMS = "MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, or 90m, 2h, 1d"
 """The forms of a time, besides a bare number of seconds."""
-LONGEST_SECONDS = 315_576_000.0
+MAX_SECONDS = 315_576_000.0
 """Ten years."""
 SHORTEST_INTERVAL_SECONDS = 0.1
 """A ledger or a server is asked up to ten times a second."""
@@ -41,7 +41,7 @@ def duration(text: str) -> float:
             seconds = 60 * seconds + float(part)
     else:
         raise click.BadParameter(f"write a time that is not negative: seconds, {FORMS}")
-    if seconds > LONGEST_SECONDS:
+    if seconds > MAX_SECONDS:
         raise click.BadParameter("a time is at most ten years")
     return seconds
 

@@ -17,7 +17,7 @@ SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
 SPREAD_WORTH_SAYING = 1.5
 SECONDS_WORTH_A_QUESTION = 3600.0
-LONGEST_SECONDS = float(YEAR_SECONDS)
+MAX_SECONDS = float(YEAR_SECONDS)
 """Seconds after which nothing starts without --anyway."""
 WORK_OF_A_GPU = 4.0**8
 """How many times the work that a core does in moments a GPU does in seconds."""
@@ -25,7 +25,7 @@ GROWTH_OF_A_SUM = 4.0
 """Factor in the work of a sum from n to n + 1."""
 CORES_OF_A_GPU = 700
 """How many cores are as fast as a GPU, roughly: L(2,28) on an H100, and on two cores."""
-MOST_CORE_YEARS = 10_000.0
+MAX_CORE_YEARS = 10_000.0
 """What the largest clusters could finish: a hundred thousand cores for a month."""
 SMALLER = 12
 """How many smaller n are looked at for a count that is possible instead."""
@@ -83,7 +83,7 @@ def require_consent(
     Raises TooExpensive or BadInput.
     """
     words = f"{what}: {length(seconds, devices)}"
-    if seconds > LONGEST_SECONDS and not anyway:
+    if seconds > MAX_SECONDS and not anyway:
         raise TooExpensive(f"{words}: {instead()} (--anyway starts it nevertheless)")
     if min(seconds, limit or seconds) > SECONDS_WORTH_A_QUESTION:
         require_yes(words, "Start", yes or anyway, instead)
@@ -121,7 +121,7 @@ def length(seconds: float, devices: Sequence[Device], spread: float = 1.0) -> st
 def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
     estimate = f"`langford estimate {' '.join(problem.arguments)}` approximates it now"
     cores = len(devices) * (1 if devices[0].on_cores else CORES_OF_A_GPU)
-    if seconds * cores / YEAR_SECONDS <= MOST_CORE_YEARS:
+    if seconds * cores / YEAR_SECONDS <= MAX_CORE_YEARS:
         farm = "(`langford create`, then `langford serve`)"
         share = f"more GPUs {farm} make it shorter"
         if devices[0].on_cores:

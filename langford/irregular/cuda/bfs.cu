@@ -158,7 +158,7 @@ search(const OFFSET *indptr, Rows indices, const OFFSET *back_indptr, Rows back_
             else end += counts->found;
             ahead = counts->ahead;
         }
-        if (first_thread && level < MOST_LEVELS) {
+        if (first_thread && level < MAX_LEVELS) {
             record[1 + 3 * level] = size;
             record[2 + 3 * level] = inspected;
             record[3 + 3 * level] = below;

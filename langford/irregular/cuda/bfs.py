@@ -8,7 +8,7 @@ import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.graphs.bfs import DIRECTIONS, MOST_LEVELS, Bfs, Level
+from langford.irregular.graphs.bfs import DIRECTIONS, MAX_LEVELS, Bfs, Level
 from langford.irregular.graphs.graph import Graph
 from langford.irregular.graphs.rows import bare_rows, heads_of
 
@@ -52,7 +52,7 @@ class GpuGraph:
         xp, indices = self._gpu.xp, self._rows[1]
         # A search from above does not read the rest.
         below = (*self._rows, indices, self._memory[1]) if direction == "down" else self.below
-        parent, record = xp.empty(self._n, self._vertex), xp.empty(1 + 3 * MOST_LEVELS, np.int64)
+        parent, record = xp.empty(self._n, self._vertex), xp.empty(1 + 3 * MAX_LEVELS, np.int64)
         self._program.launch(
             "search", *self._rows, *below, np.int64(self._n), np.int64(len(indices)), *self._memory,
             np.int64(root), np.int64(DIRECTIONS[direction]), parent, record,

@@ -134,7 +134,7 @@ search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indp
         all.ahead += one->ahead;
         all.inspected += one->inspected;
     }
-    if (first_thread && level && level <= MOST_LEVELS) record[3 * level - 1] = all.inspected;
+    if (first_thread && level && level <= MAX_LEVELS) record[3 * level - 1] = all.inspected;
     if (!all.found) {
         if (first_thread) record[0] = level;
         return;
@@ -146,7 +146,7 @@ search_level(const OFFSET *down_indptr, Rows down_indices, const OFFSET *up_indp
     if (first_thread) {
         now->counts[1 - level % 2] = Counts{0, 0, 0, 0};
         *told = Told{0, 0, 0, 0};
-        if (level < MOST_LEVELS) {
+        if (level < MAX_LEVELS) {
             record[1 + 3 * level] = all.found;
             record[3 + 3 * level] = below;
         }

@@ -11,11 +11,11 @@ from langford.irregular.arrays import Array, on_host
 from langford.irregular.cuda.bfs import CHUNK, FEW_LEVELS
 from langford.irregular.cuda.blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.graphs.bfs import DIRECTIONS, MOST_LEVELS, Direction, Level
+from langford.irregular.graphs.bfs import DIRECTIONS, MAX_LEVELS, Direction, Level
 from langford.irregular.graphs.partition import Communicator, Grid
 from langford.irregular.graphs.rows import bare_rows, heads_of
 
-MOST_ROWS = 8
+MAX_ROWS = 8
 """Rows of blocks, at most: a search from below is done at a target's first parent only if its row is not split,
 and GPUs of one host send bitmaps quickly."""
 PROGRESS = 16
@@ -32,7 +32,7 @@ class PartitionedOnGpu:
     """
 
     def __init__(
-        self, gpu: Gpu, world: Communicator, n: int, sources: Array, targets: Array, most_rows: int = MOST_ROWS
+        self, gpu: Gpu, world: Communicator, n: int, sources: Array, targets: Array, most_rows: int = MAX_ROWS
     ) -> None:
         """Build the block from all ranks' edges, both ways, without loops and multiple edges; all ranks call this.
 
@@ -63,7 +63,7 @@ class PartitionedOnGpu:
         chunks = 2 * len(block.down.indices) // CHUNK + 1
         self._lists = xp.empty(chunks, self._kind), xp.empty(chunks, block.up.indptr.dtype)
         self._queue = xp.empty(block.sources, self._kind)
-        self._progress, self._record = gpu.zeros(PROGRESS, np.uint64), gpu.zeros(1 + 3 * MOST_LEVELS, np.int64)
+        self._progress, self._record = gpu.zeros(PROGRESS, np.uint64), gpu.zeros(1 + 3 * MAX_LEVELS, np.int64)
         self._shortest: int | None = None
         self.connected = on_host(xp.flatnonzero(self.gather((self._owned(block.degrees) > 0).view(np.uint8))))
 

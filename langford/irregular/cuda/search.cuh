@@ -15,7 +15,7 @@ constexpr int EDGES_SHARE = 25, VERTICES_SHARE = 150;
 // next level goes from below, and a queue would have to become one.
 constexpr int BITS_SHARE = 64;
 // Levels that are recorded.
-constexpr i64 MOST_LEVELS = 4096;
+constexpr i64 MAX_LEVELS = 4096;
 
 // Where a search is before a level: vertices of the frontier and of the one before, edges ahead, edges not yet looked
 // at (less than none, perhaps: levels from below look at edges again), and whether the last level went from below.

@@ -18,8 +18,8 @@ from langford.irregular.cycles.edge_lists import rows
 from langford.irregular.errors import TooWide
 
 GZIP = b"\x1f\x8b"
-MOST_DIGITS_OF_A_VERTEX = 18
-MOST_DIGITS = 300
+MAX_DIGITS_OF_A_VERTEX = 18
+MAX_DIGITS = 300
 """The largest number of digits.  A float can hold such a number, too: a column with one float becomes floats."""
 
 
@@ -76,9 +76,9 @@ def _text(file: Path) -> str:
 def _vertex(place: str, word: str) -> int:
     if not (word.isascii() and word.isdigit()):
         raise BadInput(f"{place}: {word[:40]!r} is no vertex: write a whole number from 0 on")
-    if len(word) > MOST_DIGITS_OF_A_VERTEX:
+    if len(word) > MAX_DIGITS_OF_A_VERTEX:
         raise BadInput(
-            f"{place}: the vertex {word[:40]} has more than {MOST_DIGITS_OF_A_VERTEX} digits: number them anew"
+            f"{place}: the vertex {word[:40]} has more than {MAX_DIGITS_OF_A_VERTEX} digits: number them anew"
         )
     return int(word)
 
@@ -87,7 +87,7 @@ def _number(place: str, word: str) -> int | float:
     # Python also reads 1_000, and digits of any script.
     if not word.isascii() or "_" in word:
         raise BadInput(f"{place}: {word[:40]!r} is no number: write it in digits")
-    if word[word[:1] in ("+", "-") :].isdigit() and len(word) <= MOST_DIGITS:
+    if word[word[:1] in ("+", "-") :].isdigit() and len(word) <= MAX_DIGITS:
         return int(word)
     try:
         value = float(word)

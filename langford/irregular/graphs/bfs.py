@@ -17,7 +17,7 @@ from langford.loading import load
 
 Direction = Literal["auto", "down", "up"]
 DIRECTIONS: dict[str, int] = {"auto": AUTO, "down": DOWN, "up": UP}
-MOST_LEVELS = 4096
+MAX_LEVELS = 4096
 """Levels of which a search keeps a record."""
 
 
@@ -43,7 +43,7 @@ class Bfs:
     Attributes:
         parent: of each vertex, [n]; the root is its own parent, −1: not reached.  Which of several possible
             parents it is depends on the direction.
-        levels: the first MOST_LEVELS levels, from the root.
+        levels: the first MAX_LEVELS levels, from the root.
     """
 
     parent: Array
@@ -79,7 +79,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
         return tree
     back = graph if direction == "down" else graph.reversed
     parent = np.full(graph.n, -1, graph.indices.dtype)
-    levels = np.empty((MOST_LEVELS, 3), np.int64)
+    levels = np.empty((MAX_LEVELS, 3), np.int64)
     count = search(
         graph.indptr, graph.indices, back.indptr, back.indices, root, DIRECTIONS[direction], parent, levels
     )

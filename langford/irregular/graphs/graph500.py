@@ -26,7 +26,7 @@ from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
 from langford.loading import load
 
-MOST_ON_GPU = 2**30
+MAX_ON_GPU = 2**30
 """Edges of a list of which a GPU makes the simple graph at once: CuPy chooses among fewer than 2³¹ numbers only."""
 CHECKED = 2**22
 """Edges that a core checks at once."""
@@ -221,9 +221,9 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     """
     require_scale(scale, edgefactor)
     place = place_of(device)
-    if place.on_gpu and edgefactor << scale > MOST_ON_GPU:
+    if place.on_gpu and edgefactor << scale > MAX_ON_GPU:
         raise TooLarge(
-            f"Graph500 at scale {scale} has more than {MOST_ON_GPU:,} edges, too many for one GPU in this way: "
+            f"Graph500 at scale {scale} has more than {MAX_ON_GPU:,} edges, too many for one GPU in this way: "
             "use --mpi, also with one GPU"
         )
     # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex; on a

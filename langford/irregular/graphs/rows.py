@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, offset_type, on_host, stable_order
 
-MOST_AT_ONCE = 2**29
+MAX_AT_ONCE = 2**29
 """Edges that are sorted, and looked at, at once: with their places, and what the sort needs besides, some 20 GB.
 CuPy chooses among fewer than 2³¹ numbers only."""
 
 
 def sorted_rows(
-    n: int, sources: Array, targets: Array, symmetric: bool, most: int = MOST_AT_ONCE
+    n: int, sources: Array, targets: Array, symmetric: bool, most: int = MAX_AT_ONCE
 ) -> tuple[Array, Array, Array | None]:
     """The compressed rows of a list of edges, as :meth:`langford.irregular.Graph.from_edges` explains them.
 

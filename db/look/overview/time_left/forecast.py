@@ -16,24 +16,24 @@ from db.look.overview.time_left import schedule
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
 from db.look.overview.time_left.task_times import NO_TOKENS, TaskTimes
 from db.messages import Time
-from langford.speed import LEAST_SHARE
+from langford.speed import MIN_SHARE
 
-FEWEST_RESULTS = 3
+MIN_RESULTS = 3
 """Fewer results say nothing, however much of the work they are."""
 ENOUGH_RESULTS = 10
-"""An estimate means something after LEAST_SHARE of the work, or after this number of results of each device."""
+"""An estimate means something after MIN_SHARE of the work, or after this number of results of each device."""
 WAITED_SHARE = 0.05
 """While less of the work is done, nothing is said before the devices of all workers are known."""
-MOST_RESULTS, MANY_RESULTS = 5_000, 1_000
+MAX_RESULTS, MANY_RESULTS = 5_000, 1_000
 """Maximum number of recent results that are read, and how many are read when there are few devices."""
 NINE_OF_TEN = 1.645
 """Standard deviations within which nine of ten values of a normal distribution lie."""
-LEAST_ERROR, LARGEST_ERROR = 0.15, 0.9
+MIN_ERROR, LARGEST_ERROR = 0.15, 0.9
 """Bounds of the probable error of an estimate, relative to the time that is left.  Tasks that follow one another
 differ from the others together, so that many results do not make it smaller."""
-MOST_RISE = 1.25
+MAX_RISE = 1.25
 """An estimate that is longer than the last one by more than this factor, and a task, is believed at once."""
-INERTIA, LEAST_INERTIA_SECONDS = 1 / 60, 2.0
+INERTIA, MIN_INERTIA_SECONDS = 1 / 60, 2.0
 """In this share of the time left, an estimate goes two thirds of its way to a new one."""
 
 
@@ -59,7 +59,7 @@ def results_wanted(present: Sequence[DeviceGroup]) -> int:
 
 
 def _enough(devices: int) -> int:
-    return min(MOST_RESULTS, ENOUGH_RESULTS * devices)
+    return min(MAX_RESULTS, ENOUGH_RESULTS * devices)
 
 
 def estimate(
@@ -77,9 +77,9 @@ def estimate(
     times = TaskTimes(results, models, tokens)
     able = [group for group in present if times.known(group.model, group.devices)]
     devices = sum(group.devices for group in able)
-    if len(results) < FEWEST_RESULTS or not able or (len(able) < len(present) and remaining.done < WAITED_SHARE):
+    if len(results) < MIN_RESULTS or not able or (len(able) < len(present) and remaining.done < WAITED_SHARE):
         return None
-    if remaining.done < LEAST_SHARE and len(results) < _enough(devices):
+    if remaining.done < MIN_SHARE and len(results) < _enough(devices):
         return None
     overhead = _overhead(results, times, able)
     tasks = len(remaining.running) + sum(number for _, number in remaining.waiting)
@@ -92,7 +92,7 @@ def estimate(
     longest = max(times.seconds(model, largest) or 0.0 for model in {group.model for group in able})
     left = schedule.seconds_to_last(now, remaining, able, seconds)
     chance = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
-    error = min(LARGEST_ERROR, max(LEAST_ERROR, chance, longest / left if left else 0.0))
+    error = min(LARGEST_ERROR, max(MIN_ERROR, chance, longest / left if left else 0.0))
     return Estimate(left, error, longest, frozenset(group.worker for group in able))
 
 
@@ -124,10 +124,10 @@ class Forecast:
         if found is None:
             return None
         seconds = found.seconds
-        if last is not None and last.workers == found.workers and seconds <= MOST_RISE * last.seconds + found.task:
+        if last is not None and last.workers == found.workers and seconds <= MAX_RISE * last.seconds + found.task:
             passed = max(0.0, now - self._at)
             expected = max(0.0, last.seconds - passed)
-            step = 1 - math.exp(-passed / max(LEAST_INERTIA_SECONDS, INERTIA * last.seconds))
+            step = 1 - math.exp(-passed / max(MIN_INERTIA_SECONDS, INERTIA * last.seconds))
             seconds = min(last.seconds, expected + step * (seconds - expected))
         self._last, self._at = replace(found, seconds=seconds), now
         return Eta(seconds, Time(now + seconds / (1 + found.error)), Time(now + seconds / (1 - found.error)))

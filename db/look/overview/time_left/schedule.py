@@ -14,7 +14,7 @@ from db.look.overview.figures import Running
 
 Seconds = Callable[[Hashable, float], float]
 """How long a device of a model takes for a task of some work."""
-MOST_TASKS = 2_000
+MAX_TASKS = 2_000
 """Up to this many tasks are scheduled one by one; of more of them each device computes its share without a rest."""
 
 
@@ -65,7 +65,7 @@ def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGro
         others[work] = others.get(work, 0) + number
     waiting, tasks = sorted(others.items(), reverse=True), sum(others.values())
     busy = [_ends(now, group, held.get(group.worker, []), seconds) for group in groups]
-    if tasks > MOST_TASKS:
+    if tasks > MAX_TASKS:
         return _evenly_shared(now, [end for ends in busy for end in ends], waiting, groups, seconds)
     free: list[tuple[float, int]] = []
     for place, (group, ends) in enumerate(zip(groups, busy, strict=True)):

@@ -16,7 +16,7 @@ from types import MappingProxyType
 from db.look.overview.figures import Arrival
 
 NO_TOKENS: Mapping[str, str] = MappingProxyType({})
-FEWEST_ALIKE = 5
+MIN_ALIKE = 5
 """Number of results that make the devices of a worker known: the very first are those of its shortest tasks."""
 ALIKE = 3
 """Number of tasks of a size whose mean time counts as much as what the next larger size says of them.  It is small:
@@ -47,7 +47,7 @@ class TaskTimes:
 
     def known(self, model: Hashable, devices: int) -> bool:
         """Whether enough is known of this model, of which a worker has this number of devices."""
-        return self._results.get(model, 0) >= min(FEWEST_ALIKE, devices)
+        return self._results.get(model, 0) >= min(MIN_ALIKE, devices)
 
     def seconds(self, model: Hashable, work: float) -> float | None:
         """None: no result of such a device is known."""

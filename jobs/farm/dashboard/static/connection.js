@@ -4,8 +4,8 @@ import { announce, byId, write } from "./dom.js";
 import { time } from "./words.js";
 
 const FIRST_WAIT = 1000;
-const LONGEST_WAIT = 30000;
-const LONGEST_SILENCE = 30000;
+const MAX_WAIT = 30000;
+const MAX_SILENCE = 30000;
 const HIDDEN_POLL = 60000;
 const CROWDED_POLL = 10000;
 
@@ -78,7 +78,7 @@ export class Connection {
   async failed() {
     clearTimeout(this.#timer);
     const wait = this.#wait * (0.75 + Math.random() / 2);
-    this.#wait = Math.min(2 * this.#wait, LONGEST_WAIT);
+    this.#wait = Math.min(2 * this.#wait, MAX_WAIT);
     this.#sign.lost(this.#heard, Date.now() + wait);
     this.#timer = setTimeout(() => this.retry(), wait);
     const answer = await ask("campaigns");
@@ -127,7 +127,7 @@ export function follow(name, show) {
   function heard() {
     connection.heard();
     clearTimeout(watchdog);
-    watchdog = setTimeout(lose, LONGEST_SILENCE);
+    watchdog = setTimeout(lose, MAX_SILENCE);
   }
 
   function lose() {
@@ -140,7 +140,7 @@ export function follow(name, show) {
       return;
     }
     close();
-    watchdog = setTimeout(lose, LONGEST_SILENCE);
+    watchdog = setTimeout(lose, MAX_SILENCE);
     source = new EventSource(new URL(`${path}/stream`, ROOT));
     source.addEventListener("error", lose);
     source.addEventListener("alive", heard);

@@ -42,7 +42,7 @@ from langford.words import instant
 
 PARTS = 240
 """The number of parts into which the elapsed time is split."""
-MOST_HASHED = 20_000
+MAX_HASHED = 20_000
 """Tasks of a campaign whose export is written to be hashed; with 131,328 the report would take twice as long."""
 
 
@@ -86,7 +86,7 @@ class Evidence:
         warnings: what an operator of an unfinished campaign should look at, in words.
         promise: which share of the results was to be replicated, and which are; None: none is recorded.
         exports: files with the results that are counted, each with its SHA-256 in hexadecimal digits; that of a
-            campaign is what `langford export` writes now, and none for one of more than MOST_HASHED tasks.
+            campaign is what `langford export` writes now, and none for one of more than MAX_HASHED tasks.
         confirmations: other campaigns that counted the same problem by another sum.
     """
 
@@ -207,7 +207,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     )
     if found.count is not None:
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
-        if history.tasks > MOST_HASHED:
+        if history.tasks > MAX_HASHED:
             return found
         content = campaign.trusted_export().content
         return replace(found, exports=((f"{campaign.name}.jsonl.gz", hashlib.sha256(content).hexdigest()),))

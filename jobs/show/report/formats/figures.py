@@ -16,16 +16,16 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from db.messages import SHORTEST_SECONDS
+from db.messages import MIN_SECONDS
 from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.formats.palette import Palette
 from langford.devices import KINDS
 from langford.words import number, plain
 
 DAY = 86_400.0
-MOST_MARKS = 2_000
+MAX_MARKS = 2_000
 """More points than this are drawn as a bitmap."""
-MOST_BARS = 24
+MAX_BARS = 24
 """The maximum number of workers in the figure of workers."""
 BANDS, BINS = 120, 60
 """Parts of the index over which the median of the task times is taken, and of the times in their histogram."""
@@ -162,7 +162,7 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     else:
         axes = figure.add_subplot()
     _colour(axes, palette)
-    many = len(index) > MOST_MARKS
+    many = len(index) > MAX_MARKS
     axes.plot(
         index,
         seconds,
@@ -192,7 +192,7 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
 
 
 def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    least, most = float(seconds.min()), max(float(seconds.max()), SHORTEST_SECONDS)
+    least, most = float(seconds.min()), max(float(seconds.max()), MIN_SECONDS)
     # Between times that are nearly equal there may be fewer numbers than edges.
     return np.linspace(least if most - least > 1e-6 * most else 0.0, most, BINS + 1)
 
@@ -209,7 +209,7 @@ def _medians(
 
 
 def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    shown = evidence.busiest(MOST_BARS)
+    shown = evidence.busiest(MAX_BARS)
     figure.set_size_inches(size.width, 0.9 + (0.17 if len(shown) > 8 else 0.26) * len(shown))
     axes = _axes(figure, palette)
     colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
