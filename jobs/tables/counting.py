@@ -18,9 +18,9 @@ from jobs.run.loop import Run, result
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun, Found
 from jobs.tables.entries import Entry, Shape, representative
+from jobs.tables.method_choice import MethodChoice
 from jobs.tables.part import PartOfTable
 from jobs.tables.rows import Row
-from jobs.tables.ways import Ways
 from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import confirming_plan
 from jobs.verify.coverage import sources
@@ -92,10 +92,10 @@ class TableCounting:
         self._console, self._clock, self._time_limit = console, clock, time_limit
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {representative(problem): problem for problem in reversed(wanted)}
-        self._ways = Ways(problems.values(), devices)
+        self._choice = MethodChoice(problems.values(), devices)
         self._begun = Begun(ledger)
         left = {problem: self._parts_left(problem) for problem in problems.values()}
-        seconds = self._ways.seconds([problem for problem, parts in left.items() if any(parts)])
+        seconds = self._choice.seconds([problem for problem, parts in left.items() if any(parts)])
         self._shares = {
             problem: [part * max(MIN_SECONDS, seconds.get(problem, 0.0)) for part in parts]
             for problem, parts in left.items()
@@ -175,10 +175,10 @@ class TableCounting:
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
-        devices, limit = self._ways.devices(problem), None
+        devices, limit = self._choice.devices(problem), None
         if self._time_limit is not None:
             limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
-        pool = InProcessPool if self._ways.small(problem) else self._workers.pool
+        pool = InProcessPool if self._choice.small(problem) else self._workers.pool
         reached = InLedger(self._ledger, campaign, console)
         source = TaskSource(reached, Identity.fresh(devices), console=console)
         left = campaign.work - campaign.standing().work_done
@@ -202,21 +202,21 @@ class TableCounting:
         first = self._found_first(problem)
         left = [1.0 if first is None else first.left]
         if self._sums == 2:
-            key = PlanKey(problem, self._ways.first(problem).name, 0) if first is None else first.campaign.key
+            key = PlanKey(problem, self._choice.first(problem).name, 0) if first is None else first.campaign.key
             second = self._found_second(problem, key)
             left.append(1.0 if second is None else second.left)
         return left
 
     def _found_first(self, problem: Problem) -> Found | None:
         """A finished campaign, else one by the method of choice."""
-        return self._begun.finished(problem) or self._begun.nearest(problem, self._ways.first(problem).name)
+        return self._begun.finished(problem) or self._begun.nearest(problem, self._choice.first(problem).name)
 
     def _found_second(self, problem: Problem, first: PlanKey) -> Found | None:
         """By another sum, and not one that was cancelled."""
         finished, live = self._begun.finished(problem, first), self._begun.live_methods(problem, first)
         if finished or not live:
             return finished
-        method = self._ways.second(problem, first, live).name
+        method = self._choice.second(problem, first, live).name
         return self._begun.nearest(problem, method, first) if method in live else None
 
     def _campaign(self, problem: Problem) -> Campaign:
@@ -224,8 +224,8 @@ class TableCounting:
         found = self._found_first(problem)
         if found:
             return found.campaign
-        method, device = self._ways.first(problem), self._ways.devices(problem)[0]
-        key = chosen_plan(problem, device, method.name, self._ways.depth(problem, method)).key
+        method, device = self._choice.first(problem), self._choice.devices(problem)[0]
+        key = chosen_plan(problem, device, method.name, self._choice.depth(problem, method)).key
         return self._create(key, key.name)
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
@@ -233,13 +233,13 @@ class TableCounting:
         found = self._found_second(problem, first.key)
         if found:
             return found.campaign
-        method, device = self._ways.second(problem, first.key), self._ways.devices(problem)[0]
-        depth = self._ways.depth(problem, method)
+        method, device = self._choice.second(problem, first.key), self._choice.devices(problem)[0]
+        depth = self._choice.depth(problem, method)
         return self._create(*confirming_plan((), first, method.name, None, depth, device))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         """Where another plan has the name, a number is added."""
-        find_method(key.method, key.problem).require_kernel(self._ways.devices(key.problem)[0].kind)
+        find_method(key.method, key.problem).require_kernel(self._choice.devices(key.problem)[0].kind)
         free, number, work = name, 1, plan_of(key).work.tolist()
         while True:
             try:

@@ -218,7 +218,7 @@ def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.Monk
 def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = {19: 60.0, 20: 120.0, 23: 1e6}
     monkeypatch.setattr(
-        "jobs.tables.ways.expected_seconds",
+        "jobs.tables.method_choice.expected_seconds",
         lambda choices, devices: {problem: seconds[problem.n] for problem, _ in choices},
     )
     refused = call("table", "23", "--from", "19")

@@ -27,7 +27,7 @@ from jobs.console import Console, Step
 from jobs.pools import in_process
 from jobs.tables.counting import TableCounting
 from jobs.tables.entries import Family, entries, representative
-from jobs.tables.ways import Ways
+from jobs.tables.method_choice import MethodChoice
 from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
@@ -384,10 +384,10 @@ def test_no_search_is_measured_where_a_sum_is_sure_to_be_faster(
         asked.update(method.name for _, method in choices)
         return {each: 1.0 for each, _ in choices}
 
-    ways = Ways([problem], [CPU])
-    monkeypatch.setattr("jobs.tables.ways.expected_seconds", noted)
+    choice = MethodChoice([problem], [CPU])
+    monkeypatch.setattr("jobs.tables.method_choice.expected_seconds", noted)
     first = chosen_plan(problem, CPU).key
-    assert ways.second(problem, first).name in measured
+    assert choice.second(problem, first).name in measured
     assert asked == measured
 
 
@@ -397,10 +397,10 @@ def test_a_count_on_cards_is_one_task_unless_it_takes_long(
     monkeypatch: pytest.MonkeyPatch, seconds: float, depth: int, cards: int
 ) -> None:
     problem, method = Problem.langford(24), METHODS["shifted2"]
-    ways = Ways([], [Card()] * cards)
-    monkeypatch.setattr("jobs.tables.ways.expected_seconds", lambda *_: {problem: seconds / cards})
-    monkeypatch.setattr("jobs.tables.ways.task_depth", lambda *_: 12)
-    assert ways.depth(problem, method) == depth
+    choice = MethodChoice([], [Card()] * cards)
+    monkeypatch.setattr("jobs.tables.method_choice.expected_seconds", lambda *_: {problem: seconds / cards})
+    monkeypatch.setattr("jobs.tables.method_choice.task_depth", lambda *_: 12)
+    assert choice.depth(problem, method) == depth
 
 
 def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, tmp_path: Path) -> None:
@@ -551,7 +551,7 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, numbe
 
 def start_processes() -> None:
     """Have the table of this process start worker processes for small problems too."""
-    Ways.small = lambda ways, problem: False  # type: ignore[method-assign]
+    MethodChoice.small = lambda choice, problem: False  # type: ignore[method-assign]
 
 
 REST = """
@@ -729,11 +729,11 @@ def test_a_second_sum_is_worked_off_while_others_hold_the_first(tmp_path: Path) 
 def test_of_several_methods_one_that_has_begun_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.langford(12)
     costs = {"polyphase": 1.0, "godfrey": 3.0, "shifted": 2.0, "shifted2": 2.0}
-    monkeypatch.setattr(Ways, "_cost", lambda _, problem, method: costs.get(method.name, 9.0))
-    ways, key = Ways([problem], [CPU]), PlanKey(problem, "shifted2", 0)
-    assert ways.second(problem, key).name == "polyphase"
-    assert ways.second(problem, key, {"godfrey"}).name == "godfrey"
-    assert ways.second(problem, key, {"shifted", "miller"}).name == "polyphase", "shares less; costs less"
+    monkeypatch.setattr(MethodChoice, "_cost", lambda _, problem, method: costs.get(method.name, 9.0))
+    choice, key = MethodChoice([problem], [CPU]), PlanKey(problem, "shifted2", 0)
+    assert choice.second(problem, key).name == "polyphase"
+    assert choice.second(problem, key, {"godfrey"}).name == "godfrey"
+    assert choice.second(problem, key, {"shifted", "miller"}).name == "polyphase", "shares less; costs less"
 
 
 def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(langford: Run) -> None:

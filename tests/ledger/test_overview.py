@@ -19,8 +19,8 @@ from db.look.overview import (
     Warned,
     WarningKind,
     WorkerView,
-    cautions,
     to_document,
+    warnings,
     worker_views,
 )
 from db.messages import converted
@@ -477,7 +477,7 @@ def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
 
 def test_a_disk_that_is_nearly_full(history: History, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert warned(history.look(), WarningKind.DISK_NEARLY_FULL) is None
-    monkeypatch.setattr(cautions, "MIN_FREE_BYTES", 2**70)
+    monkeypatch.setattr(warnings, "MIN_FREE_BYTES", 2**70)
     texts = [warning.text for warning in history.campaign.overview({"the server": tmp_path}).warnings]
     [text] = [text for text in texts if text.startswith("the disk of ")]
     assert str(tmp_path) not in text  # readers of a server need not know where things are

@@ -12,8 +12,7 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from db.look import progress
-from db.look.overview import attendance, cautions, checks, figures, happenings, timeline, worker_views
-from db.look.overview.attendance import FirstResults
+from db.look.overview import checks, figures, timeline, warnings, worker_events, worker_queries, worker_views
 from db.look.overview.counting import MergedCount
 from db.look.overview.figures import Arrival, Running
 from db.look.overview.records import (
@@ -28,6 +27,7 @@ from db.look.overview.records import (
 from db.look.overview.time_left import forecast
 from db.look.overview.time_left.forecast import Forecast
 from db.look.overview.time_left.schedule import DeviceGroup, Remaining
+from db.look.overview.worker_queries import FirstResults
 from db.messages import Time
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
@@ -71,12 +71,12 @@ def overview(
     now, campaign = known.now, replace(campaign, name=known.name, recheck_share=known.recheck_share)
     standing = progress.standing(transaction, campaign)
     # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
-    everybody = attendance.workers(transaction) if known.began else []
+    everybody = worker_queries.workers(transaction) if known.began else []
     workers = [row for row in everybody if row.kind in (None, VoterKind.WORKER)]
-    running = attendance.running(transaction) if known.began else []
+    running = worker_queries.running(transaction) if known.began else []
     ids = {row.id for row in everybody}
-    not_done = attendance.not_done(transaction.connection, ids) if ids else []
-    firsts = attendance.first_results(transaction.connection, ids) if ids else {}
+    not_done = worker_queries.not_done(transaction.connection, ids) if ids else []
+    firsts = worker_queries.first_results(transaction.connection, ids) if ids else {}
     conflicts = waiting.in_conflict(transaction) if known.began else []
     rechecks = queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {}
     tasks, work = _parts(campaign, standing, rechecks)
@@ -91,11 +91,11 @@ def overview(
     seconds, arrived, eta = 0.0, list[Arrival](), None
     if present and not is_finished:
         # The speed and the time left look at the same windows of time.
-        arrivals = cache(partial(attendance.arrivals, transaction))
+        arrivals = cache(partial(worker_queries.arrivals, transaction))
         seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in present), arrivals)
         eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, arrivals, forecasts)
     pace = figures.pace_of(seconds, arrived)
-    paces = attendance.paces(transaction, ids, now - worker_views.GONE_SECONDS) if present else {}
+    paces = worker_queries.paces(transaction, ids, now - worker_views.GONE_SECONDS) if present else {}
     shown = worker_views.views(workers, presence, held, firsts, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
@@ -112,7 +112,7 @@ def overview(
         timeline.timeline(transaction.connection, sorted(presence), begun, until) if begun and with_timeline else []
     )
     done_at = last if is_finished else None
-    happened = happenings.happenings(transaction, workers, not_done, done_at, campaign.tasks)
+    happened = worker_events.worker_events(transaction, workers, not_done, done_at, campaign.tasks)
     return Overview(
         campaign=campaign.name,
         uuid=campaign.uuid,
@@ -135,7 +135,7 @@ def overview(
         eta=eta,
         workers=tuple(shown[:MAX_WORKERS]),
         workers_left_out=len(shown[MAX_WORKERS:]),
-        warnings=cautions.cautions(
+        warnings=warnings.warnings_of(
             campaign.name,
             tasks,
             shown,
@@ -193,7 +193,7 @@ def _average(
     if not timed:
         return None
     seconds = max(each.ended for each in timed) - min(each.began for each in timed)
-    return speed(done - attendance.work_of(transaction, untimed & firsts.keys()), seconds)
+    return speed(done - worker_queries.work_of(transaction, untimed & firsts.keys()), seconds)
 
 
 def _eta(

@@ -171,7 +171,7 @@ class Warned(Message, frozen=True):
 
 
 class Happened(Message, frozen=True):
-    """An event; ``kind``: of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.happenings`."""
+    """An event; ``kind``: of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.worker_events`."""
 
     at: Time
     kind: Text

@@ -9,8 +9,8 @@ from typing import Any
 from sqlalchemy import Row
 
 from db.look.overview import figures
-from db.look.overview.attendance import FirstResults
 from db.look.overview.records import ID_LENGTH, Preempted, Presence, WorkerView
+from db.look.overview.worker_queries import FirstResults
 from db.machines import Equipment
 from db.messages import Time
 from db.states import Outcome

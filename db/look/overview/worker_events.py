@@ -23,7 +23,7 @@ from langford.words import several
 
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
 MOST, MAX_ATTEMPTS = 50, 1_000
-"""The maximum numbers of happenings, and of attempts that are read for them."""
+"""The maximum numbers of events, and of attempts that are read for them."""
 LAST_SECONDS = 60.0
 """What a worker gives back in this time before its end, it gives back because it ends."""
 _BACK = Outcome.RELEASED, Outcome.PREEMPTED
@@ -36,7 +36,7 @@ _UNFINISHED = (
 )
 
 
-def happenings(
+def worker_events(
     transaction: Transaction,
     workers: Sequence[Row[Any]],
     not_done: Sequence[Row[Any]],

@@ -15,7 +15,7 @@ COSTLIER = 4.0
 """The method that confirms takes at most this many times as long as the fastest one that could."""
 
 
-class Ways:
+class MethodChoice:
     """The devices and methods for the problems of a table."""
 
     def __init__(self, problems: Iterable[Problem], devices: Sequence[Device]) -> None:

@@ -19,7 +19,7 @@ MIN_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
 """A disk with less free space, in total or for each remaining task, is reported."""
 
 
-def cautions(
+def warnings_of(
     name: str,
     tasks: Parts[int],
     workers: Sequence[WorkerView],
