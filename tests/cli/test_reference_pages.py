@@ -102,7 +102,8 @@ def test_the_page_of_methods_names_all_methods() -> None:
 
 
 def test_the_terms_of_the_glossary_are_sorted_and_told_once() -> None:
-    terms = [row[0] for row in rows("glossary.md")]
+    terms = [row[0] for row in rows("design.md", "## Words") if len(row) == 3]
+    terms = terms[: terms.index("zero bits") + 1]
     assert terms == sorted(set(terms), key=str.lower)
     assert len(terms) >= 20
 
