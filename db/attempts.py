@@ -23,15 +23,11 @@ class Credential(Message, frozen=True):
 
 
 class Lease(Credential, frozen=True, rename={"is_copy": "copy"}):
-    """The right to work on a task until the deadline, unless renewed.
-
-    Attributes:
-        is_copy: whether another worker was granted the same task earlier and still holds it.
-    """
+    """The right to work on a task until the deadline, unless renewed."""
 
     index: Count
     work: Real
-    is_copy: bool
+    is_copy: bool  # whether another worker was granted the same task earlier and still holds it
 
 
 class Delivery(Credential, frozen=True):
@@ -65,14 +61,10 @@ class Delivery(Credential, frozen=True):
 
 @dataclass(frozen=True)
 class Receipt:
-    """What became of a delivery.
+    """What became of a delivery."""
 
-    Attributes:
-        event: confirmed, conflict or refused; None: the result is the accepted one, from now on or already.
-        detail: the values that were compared, or the reason for the refusal.
-        is_new: whether the ledger took a result from it, and not from an earlier one of the same attempt.
-    """
-
+    # Confirmed, conflict or refused; None: the result is the accepted one, from now on or already
     event: EventKind | None
-    detail: str = ""
+    detail: str = ""  # the values that were compared, or the reason for the refusal
+    # Whether the ledger took a result from it, and not from an earlier one of the same attempt
     is_new: bool = field(default=False, compare=False)

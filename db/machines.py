@@ -33,19 +33,13 @@ class SlurmJob(Printable):
 
 @dataclass(frozen=True)
 class Equipment:
-    """What a worker computes with, and its SLURM job; None: unknown.
-
-    Attributes:
-        processes: number of its processes that compute.
-        slurm_job: number of its SLURM job, of the whole array for an array job.
-        slurm_index: its index in the array.
-    """
+    """What a worker computes with, and its SLURM job; None: unknown."""
 
     cores: int | None = None
-    processes: int | None = None
+    processes: int | None = None  # number of its processes that compute
     device_model: str | None = None
-    slurm_job: str | None = None
-    slurm_index: int | None = None
+    slurm_job: str | None = None  # number of its SLURM job, of the whole array for an array job
+    slurm_index: int | None = None  # its index in the array
 
     @property
     def slurm(self) -> str | None:
@@ -58,13 +52,9 @@ UNKNOWN = Equipment()
 
 @dataclass(frozen=True)
 class Machine:
-    """A worker as an export describes it, without its UUID, which is secret.
+    """A worker as an export describes it, without its UUID, which is secret."""
 
-    Attributes:
-        number: distinguishes it from the other workers of the same export.
-    """
-
-    number: int
+    number: int  # distinguishes it from the other workers of the same export
     host: str
     device_kind: str
     equipment: Equipment

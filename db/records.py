@@ -16,39 +16,26 @@ NO_STEPS: Mapping[int, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """A row of the ledger's table of campaigns.
+    """A row of the ledger's table of campaigns."""
 
-    Attributes:
-        campaign_id: its number in this ledger.
-        uuid: a random UUID, unique among the campaigns of all ledgers.
-        work: estimated work of all tasks, in the method's unit.
-        recheck_share: share of the results that another voter evaluates again, from 0 to 1.
-    """
-
-    campaign_id: int
-    uuid: str
+    campaign_id: int  # its number in this ledger
+    uuid: str  # a random UUID, unique among the campaigns of all ledgers
     name: str
     key: PlanKey
     tasks: int
-    work: float
+    work: float  # estimated work of all tasks, in the method's unit
     created: float
-    recheck_share: float
+    recheck_share: float  # share of the results that another voter evaluates again, from 0 to 1
 
 
 @dataclass(frozen=True)
 class Computation:
-    """When and on which machine an exported result was computed, by the clock of the ledger that exported it.
-
-    Attributes:
-        granted: when the lease began, in seconds since 1970.
-        began: when its computing began, in seconds since 1970; None: unknown.
-        ended: when the attempt ended, in seconds since 1970.
-    """
+    """When and on which machine an exported result was computed, by the clock of the ledger that exported it."""
 
     machine: Machine
-    granted: float
-    began: float | None
-    ended: float
+    granted: float  # when the lease began, in seconds since 1970
+    began: float | None  # when its computing began, in seconds since 1970; None: unknown
+    ended: float  # when the attempt ended, in seconds since 1970
 
 
 @dataclass(frozen=True)
@@ -62,21 +49,15 @@ class LeaseHolder:
 
 @dataclass(frozen=True)
 class AttemptRecord:
-    """An attempt for which a result may be delivered.
-
-    Attributes:
-        nonce: SHA-256 of its nonce; None for an attempt of an earlier version.
-        granted: when its lease began, in seconds since 1970.
-        share: share of the results of its campaign that another voter evaluates again.
-        accepted: (value as decimal text, attempt) of the accepted result of the task; None: there is none.
-    """
+    """An attempt for which a result may be delivered."""
 
     index: int
-    nonce: str | None
-    granted: float
+    nonce: str | None  # SHA-256 of its nonce; None for an attempt of an earlier version
+    granted: float  # when its lease began, in seconds since 1970
     age: float
     voter_id: int
-    share: float
+    share: float  # share of the results of its campaign that another voter evaluates again
+    # (value as decimal text, attempt) of the accepted result of the task; None: there is none
     accepted: tuple[str, int] | None
 
 
@@ -91,13 +72,9 @@ class Right:
 
 @dataclass(frozen=True)
 class TokenRecord:
-    """A token as its campaign lists it; the ledger does not keep the token itself.
+    """A token as its campaign lists it; the ledger does not keep the token itself."""
 
-    Attributes:
-        token_id: its number, which names it when it is revoked.
-    """
-
-    token_id: int
+    token_id: int  # its number, which names it when it is revoked
     role: Role
     label: str
     created: float
@@ -106,15 +83,11 @@ class TokenRecord:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event in the history of a campaign.
-
-    Attributes:
-        kind: a value of :class:`db.states.EventKind`.
-    """
+    """An event in the history of a campaign."""
 
     event_id: int
     at: float
-    kind: str
+    kind: str  # a value of db.states.EventKind
     task: int | None
     attempt: int | None
     detail: str
@@ -122,18 +95,12 @@ class EventRecord:
 
 @dataclass(frozen=True)
 class Standing:
-    """The remaining work of a campaign: the part of its progress that is cheap to query.
-
-    Attributes:
-        work: estimated work by state, in the method's unit.
-        rechecks: number of results that wait to be evaluated again.
-        rechecking: how many of them are being evaluated now.
-    """
+    """The remaining work of a campaign: the part of its progress that is cheap to query."""
 
     tasks: dict[str, int]
-    work: dict[str, float]
-    rechecks: int = 0
-    rechecking: int = 0
+    work: dict[str, float]  # estimated work by state, in the method's unit
+    rechecks: int = 0  # number of results that wait to be evaluated again
+    rechecking: int = 0  # how many of them are being evaluated now
 
     @property
     def tasks_done(self) -> int:
@@ -156,31 +123,21 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress(Standing):
-    """How far a campaign is.
-
-    Attributes:
-        evaluated: total number of products or nodes of the accepted results.
-        attempts: number of ended attempts by outcome, and of running ones under "running".
-        confirmed: number of further results that agree with the accepted ones.
-    """
+    """How far a campaign is."""
 
     seconds: float
-    evaluated: int
-    attempts: dict[str, int]
-    confirmed: int
+    evaluated: int  # total number of products or nodes of the accepted results
+    attempts: dict[str, int]  # number of ended attempts by outcome, and of running ones under "running"
+    confirmed: int  # number of further results that agree with the accepted ones
     conflicts: int
     replication: Replication
 
 
 @dataclass(frozen=True)
 class Replication:
-    """How far the promised share of the results is replicated.
+    """How far the promised share of the results is replicated."""
 
-    Attributes:
-        drawn: number of results that were drawn, or contested.
-    """
-
-    drawn: int
+    drawn: int  # number of results that were drawn, or contested
     replicated: int
 
     @property
@@ -190,21 +147,14 @@ class Replication:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """One task with its result, if it has one.
-
-    Attributes:
-        value: the partial result as decimal text; None, like the following fields, without a result.
-        residue: value mod 2^64 − 1 as decimal text.
-        evaluated: products or nodes, as decimal text.
-        provenance: host, device, kernels and versions that computed the result, as JSON.
-    """
+    """One task with its result, if it has one."""
 
     index: int
     state: str
     work: float
     failures: int
-    value: str | None
-    residue: str | None
-    evaluated: str | None
+    value: str | None  # the partial result as decimal text; None, like the following fields, without a result
+    residue: str | None  # value mod 2^64 − 1 as decimal text
+    evaluated: str | None  # products or nodes, as decimal text
     seconds: float | None
-    provenance: str | None
+    provenance: str | None  # host, device, kernels and versions that computed the result, as JSON

@@ -7,19 +7,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Step:
-    """How far a run is.
+    """How far a run is."""
 
-    Attributes:
-        tasks_done: number of tasks of the campaign that are done.
-        tasks_here: how many of them this run has done.
-        seconds_left: until the campaign is done; None: unknown.
-    """
-
-    tasks_done: int
+    tasks_done: int  # number of tasks of the campaign that are done
     work_done: float
-    tasks_here: int
+    tasks_here: int  # how many of them this run has done
     work_here: float
-    seconds_left: float | None
+    seconds_left: float | None  # until the campaign is done; None: unknown
 
 
 class Console:

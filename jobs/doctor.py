@@ -35,16 +35,11 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Finding:
-    """The outcome of the examination of one part of the machine.
-
-    Attributes:
-        state: whether it exists and works.
-        detail: versions and times, or what is wrong and what to do about it.
-    """
+    """The outcome of the examination of one part of the machine."""
 
     part: str
-    state: State
-    detail: str
+    state: State  # whether it exists and works
+    detail: str  # versions and times, or what is wrong and what to do about it
 
 
 def examine() -> Iterator[Finding]:

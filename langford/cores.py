@@ -40,14 +40,10 @@ def _limits(environment: Mapping[str, str], root: Path) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """A control group.
-
-    Attributes:
-        unified: whether it belongs to the hierarchy of version 2, whose files have other names.
-    """
+    """A control group."""
 
     folder: Path
-    unified: bool
+    unified: bool  # whether it belongs to the hierarchy of version 2, whose files have other names
 
 
 def control_groups(controller: str, root: Path = Path("/")) -> Iterator[ControlGroup]:

@@ -24,21 +24,15 @@ smallest; on a circle also from the place that does."""
 
 @dataclass(frozen=True)
 class Published:
-    """A published sequence of counts.
+    """A published sequence of counts."""
 
-    Attributes:
-        name: its number in the OEIS, or its source.
-        first, last: the smallest and the largest index with a published term.
-        rows: the problems whose counts add up to the term of an index.
-        mirror_images: whether they count separately.
-    """
-
-    name: str
+    name: str  # its number in the OEIS, or its source
+    # first, last: the smallest and the largest index with a published term
     first: int
     last: int
-    rows: Callable[[int], Sequence[Problem]]
+    rows: Callable[[int], Sequence[Problem]]  # the problems whose counts add up to the term of an index
     terms: Mapping[int, int]
-    mirror_images: bool
+    mirror_images: bool  # whether they count separately
 
     def term(self, index: int) -> int:
         return self.terms.get(index, 0)

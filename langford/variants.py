@@ -18,23 +18,14 @@ DIFFERENCES = "differences"
 
 @dataclass(frozen=True)
 class Parameter:
-    """A whole number, besides n, that a variant depends on.
+    """A whole number, besides n, that a variant depends on."""
 
-    Attributes:
-        name: as the command line (``--defect``) and names of problems write it; letters and dashes.
-        meaning: the help of the option.
-        words: how a problem is called in words, with ``{}`` for the value.
-        least: the smallest value.
-        most: the largest value for an n; None: any that fits into a row.
-        default: the value that may be left out; None: it has to be given.
-    """
-
-    name: str
-    meaning: str
-    words: str
-    least: int
-    most: Callable[[int], int] | None = None
-    default: int | None = None
+    name: str  # as the command line (``--defect``) and names of problems write it; letters and dashes
+    meaning: str  # the help of the option
+    words: str  # how a problem is called in words, with ``{}`` for the value
+    least: int  # the smallest value
+    most: Callable[[int], int] | None = None  # the largest value for an n; None: any that fits into a row
+    default: int | None = None  # the value that may be left out; None: it has to be given
 
     @property
     def keyword(self) -> str:
@@ -75,29 +66,19 @@ def _none(n: int, **values: int) -> Iterable[int]:
 
 @dataclass(frozen=True)
 class Variant:
-    """How a variant follows from n and its parameters.
+    """How a variant follows from n and its parameters."""
 
-    Attributes:
-        name: as the command line and the ledger write it; letters and dashes.
-        title: as a person writes it, before "(copies,n)".
-        differences: the differences, ascending, from n and the parameters by name (``second_hole``).
-        empty: the places that stay empty, ascending, from the same; the row has no others beside the filled ones.
-        parameters: in the order of names of problems.
-        least: the smallest n.
-        pairs_only: whether it is defined for two copies of each colour only.
-        label_offset: the customary name of a colour is its difference less this.
-        circle: whether the row is a circle.
-    """
-
-    name: str
-    title: str
+    name: str  # as the command line and the ledger write it; letters and dashes
+    title: str  # as a person writes it, before "(copies,n)"
+    # The differences, ascending, from n and the parameters by name (``second_hole``)
     differences: Callable[..., Iterable[int]] = _up_to
+    # The places that stay empty, ascending, from the same; the row has no others beside the filled ones
     empty: Callable[..., Iterable[int]] = _none
-    parameters: tuple[Parameter, ...] = ()
-    least: int = 1
-    pairs_only: bool = True
-    label_offset: int = 0
-    circle: bool = False
+    parameters: tuple[Parameter, ...] = ()  # in the order of names of problems
+    least: int = 1  # the smallest n
+    pairs_only: bool = True  # whether it is defined for two copies of each colour only
+    label_offset: int = 0  # the customary name of a colour is its difference less this
+    circle: bool = False  # whether the row is a circle
 
     def require_known(self, given: Mapping[str, object]) -> None:
         """Raises BadProblem where a value is given for another parameter, by its name in Python."""

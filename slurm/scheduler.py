@@ -16,15 +16,11 @@ class Element:
     """An element of a job array that waits, runs or is ending.
 
     An element that is ending may have been preempted: then it waits again soon.
-
-    Attributes:
-        state: its state in the words of the queue system; for SLURM PENDING, RUNNING, COMPLETING, …
-        reason: why it waits, in the words of the queue system; empty: unknown, or it does not wait.
     """
 
     id: str
-    state: str
-    reason: str = ""
+    state: str  # its state in the words of the queue system; for SLURM PENDING, RUNNING, COMPLETING, …
+    reason: str = ""  # why it waits, in the words of the queue system; empty: unknown, or it does not wait
 
 
 class Scheduler(Protocol):

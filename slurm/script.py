@@ -25,23 +25,16 @@ MIN_SECONDS = 2 * (WARNING_SECONDS + MARGIN_SECONDS)
 
 @dataclass(frozen=True)
 class Resources:
-    """The resources that a job asks for; with None the cluster chooses.
-
-    Attributes:
-        gres: generic resources, like ``gpu:1``.
-        cpus: cores per task.
-        extra: further options of sbatch, like ``--mem=2G``.
-        folder: where the job starts; None: where it is submitted.
-    """
+    """The resources that a job asks for; with None the cluster chooses."""
 
     seconds: int
     partition: str | None = None
-    gres: str | None = None
-    cpus: int | None = None
+    gres: str | None = None  # generic resources, like ``gpu:1``
+    cpus: int | None = None  # cores per task
     account: str | None = None
     qos: str | None = None
-    extra: tuple[str, ...] = ()
-    folder: Path | None = None
+    extra: tuple[str, ...] = ()  # further options of sbatch, like ``--mem=2G``
+    folder: Path | None = None  # where the job starts; None: where it is submitted
 
     @property
     def working_seconds(self) -> int:

@@ -28,21 +28,17 @@ ORIGIN_PREFIX = "import "
 
 @dataclass(frozen=True)
 class Export:
-    """Results of one campaign.
-
-    Attributes:
-        tasks: number of tasks of the campaign, done or not.
-        computations: when and where the results were computed, by task; none in files of earlier versions.
-        promise: the share of the results that was to be replicated, and which results are; None: not recorded.
-        sha256: SHA-256 of the file that it was read from, in hexadecimal digits; "": not read from a file.
-    """
+    """Results of one campaign."""
 
     name: str
     key: PlanKey
-    tasks: int
+    tasks: int  # number of tasks of the campaign, done or not
     results: tuple[Evaluation, ...]
+    # When and where the results were computed, by task; none in files of earlier versions
     computations: Mapping[int, Computation] = field(default_factory=dict)
+    # The share of the results that was to be replicated, and which results are; None: not recorded
     promise: Promise | None = None
+    # SHA-256 of the file that it was read from, in hexadecimal digits; "": not read from a file
     sha256: str = field(default="", compare=False)
 
     def to_bytes(self) -> bytes:

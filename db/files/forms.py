@@ -27,23 +27,18 @@ class AnyHeader(Struct, frozen=True):
 
 
 class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """The first line.
-
-    Attributes:
-        campaign, problem, method, depth, seed, tasks: of the campaign.
-        promise: the promised share, in WITH_PROMISE only.
-        voters: how many voters its results name.
-    """
+    """The first line."""
 
     format: Text
+    # campaign, problem, method, depth, seed, tasks: of the campaign
     campaign: Text
     problem: ProblemName
     method: Annotated[str, Meta(max_length=40, pattern=STORABLE)]
     depth: Annotated[int, Meta(ge=0, le=DEEPEST)]
     seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] = 0
     tasks: Annotated[int, Meta(ge=0, le=MAX_TASKS)]
-    promise: Share | UnsetType = UNSET
-    voters: Count | UnsetType = UNSET
+    promise: Share | UnsetType = UNSET  # the promised share, in WITH_PROMISE only
+    voters: Count | UnsetType = UNSET  # how many voters its results name
     sources: Count
     workers: Count = 0
     results: Count
@@ -67,28 +62,23 @@ class Worker(MachineFields, frozen=True, kw_only=True):
 
 
 class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """A result.
-
-    Attributes:
-        value, residue, evaluated: see :class:`langford.result.PartialResult`.
-        worker, granted, began, ended: see :class:`db.records.Computation`; all of them, or none.
-        drawn: whether it was drawn: true, or missing.
-        decided: whether the operator decided: true, or missing.
-        voter, confirmed_by: numbers of the voter of the result and of the voter that confirmed it: both, or none.
-    """
+    """A result."""
 
     task: Count
+    # value, residue, evaluated: see langford.result.PartialResult
     value: Digits
     residue: Digits
     evaluated: Digits
     seconds: Seconds
     source: Count
+    # worker, granted, began, ended: see db.records.Computation; all of them, or none
     worker: Count | UnsetType = UNSET
     granted: Real | UnsetType = UNSET
     began: Real | UnsetType | None = UNSET
     ended: Real | UnsetType = UNSET
-    drawn: bool | UnsetType = UNSET
-    decided: bool | UnsetType = UNSET
+    drawn: bool | UnsetType = UNSET  # whether it was drawn: true, or missing
+    decided: bool | UnsetType = UNSET  # whether the operator decided: true, or missing
+    # voter, confirmed_by: numbers of the voter of the result and of the voter that confirmed it: both, or none
     voter: Count | UnsetType = UNSET
     confirmed_by: Count | UnsetType = UNSET
 

@@ -24,16 +24,12 @@ NOTHING = "nothing was promised (--replicate 0)"
 
 @dataclass(frozen=True)
 class Promise:
-    """A promise that results are confirmed before they are merged, and how far it is fulfilled.
+    """A promise that results are confirmed before they are merged, and how far it is fulfilled."""
 
-    Attributes:
-        share: share of the results to be confirmed by independent voters, from 0 to 1; 0: nothing was promised.
-        drawn: the tasks whose results were drawn; none if the share is 0.
-        confirmed: the voters of confirmed results, by task; None: the operator decided.
-    """
-
+    # Share of the results to be confirmed by independent voters, from 0 to 1; 0: nothing was promised
     share: float
-    drawn: frozenset[int] = frozenset()
+    drawn: frozenset[int] = frozenset()  # the tasks whose results were drawn; none if the share is 0
+    # The voters of confirmed results, by task; None: the operator decided
     confirmed: Mapping[int, Voters | None] = field(default_factory=dict)
 
     @property

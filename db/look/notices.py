@@ -26,19 +26,14 @@ FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 600.0
 
 @dataclass(frozen=True)
 class Claim:
-    """The right to send a notice now.
-
-    Attributes:
-        about: the occurrence: for kinds that have events, the number of the last event that the notice covers.
-        after: the occurrence of the last delivered notice: events up to this one are not covered.
-        tries: number of attempts to send it, including this one.
-    """
+    """The right to send a notice now."""
 
     notice_id: int
     kind: NoticeKind
+    # The occurrence: for kinds that have events, the number of the last event that the notice covers
     about: int
-    after: int
-    tries: int
+    after: int  # the occurrence of the last delivered notice: events up to this one are not covered
+    tries: int  # number of attempts to send it, including this one
 
 
 def claim(

@@ -37,16 +37,13 @@ class Overtaken(Exception):
 
 @dataclass(frozen=True)
 class Judged:
-    """A delivery and what is known of it before other results of its task are considered.
-
-    Attributes:
-        attempt: the attempt at its task whose nonce it shows; None: it shows another nonce, so it is a forgery or a
-            mix-up, and must not touch the attempt of another worker.
-        fault: why its result fails the checks of the plan; None: it passes them, or ``attempt`` is None.
-    """
+    """A delivery and what is known of it before other results of its task are considered."""
 
     delivery: Delivery
+    # The attempt at its task whose nonce it shows; None: it shows another nonce, so it is a forgery or a mix-up,
+    # and must not touch the attempt of another worker
     attempt: AttemptRecord | None
+    # Why its result fails the checks of the plan; None: it passes them, or ``attempt`` is None
     fault: str | None
 
     @property

@@ -26,24 +26,18 @@ def independent(host: str, token: str, other_host: str, other_token: str) -> boo
 
 @dataclass(frozen=True)
 class Vote:
-    """A result of a task, and its voter.
-
-    Attributes:
-        attempt_id: its attempt; later attempts have larger ids.
-        voter_id: the voter that is responsible for it.
-        questioned: whether the operator put it in question.
-    """
+    """A result of a task, and its voter."""
 
     witness_id: int | None
-    attempt_id: int
+    attempt_id: int  # its attempt; later attempts have larger ids
     value: str
     lot: float
-    voter_id: int
+    voter_id: int  # the voter that is responsible for it
     kind: VoterKind
     host: str
     token: str
     trusted: bool = True
-    questioned: bool = False
+    questioned: bool = False  # whether the operator put it in question
 
     @property
     def counts(self) -> bool:
@@ -55,21 +49,15 @@ class Vote:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the votes on a task decide.
-
-    Attributes:
-        confirmed_by: an independent voter that confirms it; None: there is none.
-        lot: lot of the accepted result from now on.
-        doubt: why the accepted result is in doubt; None: it is not.
-        valid: voters of the accepted value, if it is confirmed: it counts in their favour.
-        refuted: voters that found another value than the decided one: they lose their trust.
-    """
+    """What the votes on a task decide."""
 
     held: Vote
-    confirmed_by: int | None
-    lot: float
-    doubt: Doubt | None
+    confirmed_by: int | None  # an independent voter that confirms it; None: there is none
+    lot: float  # lot of the accepted result from now on
+    doubt: Doubt | None  # why the accepted result is in doubt; None: it is not
+    # Voters of the accepted value, if it is confirmed: it counts in their favour
     valid: frozenset[int] = frozenset()
+    # Voters that found another value than the decided one: they lose their trust
     refuted: frozenset[int] = frozenset()
 
 

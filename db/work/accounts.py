@@ -46,20 +46,16 @@ COUNT_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Account:
-    """The account of a token.
-
-    Attributes:
-        leases, held, room, results, counted: see :class:`db.schema.models.Token`.
-        paid: leases that time has paid for since the last count.
-    """
+    """The account of a token."""
 
     tasks: int
+    # leases, held, room, results, counted: see db.schema.models.Token
     leases: float
     held: int
     room: int
     results: int
     counted: float | None
-    paid: float = 0.0
+    paid: float = 0.0  # leases that time has paid for since the last count
     is_counted: bool = False
 
     @property

@@ -141,17 +141,12 @@ class NcclRanks(Ranks):
 
 @dataclass(frozen=True)
 class RanksOnGpus:
-    """The ranks of a program, each with a GPU.
-
-    Attributes:
-        sharing: how many ranks have one GPU, at most.
-        why: NCCL is not used; "" if it is.
-    """
+    """The ranks of a program, each with a GPU."""
 
     ranks: Ranks
     gpu: Gpu
-    sharing: int
-    why: str
+    sharing: int  # how many ranks have one GPU, at most
+    why: str  # NCCL is not used; "" if it is
 
 
 def ranks_on_gpus(communicator: Intracomm) -> RanksOnGpus:

@@ -30,15 +30,11 @@ class Failed:
 
 @dataclass(frozen=True)
 class Died:
-    """A worker process died.
-
-    Attributes:
-        evaluated: token of the task that it evaluated; None: none.
-    """
+    """A worker process died."""
 
     tokens: tuple[int, ...]
     reason: str
-    evaluated: int | None
+    evaluated: int | None  # token of the task that it evaluated; None: none
 
 
 class Pool(Protocol):

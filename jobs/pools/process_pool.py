@@ -38,18 +38,12 @@ class Lost:
 
 @dataclass
 class _Member:
-    """What the pool knows of a worker process.
-
-    Attributes:
-        tokens: of the tasks that it holds, oldest first.
-        condemned: why it was killed by its pool, or ended by itself; None: neither.
-        key: the plan that it was sent last; None: none yet.
-    """
+    """What the pool knows of a worker process."""
 
     heartbeat: Heartbeat
-    tokens: deque[int] = field(default_factory=deque)
-    condemned: str | None = None
-    key: PlanKey | None = None
+    tokens: deque[int] = field(default_factory=deque)  # of the tasks that it holds, oldest first
+    condemned: str | None = None  # why it was killed by its pool, or ended by itself; None: neither
+    key: PlanKey | None = None  # the plan that it was sent last; None: none yet
 
 
 class WorkerPool:

@@ -16,21 +16,15 @@ from jobs.reach.wire import Description
 
 @dataclass(frozen=True)
 class Way:
-    """A way to reach a campaign, and what a run does differently because of it.
+    """A way to reach a campaign, and what a run does differently because of it."""
 
-    Attributes:
-        whom: who is asked, in words.
-        is_remote: whether thousands of workers may ask.  Then a run waits while others hold all tasks, and keeps
-            each result on its disk until it has arrived; otherwise it ends, and keeps what does not arrive.
-        look_seconds: how long a run waits for a result before it looks for signals; a result ends the wait.
-        overview_seconds: longest time between two requests for the overview.
-        idle_seconds: shortest and longest time between two requests for tasks when there are none; it doubles.
-    """
-
-    whom: str
+    whom: str  # who is asked, in words
+    # Whether thousands of workers may ask.  Then a run waits while others hold all tasks, and keeps each result
+    # on its disk until it has arrived; otherwise it ends, and keeps what does not arrive.
     is_remote: bool
-    look_seconds: float
-    overview_seconds: float
+    look_seconds: float  # how long a run waits for a result before it looks for signals; a result ends the wait
+    overview_seconds: float  # longest time between two requests for the overview
+    # Shortest and longest time between two requests for tasks when there are none; it doubles
     idle_seconds: tuple[float, float]
 
 

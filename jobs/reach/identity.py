@@ -21,15 +21,11 @@ from langford.provenance import kernel_hash
 
 
 class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
-    """A worker that registers: its machine, and who it is there.
-
-    Attributes:
-        process: its name on that machine, see :func:`process_name`.
-        kernels: hash of the code that computes here, see :func:`langford.provenance.kernel_hash`.
-    """
+    """A worker that registers: its machine, and who it is there."""
 
     worker_id: Uuid
-    process: Annotated[str, Meta(pattern=PROCESS)]
+    process: Annotated[str, Meta(pattern=PROCESS)]  # its name on that machine, see process_name
+    # Hash of the code that computes here, see langford.provenance.kernel_hash
     kernels: Annotated[str, Meta(max_length=64, pattern=ALPHANUMERIC)]
 
     @property

@@ -60,20 +60,14 @@ class Departure(Message, frozen=True, kw_only=True):
 
 
 class LeaseRequest(Message, frozen=True, kw_only=True):
-    """A worker that asks for tasks.
+    """A worker that asks for tasks."""
 
-    Attributes:
-        campaign: UUID of the campaign that the worker has seen first.
-        held: all attempts that the worker has.
-        copies: how many tasks at most that others hold, when none is ready.
-    """
-
-    campaign: Uuid
+    campaign: Uuid  # UUID of the campaign that the worker has seen first
     worker: Text
     count: Annotated[int, Meta(ge=1, le=MAX_AT_ONCE)]
     seconds: Real
-    held: Annotated[list[Count], Meta(max_length=MAX_HELD)]
-    copies: Count
+    held: Annotated[list[Count], Meta(max_length=MAX_HELD)]  # all attempts that the worker has
+    copies: Count  # how many tasks at most that others hold, when none is ready
 
 
 class Renewal(Message, frozen=True, kw_only=True):
@@ -116,21 +110,16 @@ class Results(Message, frozen=True, kw_only=True):
 
 
 class Description(Address, frozen=True, kw_only=True):
-    """A campaign and its progress.
-
-    Attributes:
-        work: estimated work of all tasks, in the method's unit.
-        tasks_by_state, work_by_state, rechecks, rechecking: see :class:`db.records.Standing`.
-        kernels: hash of the server's code that computes, see :func:`langford.provenance.kernel_hash`.
-    """
+    """A campaign and its progress."""
 
     tasks: Count
-    work: Real
+    work: Real  # estimated work of all tasks, in the method's unit
+    # tasks_by_state, work_by_state, rechecks, rechecking: see db.records.Standing
     tasks_by_state: dict[Text, Count]
     work_by_state: dict[Text, Real]
     rechecks: Count
     rechecking: Count
-    kernels: Text
+    kernels: Text  # hash of the server's code that computes, see langford.provenance.kernel_hash
 
     @classmethod
     def of(
@@ -261,16 +250,11 @@ class Listed(Message, frozen=True, kw_only=True):
 
 @dataclass(frozen=True, eq=False)
 class Operation(Generic[Q, A]):
-    """A request to a campaign, ``POST /campaigns/NAME`` and a path.
+    """A request to a campaign, ``POST /campaigns/NAME`` and a path."""
 
-    Attributes:
-        path: what follows the name.
-        role: that a token needs for it.
-        request, answer: the types of the messages.
-    """
-
-    path: str
-    role: Role
+    path: str  # what follows the name
+    role: Role  # that a token needs for it
+    # request, answer: the types of the messages
     request: type[Q]
     answer: type[A]
 

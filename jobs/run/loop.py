@@ -40,19 +40,13 @@ READY_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class RunReport:
-    """How a run ended.
-
-    Attributes:
-        stopped: why it stopped early; None when nothing was left to do here.
-        set_aside: number of tasks of the campaign that failed too often.
-        given_back: number of its leases that others can have at once.
-    """
+    """How a run ended."""
 
     tasks_here: int
     seconds: float
-    stopped: str | None
-    set_aside: int
-    given_back: int = 0
+    stopped: str | None  # why it stopped early; None when nothing was left to do here
+    set_aside: int  # number of tasks of the campaign that failed too often
+    given_back: int = 0  # number of its leases that others can have at once
 
 
 def result(campaign: Campaign, unconfirmed: bool = False) -> Count:

@@ -51,16 +51,11 @@ Say = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class Fact:
-    """Something to notify, unless it was notified before.
+    """Something to notify, unless it was notified before."""
 
-    Attributes:
-        kind: what.
-        about: which occurrence, see :mod:`db.look.notices`.
-        by_events, pause: see :func:`db.look.notices.claim`.
-    """
-
-    kind: NoticeKind
-    about: int
+    kind: NoticeKind  # what
+    about: int  # which occurrence, see db.look.notices
+    # by_events, pause: see db.look.notices.claim
     by_events: bool = False
     pause: float = 0.0
 

@@ -22,15 +22,11 @@ LISTED = 100
 
 @dataclass(frozen=True)
 class Wording:
-    """The words for events of one kind.
-
-    Attributes:
-        alarm: whether an operator should look at it.
-    """
+    """The words for events of one kind."""
 
     one: Callable[[EventRecord], str]
     many: Callable[[Sequence[EventRecord]], str]
-    alarm: bool = True
+    alarm: bool = True  # whether an operator should look at it
 
 
 WORDINGS = {

@@ -12,15 +12,11 @@ from langford.problem import Problem
 
 
 class Found(NamedTuple):
-    """A campaign that a ledger has.
-
-    Attributes:
-        left: the part of its work that is left; 0 when it is finished.
-        live: whether some of its tasks wait for a worker, or have one.  Those of a cancelled campaign do not.
-    """
+    """A campaign that a ledger has."""
 
     campaign: Campaign
-    left: float
+    left: float  # the part of its work that is left; 0 when it is finished
+    # Whether some of its tasks wait for a worker, or have one.  Those of a cancelled campaign do not.
     live: bool
 
 

@@ -50,20 +50,14 @@ class HeldByOthers(Incomplete):
 
 @dataclass(frozen=True)
 class Counted:
-    """A count of a campaign.
-
-    Attributes:
-        method: by which it counted, in words: with its seed, where another sum of the method has none.
-        sources: the kernels and devices that its results come from, in words.
-        unpromised: whether files were imported into the campaign, and no promise is recorded.
-    """
+    """A count of a campaign."""
 
     name: str
-    method: str
+    method: str  # by which it counted, in words: with its seed, where another sum of the method has none
     count: Count
     seconds: float
-    sources: tuple[str, ...]
-    unpromised: bool
+    sources: tuple[str, ...]  # the kernels and devices that its results come from, in words
+    unpromised: bool  # whether files were imported into the campaign, and no promise is recorded
 
 
 class TableCounting:

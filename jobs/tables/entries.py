@@ -17,18 +17,15 @@ Shape = tuple[tuple[int, ...], int, int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Family:
-    """What a table shows.
-
-    Attributes:
-        first, last: the orders n, both included.
-        values: the values of parameters, by their names in Python.  Of one that is missing the default is shown; of
-            one that has no default, all values that n allows.
-    """
+    """What a table shows."""
 
     variant: str
     copies: int
+    # first, last: the orders n, both included
     first: int
     last: int
+    # The values of parameters, by their names in Python.  Of one that is missing the default is shown; of one
+    # that has no default, all values that n allows.
     values: Mapping[str, range]
     summed: bool = False
 
@@ -69,16 +66,11 @@ class Family:
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a table.
-
-    Attributes:
-        values: of the parameters that the table shows, in their order.
-        problems: the number is the sum of their counts.
-    """
+    """One number of a table."""
 
     n: int
-    values: tuple[int, ...]
-    problems: tuple[Problem, ...]
+    values: tuple[int, ...]  # of the parameters that the table shows, in their order
+    problems: tuple[Problem, ...]  # the number is the sum of their counts
 
     @property
     def obstruction(self) -> str | None:

@@ -18,25 +18,18 @@ FEW = 6
 
 @dataclass(frozen=True)
 class Row:
-    """One number of a table, and how it was found.
-
-    Attributes:
-        published: the number as the literature counts it, mirror images once where there are any.
-        arrangements: the number of all arrangements.
-        confirmed_by: the methods of the campaigns that counted it again; none: it was counted once.
-        seconds: computing time of all these campaigns.
-        sources: the kernels and devices that their results come from, in words.
-        unpromised: whether files that record no promise were imported into every campaign of one of its problems.
-    """
+    """One number of a table, and how it was found."""
 
     entry: Entry
-    published: int
-    arrangements: int
+    published: int  # the number as the literature counts it, mirror images once where there are any
+    arrangements: int  # the number of all arrangements
     campaigns: tuple[str, ...] = ()
     methods: tuple[str, ...] = ()
+    # The methods of the campaigns that counted it again; none: it was counted once
     confirmed_by: tuple[str, ...] = ()
-    seconds: float = 0.0
-    sources: tuple[str, ...] = ()
+    seconds: float = 0.0  # computing time of all these campaigns
+    sources: tuple[str, ...] = ()  # the kernels and devices that their results come from, in words
+    # Whether files that record no promise were imported into every campaign of one of its problems
     unpromised: bool = False
 
 

@@ -21,18 +21,12 @@ MAX_TRIAL_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of a figure.
+    """One point of a figure."""
 
-    Attributes:
-        x: its position on the axis of the experiment.
-        seconds: median over the repetitions.
-        note: a remark, like "35 registers".
-    """
-
-    x: float
-    seconds: float
+    x: float  # its position on the axis of the experiment
+    seconds: float  # median over the repetitions
     settings: Mapping[str, Any] = field(default_factory=dict)
-    note: str = ""
+    note: str = ""  # a remark, like "35 registers"
 
 
 def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:

@@ -13,20 +13,15 @@ from langford.irregular import EventGraph
 
 @dataclass(frozen=True)
 class Farm:
-    """A task server and its workers.
-
-    Attributes:
-        batch: tasks that a worker leases, evaluates and delivers at once.
-        lease_ms, result_ms: the server's work to grant a batch, and to take its results.
-        round_trip_ms: a message and its answer on the network; two of them per batch.
-    """
+    """A task server and its workers."""
 
     workers: int
-    batch: int
+    batch: int  # tasks that a worker leases, evaluates and delivers at once
     task_seconds: float
+    # lease_ms, result_ms: the server's work to grant a batch, and to take its results
     lease_ms: float
     result_ms: float
-    round_trip_ms: float
+    round_trip_ms: float  # a message and its answer on the network; two of them per batch
 
 
 OF_WORKER = " of worker "
@@ -34,23 +29,17 @@ OF_WORKER = " of worker "
 
 @dataclass(frozen=True)
 class Throughput:
-    """The pace of a farm.
+    """The pace of a farm."""
 
-    Attributes:
-        tasks_per_second: of all workers, in the long run, when requests never come at the same time unless they
-            must: the most that the farm can do.
-        expected_tasks_per_second: when requests come at times that have nothing to do with each other, so that some
-            wait although the server is not busy all the time.
-        limited_by: who sets it, "workers" or "server".
-        critical: the events of the cycle that sets it, each kind of event once.
-        saturates_at: the number of workers from which on the server sets it; None when it never does.
-    """
-
+    # Of all workers, in the long run, when requests never come at the same time unless they must: the most that
+    # the farm can do
     tasks_per_second: float
+    # When requests come at times that have nothing to do with each other, so that some wait although the server
+    # is not busy all the time
     expected_tasks_per_second: float
-    limited_by: str
-    critical: list[str]
-    saturates_at: int | None
+    limited_by: str  # who sets it, "workers" or "server"
+    critical: list[str]  # the events of the cycle that sets it, each kind of event once
+    saturates_at: int | None  # the number of workers from which on the server sets it; None when it never does
 
     def document(self) -> dict[str, Any]:
         return vars(self)
@@ -106,18 +95,13 @@ def _batches_per_second(workers: int, served: float, away: float) -> float:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """One GPU that is fed in streams; all times in milliseconds, of one launch.
+    """One GPU that is fed in streams; all times in milliseconds, of one launch."""
 
-    Attributes:
-        feed: a core prepares its input.
-        result: back, and what the core does with it.
-        tail: the end of the kernel in which so little of the GPU still works that another kernel runs beside it.
-    """
-
-    feed: float
+    feed: float  # a core prepares its input
     copy: float
     kernel: float
-    result: float
+    result: float  # back, and what the core does with it
+    # The end of the kernel in which so little of the GPU still works that another kernel runs beside it
     tail: float = 0.0
 
 

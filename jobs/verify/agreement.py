@@ -23,16 +23,12 @@ MAX_STANDARD_ERRORS = 10.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a count compares with an independent value.
-
-    Attributes:
-        published: the published count; None when there is none.
-        estimate: by random walks, when nothing is published; None when there are too few fruitful walks.
-    """
+    """How a count compares with an independent value."""
 
     problem: Problem
     count: int
-    published: int | None
+    published: int | None  # the published count; None when there is none
+    # By random walks, when nothing is published; None when there are too few fruitful walks
     estimate: float | None = None
     standard_error: float | None = None
 

@@ -15,18 +15,13 @@ from langford.words import plain, several
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a campaign was compared.
-
-    Attributes:
-        work: share of the work of all tasks that was compared.
-        seed: of the random choice; None when the tasks were named.
-    """
+    """How much of a campaign was compared."""
 
     compared: int
     done: int
     tasks: int
-    work: float
-    seed: int | None
+    work: float  # share of the work of all tasks that was compared
+    seed: int | None  # of the random choice; None when the tasks were named
 
     def finds(self, wrong: int) -> float:
         """The probability that a random choice of this size contains at least one of ``wrong`` wrong tasks."""

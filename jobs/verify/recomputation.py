@@ -72,18 +72,13 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Recomputation:
-    """A way to compute the value of a task.
-
-    Attributes:
-        owners: the task of the campaign to which each of them belongs, see Plan.owners.
-        words: the comparison that this makes.
-    """
+    """A way to compute the value of a task."""
 
     campaign: Plan
     plan: Plan
-    owners: NDArray[np.int64]
+    owners: NDArray[np.int64]  # the task of the campaign to which each of them belongs, see Plan.owners
     device: Device
-    words: str
+    words: str  # the comparison that this makes
 
     @cached_property
     def _by_owner(self) -> NDArray[np.int64]:

@@ -23,36 +23,25 @@ DEFAULT_SAMPLE = "3"
 
 @dataclass(frozen=True)
 class Selection:
-    """Which tasks of a campaign are verified: those named, those that wait, or a random sample.
-
-    Attributes:
-        waiting: whether the tasks are those that wait for a recheck or a decision.
-        sample: how many random tasks otherwise: a number, "12", or a share of those that are done, "5%".
-        seed: of the random choice; None: a random one.
-    """
+    """Which tasks of a campaign are verified: those named, those that wait, or a random sample."""
 
     named: Sequence[int] = ()
-    waiting: bool = False
+    waiting: bool = False  # whether the tasks are those that wait for a recheck or a decision
+    # How many random tasks otherwise: a number, "12", or a share of those that are done, "5%"
     sample: str = DEFAULT_SAMPLE
-    seed: int | None = None
+    seed: int | None = None  # of the random choice; None: a random one
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a verification found.
-
-    Attributes:
-        statement: what was compared, in words and as JSON.
-        decided: the tasks that waited, and whose result is now what was recomputed.
-        stale: how many of the compared results come from other kernels than those of this program.
-        pending: why a complete campaign has no count; None: it has one, or none was asked for.
-    """
+    """What a verification found."""
 
     campaign: str
-    statement: Statement
+    statement: Statement  # what was compared, in words and as JSON
     comparisons: Sequence[Comparison]
-    decided: Sequence[int]
-    stale: int
+    decided: Sequence[int]  # the tasks that waited, and whose result is now what was recomputed
+    stale: int  # how many of the compared results come from other kernels than those of this program
+    # Why a complete campaign has no count; None: it has one, or none was asked for
     pending: Unreplicated | None
 
     @property

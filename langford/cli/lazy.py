@@ -19,16 +19,11 @@ SUMMARY_LENGTH = 1000
 
 @dataclass(frozen=True)
 class LazyCommand:
-    """A command that is not imported yet.
+    """A command that is not imported yet."""
 
-    Attributes:
-        reference: "module:name", for :func:`langford.loading.load`.
-        section: the heading under which the help of the group lists it.
-    """
-
-    reference: str
+    reference: str  # "module:name", for langford.loading.load
     short_help: str
-    section: str
+    section: str  # the heading under which the help of the group lists it
 
     def load(self) -> click.Command:
         # What is imported stays: looking for cycles in it takes a tenth of a short command's processor time.

@@ -25,48 +25,32 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Arrival:
-    """A result that arrived.
-
-    Attributes:
-        work: estimated work of its task.
-        seconds: its computing time; None: it is a further result of its task.
-    """
+    """A result that arrived."""
 
     worker: str
     at: float
-    work: float
-    seconds: float | None = None
+    work: float  # estimated work of its task
+    seconds: float | None = None  # its computing time; None: it is a further result of its task
 
 
 @dataclass(frozen=True)
 class Running:
-    """A running attempt.
-
-    Attributes:
-        work: estimated work of its task.
-        again: whether its task is done, and is being evaluated again.
-        has_begun: whether its worker has reported steps.
-        seconds: time from a renewal of its lease to the deadline.
-    """
+    """A running attempt."""
 
     task: int
     worker: str
-    work: float
-    again: bool
+    work: float  # estimated work of its task
+    again: bool  # whether its task is done, and is being evaluated again
     granted: float
-    has_begun: bool
-    seconds: float
+    has_begun: bool  # whether its worker has reported steps
+    seconds: float  # time from a renewal of its lease to the deadline
 
 
 @dataclass(frozen=True)
 class Pace:
-    """The recent speed of a campaign or of a worker.
+    """The recent speed of a campaign or of a worker."""
 
-    Attributes:
-        seconds: length of the window.
-    """
-
-    seconds: float
+    seconds: float  # length of the window
     work: float
     results: float
 

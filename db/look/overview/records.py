@@ -76,42 +76,28 @@ class Total(int):
 
 
 class Parts(Message, Generic[N], frozen=True):
-    """Numbers of tasks by state, or shares of the work.
-
-    Attributes:
-        done: with an accepted result.
-        leased: without a result, and held by a worker.
-        ready: without a result, and not held by any worker.
-        set_aside: failed too often.
-        recheck: those of ``done`` that wait to be evaluated again.
-    """
+    """Numbers of tasks by state, or shares of the work."""
 
     total: N
-    done: N
-    leased: N
-    ready: N
-    set_aside: N
-    recheck: N
+    done: N  # with an accepted result
+    leased: N  # without a result, and held by a worker
+    ready: N  # without a result, and not held by any worker
+    set_aside: N  # failed too often
+    recheck: N  # those of ``done`` that wait to be evaluated again
 
 
 class Speed(Message, frozen=True):
-    """The speed of a campaign.
+    """The speed of a campaign."""
 
-    Attributes:
-        now: work per second of the recent results, of all workers together; None: no worker is active, or no result
-            has arrived.
-        average: work per second from the first computing that led to a result to the last result, of all workers
-            together; None: nothing is done.
-        tasks_per_minute_now: recent results per minute; None like ``now``.
-        unit: unit of the work, "points" or "nodes".
-        seconds: length of the time in which the recent results arrived; None like ``now``.
-    """
-
+    # Work per second of the recent results, of all workers together; None: no worker is active, or no result has
+    # arrived
     now: Real | None
+    # Work per second from the first computing that led to a result to the last result, of all workers together;
+    # None: nothing is done
     average: Real | None
-    tasks_per_minute_now: Real | None
-    unit: Text
-    seconds: Real | None
+    tasks_per_minute_now: Real | None  # recent results per minute; None like ``now``
+    unit: Text  # unit of the work, "points" or "nodes"
+    seconds: Real | None  # length of the time in which the recent results arrived; None like ``now``
 
 
 class Eta(Message, frozen=True):
@@ -128,37 +114,26 @@ class Preempted(Message, frozen=True):
 
 
 class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
-    """A worker of the campaign.
+    """A worker of the campaign."""
 
-    Attributes:
-        worker_id: the first characters of its UUID, which as a whole is secret.
-        device_model: the manufacturer's name of its device, such as "NVIDIA H200"; None: unknown.
-        cores: number of processor cores that it may use; None: unknown.
-        processes: number of tasks that it evaluates at once; None: unknown.
-        slurm: number of its SLURM job, with "_" and its index in an array; None: no such job.
-        started: when it enrolled.
-        last_seen: when it made its last request.
-        ending: how it ended, a value of :class:`db.states.Ending`; None: it has not ended.
-        speed: its part of the campaign's current speed, in work per second; None: it delivered nothing recently.
-        against_peers: work per second of computing time of its last results, relative to the median of other
-            workers with the same device; None: there are too few of them, or of its results.
-    """
-
-    worker_id: Text
+    worker_id: Text  # the first characters of its UUID, which as a whole is secret
     host: Text
     process: Text
     device_kind: Text
-    device_model: Text | None
-    cores: Count | None
-    processes: Count | None
-    slurm: Text | None
-    started: Time
-    last_seen: Time
+    device_model: Text | None  # the manufacturer's name of its device, such as "NVIDIA H200"; None: unknown
+    cores: Count | None  # number of processor cores that it may use; None: unknown
+    processes: Count | None  # number of tasks that it evaluates at once; None: unknown
+    slurm: Text | None  # number of its SLURM job, with "_" and its index in an array; None: no such job
+    started: Time  # when it enrolled
+    last_seen: Time  # when it made its last request
     state: Presence
-    ending: Text | None
+    ending: Text | None  # how it ended, a value of db.states.Ending; None: it has not ended
     leased: Count
     done: Count
+    # Its part of the campaign's current speed, in work per second; None: it delivered nothing recently
     speed: Real | None
+    # Work per second of computing time of its last results, relative to the median of other workers with the same
+    # device; None: there are too few of them, or of its results
     against_peers: Real | None
     preempted: Preempted
 
@@ -179,60 +154,44 @@ class Happened(Message, frozen=True):
 
 
 class Checked(Message, frozen=True):
-    """How far the results are checked by further results.
-
-    Attributes:
-        drawn: number of results that were drawn for that.
-        replicated: how many of them were confirmed by trusted, independent voters.
-        confirmed: number of further results that agree with the accepted ones.
-    """
+    """How far the results are checked by further results."""
 
     share: Real
-    drawn: Count
-    replicated: Count
-    confirmed: Count
+    drawn: Count  # number of results that were drawn for that
+    replicated: Count  # how many of them were confirmed by trusted, independent voters
+    confirmed: Count  # number of further results that agree with the accepted ones
     conflicts: Count
 
 
 class Overview(Message, frozen=True):
-    """Progress, speed, time left, workers and warnings of a campaign.
-
-    Attributes:
-        problem, method, depth, seed: its plan.
-        finished: when its last attempt ended; None: tasks or rechecks are left.
-        now: the time of the overview, by the ledger's clock.
-        eta: when it will be done; None: it is finished, or the time is unknown.
-        workers: present ones first, then those that ended, last first.
-        workers_left_out: number of further workers, which are omitted.
-        timeline: (time, number of workers that held leases), oldest first.
-        events: the last events of results, and of workers, newest first.
-        attempts: number of ended attempts by outcome, and of running ones under "running".
-        count: the merged count; None: not finished, or the merge is impossible or takes long.
-        agrees: whether it is the published count; None: no count is published, or there is no count.
-    """
+    """Progress, speed, time left, workers and warnings of a campaign."""
 
     campaign: Text
     uuid: Text
+    # problem, method, depth, seed: its plan
     problem: Text
     method: Text
     depth: Count
     seed: Count
     created: Time
-    finished: Time | None
-    now: Time
+    finished: Time | None  # when its last attempt ended; None: tasks or rechecks are left
+    now: Time  # the time of the overview, by the ledger's clock
     tasks: Parts[Count]
     work: Parts[Real]
     speed: Speed
-    eta: Eta | None
+    eta: Eta | None  # when it will be done; None: it is finished, or the time is unknown
+    # Present ones first, then those that ended, last first
     workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MAX_WORKERS)]
-    workers_left_out: Count
+    workers_left_out: Count  # number of further workers, which are omitted
     warnings: Annotated[tuple[Warned, ...], Meta(max_length=MAX_ENTRIES)]
+    # (time, number of workers that held leases), oldest first
     timeline: Annotated[tuple[tuple[Time, Count], ...], Meta(max_length=MAX_ENTRIES)]
+    # The last events of results, and of workers, newest first
     events: Annotated[tuple[Happened, ...], Meta(max_length=MAX_ENTRIES)]
-    attempts: dict[Text, Count]
+    attempts: dict[Text, Count]  # number of ended attempts by outcome, and of running ones under "running"
     checked: Checked
-    count: Total | None
-    agrees: bool | None
+    count: Total | None  # the merged count; None: not finished, or the merge is impossible or takes long
+    agrees: bool | None  # whether it is the published count; None: no count is published, or there is no count
 
 
 def to_document(overview: Overview) -> dict[str, Any]:

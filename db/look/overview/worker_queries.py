@@ -192,16 +192,11 @@ def paces(transaction: Transaction, workers: Collection[str], since: float) -> d
 
 @dataclass(frozen=True)
 class FirstResults:
-    """The results of a worker that were the first of their tasks.
-
-    Attributes:
-        began: when the first of their computations began, or was granted if that is unknown.
-        ended: when the last of them arrived.
-    """
+    """The results of a worker that were the first of their tasks."""
 
     results: int
-    began: float
-    ended: float
+    began: float  # when the first of their computations began, or was granted if that is unknown
+    ended: float  # when the last of them arrived
 
 
 # The index of workers contains all these columns: no row of an attempt is read.

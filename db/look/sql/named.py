@@ -19,42 +19,28 @@ Query = Select[*tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Filters:
-    """Which rows are returned; None: all.
-
-    Attributes:
-        worker: first characters of a worker's UUID, or name of its host.
-        since: seconds since 1970.
-        state: state of tasks, workers, attempts or events, see :attr:`Question.state`.
-    """
+    """Which rows are returned; None: all."""
 
     campaign: str | None = None
-    worker: str | None = None
-    since: float | None = None
-    state: str | None = None
+    worker: str | None = None  # first characters of a worker's UUID, or name of its host
+    since: float | None = None  # seconds since 1970
+    state: str | None = None  # state of tasks, workers, attempts or events, see Question.state
     limit: int | None = None
 
 
 @dataclass(frozen=True)
 class Question:
-    """A question with a name.
-
-    Attributes:
-        summary: what the rows of the answer are.
-        since: the column with the time for the filter ``since``; None: rows have no time.
-        state: the column with the state for the filter ``state``; None: rows have no state.
-        workers: whether each row belongs to a worker, so that the filter ``worker`` applies.
-        leading: the columns that a table shows first: those that say most.
-    """
+    """A question with a name."""
 
     name: str
-    summary: str
+    summary: str  # what the rows of the answer are
     query: Query
     columns: tuple[str, ...]
-    since: str | None = None
-    state: str | None = None
+    since: str | None = None  # the column with the time for the filter ``since``; None: rows have no time
+    state: str | None = None  # the column with the state for the filter ``state``; None: rows have no state
     order: str | None = None
-    workers: bool = True
-    leading: tuple[str, ...] = ()
+    workers: bool = True  # whether each row belongs to a worker, so that the filter ``worker`` applies
+    leading: tuple[str, ...] = ()  # the columns that a table shows first: those that say most
 
 
 @contextmanager

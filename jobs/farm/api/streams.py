@@ -40,16 +40,11 @@ Allowed = Callable[[], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Listener:
-    """The client of a stream.
-
-    Attributes:
-        bearer: digest of the token that opens the campaign.
-        allowed: whether it still has the right to listen.
-    """
+    """The client of a stream."""
 
     address: str
-    bearer: str
-    allowed: Allowed
+    bearer: str  # digest of the token that opens the campaign
+    allowed: Allowed  # whether it still has the right to listen
 
 
 class NoMoreStreams(LangfordError):

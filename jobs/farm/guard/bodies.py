@@ -23,16 +23,11 @@ class BodyTooLarge(LangfordError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """The largest body that a request may have.
-
-    Attributes:
-        nested: number of opening brackets and braces, including those within texts.
-        values: number of commas, including those within texts.
-    """
+    """The largest body that a request may have."""
 
     size: int
-    nested: int
-    values: int
+    nested: int  # number of opening brackets and braces, including those within texts
+    values: int  # number of commas, including those within texts
 
     async def read(self, request: Request) -> bytes:
         """Raises BodyTooLarge."""

@@ -26,19 +26,14 @@ UNWANTED = "unwanted"
 
 @dataclass(frozen=True)
 class Serving:
-    """How a server speaks, and how long it waits.
+    """How a server speaks, and how long it waits."""
 
-    Attributes:
-        certificate: file with a TLS certificate chain; None: without TLS.
-        header_seconds: time for the headers of a request, from the start of a connection on.
-        body_seconds: time for the body of a request.
-        taking_seconds: time for the other end to take what waits for it; a computer that was closed takes nothing.
-    """
-
-    certificate: str | None = None
+    certificate: str | None = None  # file with a TLS certificate chain; None: without TLS
     key: str | None = None
+    # Time for the headers of a request, from the start of a connection on
     header_seconds: float = HEADER_SECONDS
-    body_seconds: float = BODY_SECONDS
+    body_seconds: float = BODY_SECONDS  # time for the body of a request
+    # Time for the other end to take what waits for it; a computer that was closed takes nothing
     taking_seconds: float = TAKING_SECONDS
 
 

@@ -25,18 +25,14 @@ Respond = Callable[[str, int, Mapping[str, str]], Response]
 
 @dataclass(frozen=True)
 class Refusal:
-    """The answer to requests that fail in one way.
-
-    Attributes:
-        message: what the client reads instead of the error's own message, which is logged then; "{number}" in it
-            becomes the number of the line in the log.  None: the error's own message.
-        is_logged: whether the operator reads the error's own message too.
-    """
+    """The answer to requests that fail in one way."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
+    # What the client reads instead of the error's own message, which is logged then; "{number}" in it becomes the
+    # number of the line in the log.  None: the error's own message.
     message: str | None = None
-    is_logged: bool = False
+    is_logged: bool = False  # whether the operator reads the error's own message too
 
 
 def refusing(access: Access, table: Mapping[type[Exception], Refusal], respond: Respond) -> Middleware:

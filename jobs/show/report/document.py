@@ -28,16 +28,12 @@ class Points:
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
-
-    Attributes:
-        numbers: how many of the last columns are numbers, written to the right.
-    """
+    """A table."""
 
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
-    numbers: int = 0
+    numbers: int = 0  # how many of the last columns are numbers, written to the right
 
 
 @dataclass(frozen=True)

@@ -99,20 +99,14 @@ job_options = gathered(
 
 @dataclass(frozen=True)
 class QueueOptions:
-    """The options of the workers of a campaign.
+    """The options of the workers of a campaign."""
 
-    Attributes:
-        max_queued: number of array elements that wait or run at any time.
-        server: URL of the task server; None: the workers use the ledger.
-        insecure: whether the token may travel without encryption.
-    """
-
-    max_queued: int
+    max_queued: int  # number of array elements that wait or run at any time
     address: str
-    server: str | None
+    server: str | None  # URL of the task server; None: the workers use the ledger
     token_file: Path | None
     certificate: Path | None
-    insecure: bool
+    insecure: bool  # whether the token may travel without encryption
     device: str
 
 

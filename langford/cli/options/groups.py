@@ -97,23 +97,15 @@ def named(words: Sequence[str], variant: str | None = None) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class ProblemOptions:
-    """[VARIANT] N and the options that choose another problem than L(2, N).
+    """[VARIANT] N and the options that choose another problem than L(2, N)."""
 
-    Attributes:
-        words: [VARIANT] N as given.
-        variant: VARIANT in the form of earlier versions; None: not given.
-        parameters: of the variant, by their names in Python, as far as they were given.
-        differences: the differences of a problem without a name.
-        empty: with ``differences``: places that stay empty.
-    """
-
-    words: tuple[str, ...]
-    variant: str | None
+    words: tuple[str, ...]  # [VARIANT] N as given
+    variant: str | None  # VARIANT in the form of earlier versions; None: not given
     copies: int
-    parameters: Mapping[str, int]
-    differences: list[int] | None
+    parameters: Mapping[str, int]  # of the variant, by their names in Python, as far as they were given
+    differences: list[int] | None  # the differences of a problem without a name
     places: int | None
-    empty: list[int] | None
+    empty: list[int] | None  # with ``differences``: places that stay empty
 
     def problem(self) -> Problem:
         """The problem that the options describe; raises UsageError or BadProblem."""
@@ -131,21 +123,14 @@ class ProblemOptions:
 
 @dataclass(frozen=True)
 class CampaignOptions(ProblemOptions):
-    """[VARIANT] N and the options that choose how a campaign splits the problem, and its name.
+    """[VARIANT] N and the options that choose how a campaign splits the problem, and its name."""
 
-    Attributes:
-        method_name: a name of langford.methods.METHODS; None: the fastest that applies.
-        depth: task depth p; None: the command chooses.
-        plan_seed: which of the method's sums; None: the default.
-        anyway: whether to compute even if it takes over a year, or if no arrangement can exist.
-    """
-
-    method_name: str | None
-    depth: int | None
-    plan_seed: int | None
+    method_name: str | None  # a name of langford.methods.METHODS; None: the fastest that applies
+    depth: int | None  # task depth p; None: the command chooses
+    plan_seed: int | None  # which of the method's sums; None: the default
     name: str | None
     yes: bool
-    anyway: bool
+    anyway: bool  # whether to compute even if it takes over a year, or if no arrangement can exist
 
     @property
     def resumed(self) -> str | None:

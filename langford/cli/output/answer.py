@@ -18,26 +18,18 @@ from langford.words import duration, rate, several
 
 @dataclass(frozen=True)
 class Answer:
-    """A count with its checks, and how it compares with what is known.
-
-    Attributes:
-        used: text after the time and the speed, like "on 2 cores".
-        how_to_find: printed when the count is wrong: the commands that find the wrong task.
-        more: further fields, the first of the JSON object.
-        chosen: why this method; empty when it was given, or was the only one.
-        promise: the promised replication, in words; empty: the checks contain it, or there is none.
-    """
+    """A count with its checks, and how it compares with what is known."""
 
     problem: Problem
     method: str
     count: Count
     seconds: float
     work: float
-    used: str
-    how_to_find: str
-    more: Mapping[str, object] = field(default_factory=dict)
-    chosen: str = ""
-    promise: str = ""
+    used: str  # text after the time and the speed, like "on 2 cores"
+    how_to_find: str  # printed when the count is wrong: the commands that find the wrong task
+    more: Mapping[str, object] = field(default_factory=dict)  # further fields, the first of the JSON object
+    chosen: str = ""  # why this method; empty when it was given, or was the only one
+    promise: str = ""  # the promised replication, in words; empty: the checks contain it, or there is none
 
     @cached_property
     def comparison(self) -> Agreement:

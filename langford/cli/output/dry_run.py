@@ -25,21 +25,14 @@ dry_run_option = click.option(
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a command would do.
-
-    Attributes:
-        tasks: how many tasks it would evaluate; None: many campaigns have them.
-        seconds: expected on all devices; 0: moments.
-        devices: that would compute at the same time.
-        spread: the factor by which the seconds may be wrong.
-    """
+    """What a command would do."""
 
     what: str
-    tasks: int | None
-    seconds: float
-    devices: Sequence[Device]
+    tasks: int | None  # how many tasks it would evaluate; None: many campaigns have them
+    seconds: float  # expected on all devices; 0: moments
+    devices: Sequence[Device]  # that would compute at the same time
     ledger: str = ""
-    spread: float = 1.0
+    spread: float = 1.0  # the factor by which the seconds may be wrong
 
     @property
     def memory_bytes(self) -> float:

@@ -20,30 +20,21 @@ MAX_TASKS = 2_000
 
 @dataclass(frozen=True)
 class DeviceGroup:
-    """The devices of a worker that is present.
-
-    Attributes:
-        model: the kind and the model of its devices: tasks take equally long on equal ones.
-        devices: how many tasks it computes at once.
-        last: when its last result arrived, in seconds since 1970; None: none has.
-    """
+    """The devices of a worker that is present."""
 
     worker: str
-    model: Hashable
-    devices: int
+    model: Hashable  # the kind and the model of its devices: tasks take equally long on equal ones
+    devices: int  # how many tasks it computes at once
     since: float
-    last: float | None
+    last: float | None  # when its last result arrived, in seconds since 1970; None: none has
 
 
 @dataclass(frozen=True)
 class Remaining:
-    """The tasks that are left.
-
-    Attributes:
-        waiting: (work of a task, number of such tasks) that no worker holds, the largest first.
-    """
+    """The tasks that are left."""
 
     done: float
+    # (work of a task, number of such tasks) that no worker holds, the largest first
     waiting: Sequence[tuple[float, int]]
     running: Sequence[Running]
 

@@ -48,18 +48,14 @@ MAX_HASHED = 20_000
 
 @dataclass(frozen=True)
 class Busy:
-    """When a worker held tasks.
-
-    Attributes:
-        starts, ends: of the spans of time, seconds since 1970, float64.
-        results: how many of them brought a result.
-    """
+    """When a worker held tasks."""
 
     worker: PastWorker
+    # starts, ends: of the spans of time, seconds since 1970, float64
     starts: Times
     ends: Times
     attempts: int
-    results: int
+    results: int  # how many of them brought a result
     seconds: float
 
     @property
@@ -74,35 +70,24 @@ class Busy:
 
 @dataclass(frozen=True)
 class Evidence:
-    """A campaign, all that is known of it, and what follows.
-
-    Attributes:
-        work: estimated work of every task, in the method's unit, float64[tasks].
-        count: the merged count; None where there is none yet.
-        pending: why there is no count; empty where there is one.
-        kernels: hash of the code that computes here.
-        missing: what the source of the report does not know, in words.
-        forecast: when an unfinished campaign will be done, in words; empty where there is no forecast.
-        warnings: what an operator of an unfinished campaign should look at, in words.
-        promise: which share of the results was to be replicated, and which are; None: none is recorded.
-        exports: files with the results that are counted, each with its SHA-256 in hexadecimal digits; that of a
-            campaign is what `langford export` writes now, and none for one of more than MAX_HASHED tasks.
-        confirmations: other campaigns that counted the same problem by another sum.
-    """
+    """A campaign, all that is known of it, and what follows."""
 
     history: History
-    work: Times
-    count: Count | None
-    pending: str
+    work: Times  # estimated work of every task, in the method's unit, float64[tasks]
+    count: Count | None  # the merged count; None where there is none yet
+    pending: str  # why there is no count; empty where there is one
     agreement: Agreement | None
-    kernels: str
-    missing: tuple[str, ...]
-    forecast: str = ""
-    warnings: tuple[str, ...] = ()
+    kernels: str  # hash of the code that computes here
+    missing: tuple[str, ...]  # what the source of the report does not know, in words
+    forecast: str = ""  # when an unfinished campaign will be done, in words; empty where there is no forecast
+    warnings: tuple[str, ...] = ()  # what an operator of an unfinished campaign should look at, in words
+    # Which share of the results was to be replicated, and which are; None: none is recorded
     promise: Promise | None = None
     unreplicated: bool = False
+    # Files with the results that are counted, each with its SHA-256 in hexadecimal digits; that of a campaign is
+    # what `langford export` writes now, and none for one of more than MAX_HASHED tasks
     exports: tuple[tuple[str, str], ...] = ()
-    confirmations: tuple[Confirmation, ...] = ()
+    confirmations: tuple[Confirmation, ...] = ()  # other campaigns that counted the same problem by another sum
 
     @property
     def unit(self) -> str:

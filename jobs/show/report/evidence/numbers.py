@@ -46,45 +46,32 @@ class Spread:
 
 @dataclass(frozen=True)
 class Lost:
-    """Attempts that ended in one way, without a result.
-
-    Attributes:
-        unbegun: how many more were given back before computing began; they cost nothing.
-        seconds: for how long those that had begun held a device.
-    """
+    """Attempts that ended in one way, without a result."""
 
     outcome: Outcome
     attempts: int
-    unbegun: int
-    seconds: float
+    unbegun: int  # how many more were given back before computing began; they cost nothing
+    seconds: float  # for how long those that had begun held a device
 
 
 @dataclass(frozen=True)
 class Numbers:
-    """A campaign in numbers; times are seconds.
-
-    Attributes:
-        effective: computing time of the accepted results.
-        timed: how many of them are known to have come at a time; files may not say so of theirs.
-        began, ended: when the first computing that brought an accepted result began, and when the last of these
-            results came, in seconds since 1970; None: not known.
-        lost: attempts without a result, by how they ended; None: not known.
-        repeated: further results, which confirm or contradict the accepted ones; None: not known.
-        most_devices: the largest number of devices that computed at once; None: not known.
-    """
+    """A campaign in numbers; times are seconds."""
 
     tasks: int
     done: int
     times: Spread | None
-    effective: float
-    timed: int
+    effective: float  # computing time of the accepted results
+    timed: int  # how many of them are known to have come at a time; files may not say so of theirs
     timed_seconds: float
+    # began, ended: when the first computing that brought an accepted result began, and when the last of these
+    # results came, in seconds since 1970; None: not known
     began: float | None
     ended: float | None
-    lost: tuple[Lost, ...] | None
-    repeated: int | None
+    lost: tuple[Lost, ...] | None  # attempts without a result, by how they ended; None: not known
+    repeated: int | None  # further results, which confirm or contradict the accepted ones; None: not known
     repeated_seconds: float
-    most_devices: int | None
+    most_devices: int | None  # the largest number of devices that computed at once; None: not known
 
     @property
     def elapsed(self) -> float | None:

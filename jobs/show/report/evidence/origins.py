@@ -18,19 +18,14 @@ UNKNOWN = "not known"
 
 @dataclass(frozen=True)
 class Origin:
-    """Results of one kind of device of one host, by one version of the kernels.
-
-    Attributes:
-        device: what the maker calls it; "cpu" for a processor without a name.
-        versions: of this program and of what its kernels are compiled with: (name, version).
-        units: how many devices of this kind the provenances distinguish; 1 if they do not.
-    """
+    """Results of one kind of device of one host, by one version of the kernels."""
 
     host: str
-    device: str
+    device: str  # what the maker calls it; "cpu" for a processor without a name
     kernels: str
+    # Of this program and of what its kernels are compiled with: (name, version)
     versions: tuple[tuple[str, str], ...]
-    units: int
+    units: int  # how many devices of this kind the provenances distinguish; 1 if they do not
     times: Spread
     seconds: float
     work: float

@@ -15,27 +15,16 @@ Times = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Computing:
-    """When each attempt of a campaign computed, as columns; times are seconds since 1970.
+    """When each attempt of a campaign computed, as columns; times are seconds since 1970."""
 
-    Attributes:
-        start: when computing began, or as early as it can have begun, float64.
-        end: when it ended, or now, float64.
-        held: when the lease ended, or now, float64.
-        granted: when the lease began, float64.
-        worker: position of the worker in the history, int64.
-        devices: how many devices its worker has, float64; inf where that is unknown.
-        outcome: position in OUTCOMES, int64.
-        begun: whether computing began at all, bool.
-    """
-
-    start: Times
-    end: Times
-    held: Times
-    granted: Times
-    worker: NDArray[np.int64]
-    devices: Times
-    outcome: NDArray[np.int64]
-    begun: NDArray[np.bool_]
+    start: Times  # when computing began, or as early as it can have begun, float64
+    end: Times  # when it ended, or now, float64
+    held: Times  # when the lease ended, or now, float64
+    granted: Times  # when the lease began, float64
+    worker: NDArray[np.int64]  # position of the worker in the history
+    devices: Times  # how many devices its worker has, float64; inf where that is unknown
+    outcome: NDArray[np.int64]  # position in OUTCOMES
+    begun: NDArray[np.bool_]  # whether computing began at all
     has_result: NDArray[np.bool_]
 
     def first(self) -> float | None:
@@ -148,17 +137,12 @@ def without_overlap(owner: NDArray[np.int64], start: Times, end: Times) -> tuple
 
 @dataclass(frozen=True)
 class Throughput:
-    """How fast the work went.
-
-    Attributes:
-        work: their estimated work per second, in the method's unit, float64[parts].
-        share: of all work that was done by the end of each part, float64[parts].
-    """
+    """How fast the work went."""
 
     edges: Times
     tasks: Times
-    work: Times
-    share: Times
+    work: Times  # their estimated work per second, in the method's unit, float64[parts]
+    share: Times  # of all work that was done by the end of each part, float64[parts]
 
 
 def throughput(history: History, work: Times, begin: float, parts: int) -> Throughput | None:

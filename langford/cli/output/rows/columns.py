@@ -16,18 +16,13 @@ GAP = "  "
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes:
-        cells: the texts in it, including untrusted ones; none where they are read with :func:`streamed`.
-        right: whether they stand at the right, as numbers do.
-        rank: of two columns the one of the higher rank is left out first; those of rank 0 stay.
-    """
+    """A column of a table."""
 
     heading: str
+    # The texts in it, including untrusted ones; none where they are read with streamed
     cells: Sequence[str] = ()
-    right: bool = False
-    rank: int = 0
+    right: bool = False  # whether they stand at the right, as numbers do
+    rank: int = 0  # of two columns the one of the higher rank is left out first; those of rank 0 stay
 
 
 def width_of_output() -> int | None:
