@@ -54,5 +54,4 @@ class Heartbeat:
 
     @property
     def compiles(self) -> bool:
-        """Whether the process compiles kernels, or waits for another one that does."""
         return bool(self._numbers[COMPILES])

@@ -35,7 +35,6 @@ class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "w
 
     @classmethod
     def fresh(cls, devices: Sequence[Device] = ()) -> Identity:
-        """The identity of this process, which computes on these devices."""
         return cls(
             worker_id=str(uuid.uuid4()),
             process=process_name(os.getpid()),

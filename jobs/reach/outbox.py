@@ -63,7 +63,6 @@ class Outbox:
 
     @property
     def folder(self) -> Path:
-        """The worker's own folder, once the campaign is known."""
         return self.root if self._info is None else self._campaign / self._identity.worker_id
 
     @property

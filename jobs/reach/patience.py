@@ -32,7 +32,6 @@ class Backoff:
 
     @property
     def due(self) -> bool:
-        """Whether it is time to ask."""
         return self._clock.monotonic() >= self._next
 
     def failed(self) -> None:

@@ -120,7 +120,6 @@ class TaskSource:
 
     @property
     def finished(self) -> bool:
-        """Whether no task is ready and no worker holds one."""
         return not self.known.standing.unfinished
 
     def useful(self, workers: int) -> int:

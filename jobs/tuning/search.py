@@ -56,7 +56,6 @@ class Bench:
         return Trial(x, seconds, changes, note)
 
     def adopt(self, experiment: Experiment) -> Experiment:
-        """Keep the best settings of an experiment."""
         self.settings = replace(self.settings, **experiment.best.settings)
         return experiment
 

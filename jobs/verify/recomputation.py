@@ -86,7 +86,6 @@ class Recomputation:
 
     @property
     def at_once(self) -> int:
-        """How many parts are evaluated at once."""
         return self.device.at_once
 
     def parts(self, index: int) -> list[int]:

@@ -56,7 +56,6 @@ class Pages:
         return Mount("/", routes=routes, middleware=[refusing(self._access, REFUSALS, _text)])
 
     async def index(self, request: Request) -> Response:
-        """The campaigns that the tokens of a browser open, or the form."""
         tokens = self._access.cookies(request)
         if not tokens:
             return _again() if _from_elsewhere(request) else self._form("./")
@@ -82,7 +81,6 @@ class Pages:
         return _to(f"{name}/")
 
     async def log_in(self, request: Request) -> Response:
-        """Add the token of a form to the browser's cookie."""
         if not _from_here(request):
             return _text("this form was sent by another site", 403)
         fields = await _fields(request)

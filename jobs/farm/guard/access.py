@@ -148,7 +148,6 @@ class Access:
         return names
 
     async def work(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in one of the threads for requests of this precedence."""
         return await self._threads.call(self._precedence(request, self.tokens(request)), function, *arguments)
 
     async def read(self, function: Callable[..., T], *arguments: object) -> T:

@@ -23,7 +23,6 @@ def answer(evidence: Evidence) -> str:
 
 
 def verdict(evidence: Evidence) -> str:
-    """What is proved, in one or two sentences."""
     count, compared = evidence.count, evidence.agreement
     if count is None or compared is None:
         return _no_count(evidence)
@@ -76,7 +75,6 @@ def _count(evidence: Evidence) -> Iterator[Block]:
 
 
 def _limits(evidence: Evidence) -> str:
-    """What the checks prove, and what they do not."""
     confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
     proved = (
         "These checks find accidents: a flipped bit, a task that is missing or counted twice, a "
