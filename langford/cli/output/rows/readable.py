@@ -53,7 +53,7 @@ def table(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
                 texts_by_column: list[list[str]] = marshal.loads(spool.read(length))
                 yield [each.shown(texts) for each, texts in zip(seen, texts_by_column, strict=True)]
 
-        for cells in batches():
+        for cells in batches() if terminal.is_terminal else ():
             for each, texts in zip(seen, cells, strict=True):
                 each.measure(texts)
         widths = [each.width for each in seen]
@@ -92,11 +92,14 @@ class _Seen:
 
     def texts(self, values: Sequence[object]) -> list[str]:
         """Values as texts, which are looked at."""
-        texts = _texts(values)
+        kinds = set(map(type, values))
+        texts = _texts(values, kinds)
         self.is_empty = False
-        numbers = {type(value) for value in values} <= {int, float}
+        numbers = kinds <= {int, float}
         self.is_number = self.is_number and (numbers or all(map(_is_number, texts)))
-        if self._shortens and not numbers:
+        if not self._shortens:
+            self.measure(texts)
+        elif not numbers:
             self._uuids.update(text for text in texts if UUID.fullmatch(text))
         return texts
 
@@ -111,8 +114,9 @@ class _Seen:
 
     def measure(self, texts: list[str]) -> None:
         """Note the width of cells."""
-        self.width = max(self.width, max(map(len if "".join(texts).isascii() else cell_len, texts)))
-        self.has_words = self.has_words or any(" " in text for text in texts)
+        whole = "".join(texts)
+        self.width = max(self.width, max(map(len if whole.isascii() else cell_len, texts)))
+        self.has_words = self.has_words or " " in whole
 
 
 class _Lines:
@@ -197,14 +201,13 @@ def _words(value: object) -> str:
     return plain(f"{value:.6g}" if isinstance(value, float) else str(exact(value)))
 
 
-def _texts(values: Sequence[object]) -> list[str]:
-    kinds = {type(value) for value in values}
+def _texts(values: Sequence[object], kinds: set[type]) -> list[str]:
     if kinds == {float}:
         return [f"{value:.6g}" for value in values]
     if kinds == {int}:
         return list(map(str, values))
     if kinds == {str}:
-        texts = [str(value) for value in values]
+        texts = list(map(str, values))
         return texts if "".join(texts).isprintable() else list(map(plain, texts))
     return list(map(_words, values))
 
