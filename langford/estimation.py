@@ -18,7 +18,7 @@ from langford.errors import BadInput, BadSeed, MethodDoesNotApply
 from langford.integers import whole
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.walk import random_walks
-from langford.methods.backtracking.order import SearchOrder, colours_at_random, refusal
+from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, refusal
 from langford.problem import Problem
 
 EXACT_COLOURS = 9
@@ -72,10 +72,12 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
         order.shapes(problem),
         switch - 1,
     )
-    with compiled_once("walk", tree[0].ndim, of="random walks"):
-        random_walks(*tree, 1, np.uint64(seed))
-    leaves, _ = random_walks(*tree, walks, np.uint64(seed))
+    with compiled_once("walk", tree[0].ndim, problem.circle, of="random walks"):
+        random_walks(*tree, 1, np.uint64(seed), circle_of(problem))
+    leaves, _ = random_walks(*tree, walks, np.uint64(seed), circle_of(problem))
     published = leaves * order.weight
+    if problem.circle and not problem.empty:
+        published /= problem.images
     if problem.mirrored:
         published = (published + problem.self_mirrored) / 2
     fruitful = int(np.count_nonzero(leaves))

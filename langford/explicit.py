@@ -14,7 +14,7 @@ import numpy as np
 
 from langford.errors import TooExpensive
 from langford.loading import load
-from langford.methods.backtracking.order import SearchOrder, refusal, rows_of
+from langford.methods.backtracking.order import SearchOrder, circle_of, refusal, rows_of
 from langford.problem import Problem
 
 Arrangement = tuple[int, ...]
@@ -99,14 +99,18 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
 
     compiled_once = load("langford.kernels.cpu.compiled:compiled_once")
 
-    shapes = SearchOrder.of(problem).shapes(problem)
+    shapes, circle = SearchOrder.of(problem).shapes(problem), circle_of(problem)
 
     @cache
     def ways(free: int, unused: int) -> int:
         left = np.array([d for d in problem.differences if unused >> d & 1], np.int64)
-        return int(count_by_largest(rows_of([free], problem), left, problem.copies, shapes, 0)[0]) if unused else 1
+        return (
+            int(count_by_largest(rows_of([free], problem), left, problem.copies, shapes, 0, circle)[0])
+            if unused
+            else 1
+        )
 
-    with compiled_once("draws", rows_of([problem.free_mask], problem).ndim, of="random draws"):
+    with compiled_once("draws", rows_of([problem.free_mask], problem).ndim, circle is not None, of="random draws"):
         ways(problem.free_mask, _all_unused(problem))
     while True:
         free, unused, placed = problem.free_mask, _all_unused(problem), []

@@ -30,7 +30,7 @@ COLOURS_TO_COUNT = [3, *exhaustive([MAX_COLOURS])]
 CIRCLES = {name for name, variant in VARIANTS.items() if variant.circle}
 WITHOUT = {
     "polyphase": {"rosa", "hooked-rosa", *CIRCLES},
-    **dict.fromkeys(["shifted2", "shifted", "godfrey", "miller", "regular"], CIRCLES),
+    **dict.fromkeys(["shifted2", "shifted", "godfrey"], CIRCLES),
     "necklace": {*VARIANTS} - CIRCLES,
 }
 """Families that a method does not count, or only with few colours: polyphase takes no hole within the row."""

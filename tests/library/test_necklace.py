@@ -51,6 +51,15 @@ def test_counts_what_brute_force_counts(problem: Problem) -> None:
     assert counted(problem, 2) == brute_force.arrangements(problem)
 
 
+@pytest.mark.parametrize("problem", [*CIRCLES, starter(9), cyclic_skolem(9)], ids=str)
+@pytest.mark.parametrize("method", ["miller", "regular"])
+def test_backtracking_counts_the_same_at_each_depth(problem: Problem, method: str) -> None:
+    expected = counted(problem, 2)
+    for depth in range(1, min(3, problem.n) + 1):
+        plan = METHODS[method].plan(problem, depth)
+        assert merge(plan, map(plan.evaluate, plan.tasks)).arrangements == expected
+
+
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize(
     ("problem", "known"),
@@ -101,6 +110,8 @@ def test_refuses_other_rows() -> None:
         find_method("necklace", Problem.langford(8))
     with pytest.raises(MethodDoesNotApply, match="at most 64 places, not 66; no method can"):
         find_method("necklace", cyclic_skolem(33))
-    for method in ("shifted", "shifted2", "polyphase", "godfrey", "miller", "regular"):
-        with pytest.raises(MethodDoesNotApply, match="on a line, not on a circle; use necklace"):
+    for method in ("shifted", "shifted2", "polyphase", "godfrey"):
+        with pytest.raises(
+            MethodDoesNotApply, match="on a line, not on a circle; use necklace or miller or regular"
+        ):
             find_method(method, starter(8))

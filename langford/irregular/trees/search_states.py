@@ -82,7 +82,7 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
     a state.
     """
     place = place_of(device)
-    reason = refusal(problem)
+    reason = "its row is a circle" if problem.circle else refusal(problem)
     if reason is None and place.on_gpu and problem.places > WORD_PLACES:
         reason = f"a GPU takes rows of up to {WORD_PLACES} places"
     if reason:

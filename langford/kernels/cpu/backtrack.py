@@ -1,7 +1,8 @@
 """CPU kernels of the backtracking methods, on masks of free places.
 
 Bit k of ``free`` is place k+1 (rows.py).  Colours come in a fixed order (largest difference
-first).  ``shapes[d]`` has the bits 0, d, 2d, … of a colour with difference d < 64.
+first).  ``shapes[d]`` has the bits 0, d, 2d, … of a colour with difference d < 64.  ``circle`` is the number of
+places of a circle, at most 64; None for a line, whose kernels are compiled without circles.py.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
+from langford.kernels.cpu.circles import circular_pair, circular_starts, fill_circle
 from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import trailing_zero_bits
 from langford.kernels.cpu.rows import (
@@ -32,8 +34,10 @@ _MODULUS = np.uint64(MODULUS)
 
 
 @kernel
-def starts(free, difference, copies):
+def starts(free, difference, copies, circle=None):
     """Bit k set where a colour fits with its first cube on bit k."""
+    if circle is not None:
+        return circular_starts(free, difference, circle)
     fits = free
     for copy in range(1, copies):
         fits = both(fits, down(free, copy * difference))
@@ -41,38 +45,47 @@ def starts(free, difference, copies):
 
 
 @kernel
-def count_starts(frees, difference, copies):
+def without(free, shapes, difference, first, circle=None):
+    """The row left by a colour whose first cube is on bit ``first``."""
+    if circle is not None:
+        return free ^ circular_pair(first, difference, circle)
+    return either(free, up(load(shapes, difference), first))
+
+
+@kernel
+def count_starts(frees, difference, copies, circle=None):
     """In how many ways a colour fits each row, int64[·]."""
     counts = np.empty(len(frees), np.int64)
     for at in range(len(frees)):
-        counts[at] = size(starts(load(frees, at), difference, copies))
+        counts[at] = size(starts(load(frees, at), difference, copies, circle))
     return counts
 
 
 @kernel
-def feasible(frees, difference, copies, shapes):
+def feasible(frees, difference, copies, shapes, circle=None):
     """The rows left by placing one colour in every possible way, in order."""
-    children = empty_rows(frees, count_starts(frees, difference, copies).sum())
-    shape = load(shapes, difference)
+    children = empty_rows(frees, count_starts(frees, difference, copies, circle).sum())
     at = 0
     for parent in range(len(frees)):
         free = load(frees, parent)
-        fits = starts(free, difference, copies)
+        fits = starts(free, difference, copies, circle)
         while some(fits):
-            store(children, at, either(free, up(shape, lowest(fits))))
+            store(children, at, without(free, shapes, difference, lowest(fits), circle))
             fits = without_lowest(fits)
             at += 1
     return children
 
 
 @kernel
-def fill(free, unused, shapes, rows, words):
+def fill(free, unused, shapes, rows, words, circle=None):
     """Ways to fill ``free`` exactly with the colours whose differences are bits of ``unused``.
 
     Always covers the lowest free place: with that place at bit 0, the differences that fit
     a pair are ``free & unused``.  ``rows`` [64] and ``words``, uint64[2, 64], are scratch.
     Returns (ways, nodes).
     """
+    if circle is not None:
+        return fill_circle(free, unused, circle, rows, words)
     ways = nodes = level = 0
     free = down(free, lowest(free))
     fitting = first_word(free) & unused
@@ -106,7 +119,7 @@ def fill(free, unused, shapes, rows, words):
 
 
 @kernel
-def count_by_largest(roots, order, copies, shapes, switch):
+def count_by_largest(roots, order, copies, shapes, switch, circle=None):
     """Arrangements below rows; the colours ``order`` (int64[·]) are unplaced.
 
     The first ``switch`` colours are placed in order, each in every way that fits; the rest
@@ -121,13 +134,13 @@ def count_by_largest(roots, order, copies, shapes, switch):
     residue = np.uint64(0)
     for root in range(len(roots)):
         level = 0
-        enter(level, load(roots, root), free, fitting, order, copies, switch)
+        enter(level, load(roots, root), free, fitting, order, copies, switch, circle)
         while True:
-            level, placed = next_leaf(level, free, fitting, order, copies, shapes, switch)
+            level, placed = next_leaf(level, free, fitting, order, copies, shapes, switch, circle)
             nodes += placed
             if level < 0:
                 break
-            ways, below = fill(load(free, level), rest, shapes, rows, words)
+            ways, below = fill(load(free, level), rest, shapes, rows, words, circle)
             nodes += below
             total += ways
             residue = plus(residue, ways)
@@ -136,7 +149,7 @@ def count_by_largest(roots, order, copies, shapes, switch):
 
 
 @kernel
-def count_regular(roots, order, copies, shapes, switch, masks, offsets):
+def count_regular(roots, order, copies, shapes, switch, masks, offsets, circle=None):
     """Arrangements below rows, the last colours test-free (thesis, figure 1.4).
 
     After ``switch`` colours placed by backtracking, every assignment of the others but the
@@ -147,17 +160,18 @@ def count_regular(roots, order, copies, shapes, switch, masks, offsets):
     """
     free, fitting = empty_rows(roots, switch + 1), empty_rows(roots, switch + 1)
     last = load(shapes, order[-1])
+    around = None if circle is None else _ONE | _ONE << np.uint64(circle - order[-1])
     total = nodes = 0
     residue = np.uint64(0)
     for root in range(len(roots)):
         level = 0
-        enter(level, load(roots, root), free, fitting, order, copies, switch)
+        enter(level, load(roots, root), free, fitting, order, copies, switch, circle)
         while True:
-            level, placed = next_leaf(level, free, fitting, order, copies, shapes, switch)
+            level, placed = next_leaf(level, free, fitting, order, copies, shapes, switch, circle)
             nodes += placed
             if level < 0:
                 break
-            ways, leaves = assignments(load(free, level), masks, offsets, last)
+            ways, leaves = assignments(load(free, level), masks, offsets, last, around)
             nodes += leaves
             total += ways
             residue = plus(residue, ways)
@@ -166,15 +180,15 @@ def count_regular(roots, order, copies, shapes, switch, masks, offsets):
 
 
 @kernel
-def enter(level, row, free, fitting, order, copies, switch):
+def enter(level, row, free, fitting, order, copies, switch, circle=None):
     """Come to a level with a row whose colour is unplaced."""
     store(free, level, row)
     if level < switch:
-        store(fitting, level, starts(row, order[level], copies))
+        store(fitting, level, starts(row, order[level], copies, circle))
 
 
 @kernel
-def next_leaf(level, free, fitting, order, copies, shapes, switch):
+def next_leaf(level, free, fitting, order, copies, shapes, switch, circle=None):
     """Go on from a level to the next row with ``switch`` colours placed.
 
     Returns (its level, −1 when none is left; colours placed on the way).
@@ -184,9 +198,9 @@ def next_leaf(level, free, fitting, order, copies, shapes, switch):
         fits = load(fitting, level)
         if some(fits):
             store(fitting, level, without_lowest(fits))
-            child = either(load(free, level), up(load(shapes, order[level]), lowest(fits)))
+            child = without(load(free, level), shapes, order[level], lowest(fits), circle)
             level += 1
-            enter(level, child, free, fitting, order, copies, switch)
+            enter(level, child, free, fitting, order, copies, switch, circle)
             placed += 1
         else:
             level -= 1
@@ -201,8 +215,8 @@ def plus(residue, ways):
 
 
 @kernel
-def assignments(free, masks, offsets, last):
-    """(assignments that leave one colour of shape ``last``, assignments formed).
+def assignments(free, masks, offsets, last, around=None):
+    """(assignments that leave one colour of shape ``last``, on a circle also ``around``, assignments formed).
 
     Placements are taken off by exclusive or: only disjoint ones within ``free`` leave no
     more bits than one colour has.
@@ -216,6 +230,8 @@ def assignments(free, masks, offsets, last):
         if level == colours:
             left = load(rest, level)
             ways += some(left) and same(left, up(last, lowest(left)))
+            if around is not None:
+                ways += around != last and some(left) and same(left, up(around, lowest(left)))
             leaves += 1
             level -= 1
         elif index[level] == offsets[level + 1]:

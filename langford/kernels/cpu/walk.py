@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.kernels.cpu.backtrack import fill, starts
+from langford.kernels.cpu.backtrack import fill, starts, without
 from langford.kernels.cpu.compiled import kernel
-from langford.kernels.cpu.rows import either, empty_rows, load, lowest, size, up, without_lowest
+from langford.kernels.cpu.rows import empty_rows, load, lowest, size, without_lowest
 
 _ONE = np.uint64(1)
 
@@ -22,7 +22,7 @@ def mixed(state):
 
 
 @kernel
-def random_walks(roots, order, copies, shapes, switch, walks, seed):
+def random_walks(roots, order, copies, shapes, switch, walks, seed, circle=None):
     """Unbiased estimates of the arrangements below all ``roots``, and of the nodes below the
     colours placed at random: two float64[walks].
 
@@ -42,7 +42,7 @@ def random_walks(roots, order, copies, shapes, switch, walks, seed):
         state, draw = mixed(state)
         free = load(roots, draw % np.uint64(len(roots)))
         for level in range(switch):
-            fits = starts(free, order[level], copies)
+            fits = starts(free, order[level], copies, circle)
             choices = size(fits)
             weight *= choices
             if choices == 0:
@@ -50,8 +50,8 @@ def random_walks(roots, order, copies, shapes, switch, walks, seed):
             state, draw = mixed(state)
             for _ in range(draw % np.uint64(choices)):
                 fits = without_lowest(fits)
-            free = either(free, up(load(shapes, order[level]), lowest(fits)))
+            free = without(free, shapes, order[level], lowest(fits), circle)
         if weight > 0:
-            ways, below = fill(free, rest, shapes, rows, words) if rest else (1, 1)
+            ways, below = fill(free, rest, shapes, rows, words, circle) if rest else (1, 1)
             leaves[walk], nodes[walk] = weight * ways, weight * below
     return leaves, nodes

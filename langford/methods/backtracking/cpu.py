@@ -24,7 +24,7 @@ class BacktrackingOnCpu(ABC, Generic[AnyPlan]):
     def __init__(self, plan: AnyPlan) -> None:
         self.plan = plan
         if plan.depth < plan.problem.n:
-            with compiled_once(plan.method.name, plan.frees.ndim):
+            with compiled_once(plan.method.name, plan.frees.ndim, plan.circle is not None):
                 self.search(plan.frees[:0], plan.depth)
 
     @classmethod
@@ -56,7 +56,7 @@ class MillerOnCpu(BacktrackingOnCpu[MillerPlan]):
         """As :meth:`search`, with ``levels`` colours placed in order before the search goes by position."""
         plan = self.plan
         counted: tuple[int, int, int] = count_by_largest(
-            frees, plan.unplaced(depth), plan.problem.copies, plan.shapes, levels
+            frees, plan.unplaced(depth), plan.problem.copies, plan.shapes, levels, plan.circle
         )
         return counted
 
@@ -81,5 +81,6 @@ class RegularOnCpu(BacktrackingOnCpu[RegularPlan]):
             plan.levels(depth),
             self._rows,
             self._ends,
+            plan.circle,
         )
         return counted

@@ -103,8 +103,10 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
             cores: threads that place the q colours, and compute meanwhile.
 
         Raises:
-            MethodDoesNotApply: a difference is too large for the kernel's words.
+            MethodDoesNotApply: a difference is too large for the kernel's words, or the row is a circle.
         """
+        if plan.circle is not None:
+            raise MethodDoesNotApply(f"{plan.method.name} on the GPU counts rows on a line; use --device cpu")
         self._plan, self._cores = plan, cores
         self.settings = settings or Settings()
         self.on_gpu = self.on_cores = 0

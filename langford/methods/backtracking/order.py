@@ -18,13 +18,18 @@ WORD_PLACES, MOST_PLACES, MOST_DIFFERENCE = 64, 128, 63
 
 def refusal(problem: Problem) -> str | None:
     """Backtracking keeps the row in one machine word or two, and the colours in one."""
-    if problem.circle:
-        return "backtracking counts rows on a line, not on a circle"
+    if problem.circle and problem.places > WORD_PLACES:
+        return f"backtracking keeps a circle in {WORD_PLACES} bits; {problem.places} places do not fit"
     if problem.places > MOST_PLACES:
         return f"backtracking keeps the row in {MOST_PLACES} bits; {problem.places} places do not fit"
     if problem.differences[-1] > MOST_DIFFERENCE:
         return f"backtracking takes differences up to {MOST_DIFFERENCE}, not {problem.differences[-1]}"
     return None
+
+
+def circle_of(problem: Problem) -> int | None:
+    """The number of places of a circle, as the kernels take it; None for a line."""
+    return problem.places if problem.circle else None
 
 
 def colours_in_order(n: int) -> int:

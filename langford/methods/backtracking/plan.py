@@ -13,7 +13,7 @@ from langford.errors import BadDepth
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.walk import random_walks
-from langford.methods.backtracking.order import SearchOrder, colours_at_random, colours_in_order
+from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, colours_in_order
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
@@ -32,6 +32,7 @@ class BacktrackingPlan(Plan):
     Attributes:
         order: the order of the search.
         shapes: the cubes of a colour with difference d from bit 0 (SearchOrder.shapes).
+        circle: order.circle_of the problem.
         frees: the free places of each task, uint64[tasks] or uint64[tasks, 2] (order.rows_of).
         nodes_per_node: nodes that the method visits for one of plain backtracking.
     """
@@ -44,10 +45,11 @@ class BacktrackingPlan(Plan):
         super().__init__(method, problem, depth)
         self.order = SearchOrder.of(problem)
         self.shapes = self.order.shapes(problem)
+        self.circle = circle_of(problem)
         self.frees = self.order.roots(problem)
-        with compiled_once("backtracking-plan", self.frees.ndim, of=self.method.name):
+        with compiled_once("backtracking-plan", self.frees.ndim, self.circle is not None, of=self.method.name):
             for placed in range(1, depth):
-                ways = count_starts(self.frees, self.order.differences[placed], problem.copies)
+                ways = count_starts(self.frees, self.order.differences[placed], problem.copies, self.circle)
                 if ways.sum() > LARGEST_TASK_LIST:
                     raise BadDepth(
                         f"depth {depth} gives more than {LARGEST_TASK_LIST:,} tasks; choose a smaller one"
@@ -60,7 +62,7 @@ class BacktrackingPlan(Plan):
         random estimate of all nodes (Knuth, as in langford.estimation)."""
         shares = np.ones(len(self.frees))
         for d in self.order.differences[self.depth :][:4]:
-            shares *= np.maximum(count_starts(self.frees, d, self.problem.copies), 0.5)
+            shares *= np.maximum(count_starts(self.frees, d, self.problem.copies, self.circle), 0.5)
         _, nodes = self._walks(self.problem.n, colours_at_random(self.problem.n, MOST_WALKED_EXACTLY))
         in_all = max(nodes * self.nodes_per_node, len(shares))
         work: NDArray[np.float64] = shares * (in_all / max(float(shares.sum()), 1.0))
@@ -74,7 +76,7 @@ class BacktrackingPlan(Plan):
         """Estimates of the ways to place the first ``colours``, and of the nodes below the first ``at_random``."""
         ways, nodes = random_walks(
             self.order.roots(self.problem), self.unplaced(1)[: colours - 1], self.problem.copies, self.shapes,
-            at_random - 1, WALKS, np.uint64(1),
+            at_random - 1, WALKS, np.uint64(1), self.circle,
         )  # fmt: skip
         return float(ways.mean()), float(nodes.mean())
 
@@ -84,9 +86,11 @@ class BacktrackingPlan(Plan):
         if not isinstance(other, BacktrackingPlan) or other.problem != self.problem or other.depth < self.depth:
             return None
         owners, frees = np.arange(len(self.frees)), self.frees
-        with compiled_once("backtracking-plan", self.frees.ndim, of=self.method.name):
+        with compiled_once("backtracking-plan", self.frees.ndim, self.circle is not None, of=self.method.name):
             for placed in range(self.depth, other.depth):
-                owners = np.repeat(owners, count_starts(frees, self.order.differences[placed], self.problem.copies))
+                owners = np.repeat(
+                    owners, count_starts(frees, self.order.differences[placed], self.problem.copies, self.circle)
+                )
                 frees = self.place(frees, placed)
         return owners
 
@@ -97,7 +101,7 @@ class BacktrackingPlan(Plan):
     def place(self, frees: NDArray[np.uint64], depth: int) -> NDArray[np.uint64]:
         """The free masks after one more colour, where ``depth`` are placed; uint64[·] or uint64[·, 2]."""
         difference = self.order.differences[depth]
-        below: NDArray[np.uint64] = feasible(frees, difference, self.problem.copies, self.shapes)
+        below: NDArray[np.uint64] = feasible(frees, difference, self.problem.copies, self.shapes, self.circle)
         return below
 
     def unplaced(self, depth: int) -> NDArray[np.int64]:
