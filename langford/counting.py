@@ -37,7 +37,7 @@ def count(
         method: "polyphase", "shifted2", "shifted", "godfrey", "miller" or "regular"; by default the fastest that
             applies, on this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
-        seed: for "shifted2" and "shifted", which of its sums; the count is the same with each.
+        seed: for "shifted2", "shifted" and "necklace", which of its sums; the count is the same with each.
         anyway: compute even where the problem has an obstruction, and the count is known to be 0.
 
     Raises:
@@ -75,7 +75,7 @@ def plan(
         problem: a Problem, or n for L(2, n).
         method: by default the fastest for the kind of ``device``, by rule.
         depth: the task depth p; by default a rule chooses, for the kind of ``device``.
-        seed: for "shifted2" and "shifted", which of its sums.
+        seed: for "shifted2", "shifted" and "necklace", which of its sums.
 
     Raises BadProblem, MethodDoesNotApply, BadDepth or BadSeed.
     """

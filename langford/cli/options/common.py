@@ -86,8 +86,8 @@ plan_seed_option = click.option(
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted2 and shifted: which of the sums; each gives other partial results and the same count.  "
-    "[default: 0]",
+    help="For shifted2, shifted and necklace: which of the sums; each gives other partial results and the "
+    "same count.  [default: 0]",
 )
 
 

@@ -53,8 +53,8 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted2 and shifted: which of the sums; another seed has other partial sums and the same total.  "
-    "[default: 0, or the one after that of a campaign by the same method]",
+    help="For shifted2, shifted and necklace: which of the sums; another seed has other partial sums and the "
+    "same total.  [default: 0, or the one after that of a campaign by the same method]",
 )
 @depth_option
 @yes_option
