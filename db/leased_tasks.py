@@ -84,28 +84,27 @@ class LeasedTasks:
                     transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
             account = accounts.of_token(transaction, self.record, shown, worker_id)
             allowed = count if account is None else account.allowed(count)
-            seconds = self._warranted(transaction, shown, seconds)
-            granted = rechecks.claim(transaction, worker_id, nonce, allowed, seconds, shown)
+            longest = self._warranted(transaction, shown)
+            seconds = min(seconds, longest) if token else seconds
+            granted = rechecks.claim(transaction, worker_id, nonce, allowed, seconds, shown, longest)
             granted += leases.claim(transaction, worker_id, nonce, allowed - len(granted), seconds)
             if not granted:
                 complaints.judge_again(transaction)
             left = min(allowed, copies) - len(granted)
-            granted += leases.copy(transaction, worker_id, nonce, left, seconds, shown)
+            granted += leases.copy(transaction, worker_id, nonce, left, seconds, shown, longest)
             self._presence.note(transaction.connection, [worker_id])
             accounts.granted(transaction, shown, account, len(granted))
         if account is not None and not allowed:
             raise account.refusal
         return granted
 
-    def _warranted(self, transaction: Transaction, token: str, seconds: float) -> float:
-        """``token``: the digest; without one, any time is warranted."""
-        if not token or seconds <= leases.MIN_LEASE_SECONDS:
-            return seconds
-        until, longest = self._longest.get(token, (0.0, 0.0))
+    def _warranted(self, transaction: Transaction, token: str) -> float:
+        """See :func:`db.work.leases.warranted`: as it was at most CLOCK_SECONDS ago."""
+        until, longest = self._longest.get(token, (-inf, 0.0))
         if self.database.now() >= until:
             longest = leases.warranted(transaction, token)
             self._longest[token] = self.database.now() + CLOCK_SECONDS, longest
-        return min(seconds, longest)
+        return longest
 
     @retried
     def renew(
@@ -128,16 +127,13 @@ class LeasedTasks:
         with self.writing() as transaction:
             attempts = queries.shown(transaction, credentials)
             self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
-            resting = {
-                attempt: row.age
+            longest = self._warranted(transaction, shown) if token else inf
+            extended = [
+                attempt
                 for attempt, row in attempts.items()
-                if steps.get(attempt, -1) <= (-1 if row.steps is None else row.steps)
-            }
-            oldest = max(resting.values(), default=0.0)
-            age = self._warranted(transaction, shown, oldest)
-            extended = [attempt for attempt in attempts if resting.get(attempt, 0.0) <= age]
-            seconds = self._warranted(transaction, shown, seconds)
-            return leases.renew(transaction, list(attempts), extended, seconds, steps)
+                if row.age <= longest or steps.get(attempt, -1) > (-1 if row.steps is None else row.steps)
+            ]
+            return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps)
 
     @retried
     def release(

@@ -6,6 +6,7 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
+    Float,
     Integer,
     Row,
     Select,
@@ -20,7 +21,7 @@ from sqlalchemy.orm import aliased
 
 from db.attempts import Lease
 from db.errors import UnknownWorker, WorkerDistrusted
-from db.schema.dialects import among
+from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker
 from db.states import Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
@@ -34,6 +35,8 @@ _TOKEN: ColumnElement[str] = bindparam("token", type_=String)
 _DEVICE: ColumnElement[str] = bindparam("device", type_=String)
 _KERNELS: ColumnElement[str] = bindparam("kernels", type_=String)
 _COUNT: ColumnElement[int] = bindparam("count", type_=Integer)
+# Whoever holds a recheck for longer than tasks warrant keeps it from no other voter.
+_IS_RECENT = Attempt.ended.is_(None) & (Attempt.granted > Now() - bindparam("longest", type_=Float(53)))
 
 _CLAIMANT = (
     select(
@@ -64,12 +67,8 @@ _HAS_RESULT = or_(
     .correlate(Attempt, Result)
     .exists(),
 )
-_HAS_VOTED = and_(
-    _HAS_RESULT,
-    Attempt.questioned.is_(None),
-    _other.kind == VoterKind.WORKER,
-    or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN)),
-)
+_IS_OWN = or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN))
+_HAS_VOTED = and_(_HAS_RESULT, Attempt.questioned.is_(None), _other.kind == VoterKind.WORKER)
 _HAS_FAILED = and_(Attempt.outcome.in_([Outcome.FAILED, Outcome.DIED]), Attempt.worker_id == _WORKER)
 _BARRED = (
     select(Attempt.id)
@@ -78,13 +77,13 @@ _BARRED = (
     .where(
         Attempt.campaign_id == Result.campaign_id,
         Attempt.task_index == Result.task_index,
-        or_(Attempt.ended.is_(None), _HAS_VOTED, _HAS_FAILED),
+        or_(_IS_RECENT, _IS_OWN & (Attempt.ended.is_(None) | _HAS_VOTED), _HAS_FAILED),
     )
     .correlate(Result)
     .exists()
 )
 """Whether a result is being evaluated again now, or the claimant must not do it: its host or token has voted on the
-task, or it has failed at it."""
+task or holds it, or it has failed at it."""
 
 
 def _available(results: Select[int, int]) -> Select[int, int]:
@@ -122,11 +121,7 @@ _DRAWN = _available(
 )
 _IS_RUNNING = (
     select(Attempt.id)
-    .where(
-        Attempt.campaign_id == Result.campaign_id,
-        Attempt.task_index == Result.task_index,
-        Attempt.ended.is_(None),
-    )
+    .where(Attempt.campaign_id == Result.campaign_id, Attempt.task_index == Result.task_index, _IS_RECENT)
     .correlate(Result)
     .exists()
 )
@@ -139,12 +134,13 @@ _START = transitions.starting(
 
 
 def claim(
-    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str
+    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str, longest: float
 ) -> list[Lease]:
     """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
 
     Results in doubt come first, then results of other kernels.  ``token`` is the digest, "" for a worker that opens
-    the ledger itself.  Raises UnknownWorker, WrongToken or WorkerDistrusted.
+    the ledger itself; ``longest``: for how many seconds another worker keeps a recheck from this one.  Raises
+    UnknownWorker, WrongToken or WorkerDistrusted.
     """
     claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
     if claimant is None:
@@ -157,24 +153,26 @@ def claim(
         )
     if not (claimant.share or claimant.doubts or claimant.distrust):
         return []
-    tasks = _rechecks(transaction, worker_id, claimant, count)
+    tasks = _rechecks(transaction, worker_id, claimant, count, longest)
     if not tasks:
         return []
-    attempts = transitions.grant(
-        transaction, _START, worker=worker_id, nonce=nonces.digest(nonce), seconds=seconds, tasks=tasks
-    )
+    granting = {"worker": worker_id, "nonce": nonces.digest(nonce), "seconds": seconds}
+    attempts = transitions.grant(transaction, _START, **granting, tasks=tasks, longest=longest)
     work = queries.work(transaction, attempts)
     return [
         Lease(attempts[index], nonce, index, work[index], is_copy=False) for index in tasks if index in attempts
     ]
 
 
-def _rechecks(transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int) -> list[int]:
+def _rechecks(
+    transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int, longest: float
+) -> list[int]:
     known = {
         "worker": worker_id,
         "host": claimant.host,
         "token": claimant.token,
         "share": claimant.share,
+        "longest": longest,
     }
     tasks: dict[int, None] = {}
     if claimant.doubts or claimant.distrust:

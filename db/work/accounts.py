@@ -120,7 +120,7 @@ def of_token(
     """The account of a token (its digest); None: there is no limit.
 
     ``worker``: asks for leases, and is present even if its last ones expired; those that run are counted, unless
-    that was done just now.
+    that was done just now and some are left.
     """
     if not token:
         return None
@@ -129,7 +129,7 @@ def of_token(
         return None
     leases, held, room, results, counted, now = row
     account = Account(campaign.tasks, leases, held, room, results, counted)
-    if worker is None or (counted is not None and 0 <= now - counted < COUNT_SECONDS):
+    if worker is None or (counted is not None and 0 <= now - counted < COUNT_SECONDS and account.allowed(1)):
         return account
     shares = any(other != token for _, other in presence.voters(transaction))
     held = transaction.scalar(_HELD, shown=token)

@@ -12,6 +12,7 @@ from statistics import median_high
 from sqlalchemy import (
     ColumnElement,
     Connection,
+    Float,
     Integer,
     String,
     and_,
@@ -154,6 +155,7 @@ _HELD_IN_VAIN = (
         or_(
             and_(func.count(Voter.token.distinct()) == 1, func.min(Voter.token) != ""),
             and_(func.max(Attempt.granted) < Now() - COPY_SECONDS, func.max(func.coalesce(Attempt.steps, 0)) == 0),
+            func.max(Attempt.granted) < Now() - bindparam("longest", type_=Float(53)),
         ),
     )
     .order_by(func.min(Attempt.granted))
@@ -173,13 +175,14 @@ _COPIED = (
 
 
 def copy(
-    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str = ""
+    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str, longest: float
 ) -> list[Lease]:
     """Lease up to ``count`` tasks that other workers hold, those held longest first.
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
-    its two attempts ends without a result, or for a worker with another token when both are held with one token, or
-    have made no steps: otherwise whoever holds both would keep the task from all others.
+    its two attempts ends without a result, or for a worker with another token when both are held with one token,
+    have made no steps, or are older than ``longest`` seconds: otherwise whoever holds both would keep the task from
+    all others.
 
     ``token``: the digest of the worker's token.
     """
@@ -188,7 +191,8 @@ def copy(
     parameters = _granting(worker_id, nonce, count, seconds)
     attempts = transitions.grant(transaction, _START_COPIES, **parameters)
     if len(attempts) < count:
-        tasks = transaction.scalars(_HELD_IN_VAIN, token=token, count=count - len(attempts)).all()
+        left = count - len(attempts)
+        tasks = transaction.scalars(_HELD_IN_VAIN, token=token, count=left, longest=longest).all()
         tasks = [task for task in tasks if task not in attempts]
         if tasks:
             attempts |= transitions.grant(transaction, _START_SECOND_COPIES, **parameters, tasks=tasks)

@@ -247,6 +247,7 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
     ledger = Ledger(fresh_database(kind, tmp_path), create=True)
     new_campaign(ledger)
     campaign = ledger.create_campaign("many", KEY, [1.0] * 5000)
+    campaign.plan = plan_of(KEY)
     monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, -(10**60), 10**60))
 
     @settings(max_examples=30)

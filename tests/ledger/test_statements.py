@@ -87,6 +87,8 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(campaign.overview).tasks.total == TASKS
     call(campaign.task_records)
     call(campaign.task_records, TaskState.DONE)
+    with call(campaign.reading_tasks) as tasks:
+        assert len(list(tasks())) == TASKS
     assert call(campaign.history).tasks == TASKS
     call(ledger.leave, "a", Ending.FINISHED)
     assert call(campaign.cancel) == (0, 0)
