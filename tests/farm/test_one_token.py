@@ -188,6 +188,42 @@ def test_no_second_copy_of_what_is_computed(farm: Farm, clock: DatabaseClock) ->
     assert not {lease.index for lease in others} & {lease.index for lease in copies}
 
 
+def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Farm, clock: DatabaseClock) -> None:
+    """One has the tasks, the other the copies, and both claim steps."""
+    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    held = farm.lease(farm.enrol("one"))
+    clock.move(COPY_SECONDS + COUNT_SECONDS)
+    copies = farm.lease(farm.enrol("two", 2), 2, copies=1000)
+    assert (len(held), len(copies)) == (TASKS, SHARE)
+    farm.enrol("good", HONEST, processes=8)
+    for step, done in ((1, TASKS - SHARE), (2, SHARE)):
+        clock.move(UNKNOWN_SECONDS / 2 + 1)
+        assert farm.renew(held, step)
+        assert farm.renew(copies, step, 2)
+        assert farm.work() == done
+
+
+def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Farm, clock: DatabaseClock) -> None:
+    farm.campaign.set_recheck_share(1.0)
+    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.enrol("first", 2, processes=8)
+    assert farm.work("first", 2) == TASKS
+    held = farm.lease(farm.enrol("one"))
+    other = farm.enrol("other")
+    farm.enrol("good", HONEST, processes=8)
+    for step, done in enumerate([TASKS - SHARE, 0, SHARE]):
+        clock.move(UNKNOWN_SECONDS / 2 + 1 if step else 0)
+        assert farm.renew(held, step)
+        assert not step or farm.lease(other) == []
+        assert farm.work() == done
+    assert result(farm.campaign).published == COUNT
+
+
+def test_a_worker_that_joins_gets_tasks_at_once(farm: Farm) -> None:
+    assert len(farm.lease(farm.enrol("small", processes=1))) == PER_PROCESS
+    assert len(farm.lease(farm.enrol("late", processes=2))) == 2 * PER_PROCESS
+
+
 def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Farm, clock: DatabaseClock) -> None:
     farm.enrol("one")
     resting, busy = farm.lease("one", count=1), farm.lease("one", count=1)

@@ -14,6 +14,42 @@ P ) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7, sen_counter)
 P ORDER BY sen_counter
 P RETURNING id, id AS id__1;
 
+-- accounts.delivered
+  UPDATE token
+  SET leases=CASE WHEN (
+    (token.leases - :leases) + :param > :param
+  ) THEN (token.leases - :leases) + :param ELSE :param END, results=(token.results + :results)
+  WHERE token.campaign_id = :campaign AND token.digest = :shown;
+
+-- accounts.granted
+  UPDATE token
+  SET leases=(
+    CASE WHEN (token.leases - :leases > :param) THEN token.leases - :leases ELSE :param END + :param
+  ), held=:held, room=:room, counted=:counted
+  WHERE token.campaign_id = :campaign AND token.digest = :shown;
+
+-- accounts.of_token
+  SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
+  FROM token
+  WHERE token.campaign_id = :campaign AND token.digest = :shown;
+  SELECT count(*) AS count_1
+  FROM attempt
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.campaign_id = :campaign
+  AND attempt.worker_id IN (
+    SELECT worker.id FROM worker JOIN voter ON voter.id = worker.voter_id WHERE voter.token = :shown
+  );
+  SELECT coalesce(
+    sum(
+      CASE WHEN (
+        coalesce(worker.processes, :coalesce) > :coalesce
+      ) THEN :param WHEN (
+        coalesce(worker.processes, :coalesce) < :coalesce
+      ) THEN :param ELSE coalesce(worker.processes, :coalesce) END
+    ), :coalesce
+  ) AS coalesce_1
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :shown AND (worker.last_seen > NOW - :param AND worker.ended IS NULL OR worker.id = :worker);
+
 -- attendance.first_results
   SELECT attempt.worker_id, count(*) AS results, min(
     coalesce(attempt.began, attempt.granted)
@@ -352,6 +388,11 @@ P LOCK TABLE campaign IN SHARE ROW EXCLUSIVE MODE;
 -- dialects.update_statistics
 P ANALYZE task;
 
+-- draw.draw_promised
+  UPDATE result
+  SET lot=:lot
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.lot > :lot;
+
 -- draw.lots
   SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
   SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
@@ -454,11 +495,6 @@ P LIMIT :param FOR KEY SHARE;
   ORDER BY attempt.id;
   SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
 
--- inheritance.draw
-  UPDATE result
-  SET lot=:lot
-  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.lot > :lot;
-
 -- leases.claim
   UPDATE task
   SET state=:state
@@ -469,6 +505,20 @@ P LIMIT :param FOR KEY SHARE;
   UPDATE attempt
   SET copied=:copied
   WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL;
+  SELECT attempt.task_index
+  FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
+  JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+S WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.copied = 1
+P WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.copied
+  AND attempt.deadline > :deadline AND task.state = :state
+  GROUP BY attempt.task_index HAVING min(attempt.granted) < NOW - :param
+  AND sum(CASE WHEN (voter.token = :token) THEN :param ELSE :param END) = :sum
+  AND (
+    count(DISTINCT voter.token) = :count AND min(voter.token) != :min OR max(attempt.granted) < NOW - :param
+    AND max(coalesce(attempt.steps, :coalesce)) = :max OR max(attempt.granted) < NOW - :longest
+  )
+  ORDER BY min(attempt.granted)
+  LIMIT :count;
 
 -- leases.cut
   UPDATE attempt
@@ -549,6 +599,13 @@ P ) AS has_column_privilege_1;
 -- presence.Presence.note
   UPDATE worker SET last_seen=NOW, ended=NULL, ending=NULL WHERE worker.id = :worker;
 
+-- presence.idle
+  SELECT worker.id
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
+  LIMIT :param;
+
 -- presence.leave
   UPDATE worker SET last_seen=NOW, ended=NOW, ending=:how WHERE worker.id = :worker;
 
@@ -557,6 +614,45 @@ P ) AS has_column_privilege_1;
   SET ended=NOW, ending=:ending
   WHERE worker.id = :worker AND worker.ended IS NULL
   AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL));
+
+-- presence.prune
+S SELECT worker.id, worker.voter_id FROM worker WHERE (worker.id IN :workers) ORDER BY worker.id;
+P SELECT worker.id, worker.voter_id
+P FROM worker
+P WHERE (worker.id IN :workers)
+P ORDER BY worker.id
+P FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM worker
+  WHERE (worker.id IN :workers) AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id));
+S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
+P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM voter
+  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
+  AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
+
+-- presence.require_room
+  SELECT count(*) AS count_1
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
+  AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
+
+-- presence.voters
+  SELECT DISTINCT voter.host, voter.token
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE worker.last_seen > NOW - :param AND worker.ended IS NULL AND voter.kind = :kind AND voter.distrusted IS NULL
+  AND (
+    voter.token IN (SELECT token.digest FROM token WHERE token.campaign_id = :campaign) OR voter.token = :token
+    AND (
+      EXISTS (
+        SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.campaign_id = :campaign
+      )
+    )
+  );
 
 -- progress.progress
   SELECT coalesce(attempt.outcome, :coalesce) AS coalesce_1, count(*) AS count_1
@@ -589,39 +685,6 @@ P ) AS has_column_privilege_1;
   FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
   WHERE task.campaign_id = :campaign AND task.state = :state
   ORDER BY task.task_index;
-
--- pruning.idle
-  SELECT worker.id
-  FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
-  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
-  LIMIT :param;
-
--- pruning.prune
-S SELECT worker.id, worker.voter_id FROM worker WHERE (worker.id IN :workers) ORDER BY worker.id;
-P SELECT worker.id, worker.voter_id
-P FROM worker
-P WHERE (worker.id IN :workers)
-P ORDER BY worker.id
-P FOR UPDATE SKIP LOCKED;
-  DELETE
-  FROM worker
-  WHERE (worker.id IN :workers) AND NOW - :param > coalesce(worker.last_seen, worker.started)
-  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id));
-S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
-P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
-  DELETE
-  FROM voter
-  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
-  AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
-  AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
-  AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
-
--- pruning.require_room
-  SELECT count(*) AS count_1
-  FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
-  AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
 
 -- queries.campaign
   SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
@@ -658,7 +721,7 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
 -- queries.ledger_uuid
 P SELECT ledger.uuid FROM ledger;
 
--- queries.ledger_uuid, turns.one_at_a_time
+-- queries.ledger_uuid, transitions.one_at_a_time
 S SELECT ledger.uuid FROM ledger;
 
 -- queries.origins
@@ -759,18 +822,23 @@ P WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.l
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
-        attempt.ended IS NULL OR (
-          attempt.id = result.attempt_id OR (
-            EXISTS (
-              SELECT witness.id
-              FROM witness
-              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-              AND witness.attempt_id = attempt.id
+        attempt.ended IS NULL
+        AND attempt.granted > NOW - :longest OR (
+          voter_1.host = :host OR :token != :param AND voter_1.token = :token
+        )
+        AND (
+          attempt.ended IS NULL OR (
+            attempt.id = result.attempt_id OR (
+              EXISTS (
+                SELECT witness.id
+                FROM witness
+                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+                AND witness.attempt_id = attempt.id
+              )
             )
           )
-        )
-        AND attempt.questioned IS NULL AND voter_1.kind = :kind
-        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
     )
@@ -789,18 +857,23 @@ P FOR UPDATE OF result SKIP LOCKED;
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
-        attempt.ended IS NULL OR (
-          attempt.id = result.attempt_id OR (
-            EXISTS (
-              SELECT witness.id
-              FROM witness
-              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-              AND witness.attempt_id = attempt.id
+        attempt.ended IS NULL
+        AND attempt.granted > NOW - :longest OR (
+          voter_1.host = :host OR :token != :param AND voter_1.token = :token
+        )
+        AND (
+          attempt.ended IS NULL OR (
+            attempt.id = result.attempt_id OR (
+              EXISTS (
+                SELECT witness.id
+                FROM witness
+                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+                AND witness.attempt_id = attempt.id
+              )
             )
           )
-        )
-        AND attempt.questioned IS NULL AND voter_1.kind = :kind
-        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
     )
@@ -819,18 +892,23 @@ P FOR UPDATE OF result SKIP LOCKED;
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
-        attempt.ended IS NULL OR (
-          attempt.id = result.attempt_id OR (
-            EXISTS (
-              SELECT witness.id
-              FROM witness
-              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-              AND witness.attempt_id = attempt.id
+        attempt.ended IS NULL
+        AND attempt.granted > NOW - :longest OR (
+          voter_1.host = :host OR :token != :param AND voter_1.token = :token
+        )
+        AND (
+          attempt.ended IS NULL OR (
+            attempt.id = result.attempt_id OR (
+              EXISTS (
+                SELECT witness.id
+                FROM witness
+                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+                AND witness.attempt_id = attempt.id
+              )
             )
           )
-        )
-        AND attempt.questioned IS NULL AND voter_1.kind = :kind
-        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
     )
@@ -849,18 +927,23 @@ P FOR UPDATE OF result SKIP LOCKED;
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
-        attempt.ended IS NULL OR (
-          attempt.id = result.attempt_id OR (
-            EXISTS (
-              SELECT witness.id
-              FROM witness
-              WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-              AND witness.attempt_id = attempt.id
+        attempt.ended IS NULL
+        AND attempt.granted > NOW - :longest OR (
+          voter_1.host = :host OR :token != :param AND voter_1.token = :token
+        )
+        AND (
+          attempt.ended IS NULL OR (
+            attempt.id = result.attempt_id OR (
+              EXISTS (
+                SELECT witness.id
+                FROM witness
+                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
+                AND witness.attempt_id = attempt.id
+              )
             )
           )
-        )
-        AND attempt.questioned IS NULL AND voter_1.kind = :kind
-        AND (voter_1.host = :host OR :token != :param AND voter_1.token = :token) OR attempt.outcome IN (:outcome)
+          AND attempt.questioned IS NULL AND voter_1.kind = :kind
+        ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
       )
     )
@@ -1023,6 +1106,10 @@ P FOR NO KEY UPDATE;
   WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL
   RETURNING task_index;
 
+-- transitions._list_results
+S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
+P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
+
 -- transitions.ended
   UPDATE attempt
   SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
@@ -1125,7 +1212,7 @@ P   AS anon_4, :seconds AS anon_5, false AS anon_6
       SELECT attempt.id
       FROM attempt
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
-      AND attempt.ended IS NULL
+      AND attempt.ended IS NULL AND attempt.granted > NOW - :longest
     )
   )
   RETURNING task_index, id;
@@ -1141,6 +1228,14 @@ P   :retried AS anon_6
 P FROM json_to_recordset(:rows) AS anon_1(task_index INTEGER, work FLOAT(53))
 P WHERE true;
 
+-- transitions.one_at_a_time
+P SELECT ledger.uuid FROM ledger FOR UPDATE;
+
+-- transitions.raise_recheck_share
+  UPDATE campaign
+  SET recheck_share=:recheck_share
+  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share;
+
 -- transitions.record
   INSERT INTO event (campaign_id, task_index, attempt_id, at, kind, detail)
 S VALUES (:campaign_id, :task_index, :attempt_id, NOW, :kind, :detail);
@@ -1154,26 +1249,14 @@ P RETURNING id;
   )
   WHERE task.campaign_id = :campaign AND task.state = :state;
 
+-- transitions.set_recheck_share
+  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
+
 -- transitions.set_state
   UPDATE task
   SET state=:state
   WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
-
--- turns._list
-S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
-P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
-
--- turns.one_at_a_time
-P SELECT ledger.uuid FROM ledger FOR UPDATE;
-
--- turns.raise_recheck_share
-  UPDATE campaign
-  SET recheck_share=:recheck_share
-  WHERE campaign.id = :campaign AND campaign.recheck_share < :recheck_share;
-
--- turns.set_recheck_share
-  UPDATE campaign SET recheck_share=:recheck_share WHERE campaign.id = :campaign;
 
 -- upgrading.upgrade
 S ALTER TABLE token ADD COLUMN leases FLOAT DEFAULT '0' NOT NULL;

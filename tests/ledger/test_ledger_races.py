@@ -26,6 +26,7 @@ from db.schema.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
 from db.store.connections import prepare_new
 from langford.arithmetic.residue import residue
+from langford.methods import plan_of
 from langford.result import Evaluation, Expectation, PartialResult
 from tests.support.campaigns import (
     HOUR,

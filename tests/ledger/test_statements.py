@@ -18,7 +18,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import update
 
-from db import Campaign, Database, Delivery, Export, Ledger, Promise
+from db import Campaign, Credential, Database, Delivery, Export, Ledger, Promise
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults, WorkerDistrusted
 from db.leased_tasks import LeasedTasks
 from db.look import events, notices
@@ -80,6 +80,10 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(ledger.enrol, "idle", "host-a", "1", token=token)
     age_workers(ledger)
     call(ledger.enrol, "next", "host-a", "1", token=token)
+    shown = call(campaign.lease, "next", TASKS, HOUR, [], token, TASKS)
+    assert call(campaign.renew, shown, HOUR, {}, token) == {lease.attempt for lease in shown}
+    guessed = delivery(Credential(1, "guessed"), TRUE[0])
+    assert [receipt.event for receipt in call(campaign.deliver, [guessed], token)] == [EventKind.REFUSED]
     assert call(campaign.revoke_tokens) == 1
     life_of_notices(log, campaign)
     call(campaign.progress)
