@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Error, Page, expect
 from db.states import Role
 from jobs.farm import dashboard
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
+from langford.methods import plan_of
 from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
 from tests.support.browsers import browser, tab
 from tests.support.cases import exhaustive
@@ -244,7 +245,7 @@ def test_all_by_keyboard(long_farm: WatchedFarm, browser: Browser) -> None:
 def test_the_index_and_the_form(long_farm: WatchedFarm, browser: Browser, width: int, scheme: str) -> None:
     """Two campaigns, each with a token of its own."""
     farm = long_farm
-    second = farm.ledger.create_campaign("second", CAMPAIGN, [1.0] * 256)
+    second = farm.ledger.create_campaign("second", CAMPAIGN, plan_of(CAMPAIGN).work.tolist())
     farm.server.kill()
     farm.server.wait()
     farm.server = farm.serve("second")

@@ -18,6 +18,7 @@ from pathlib import Path
 from textwrap import indent
 
 import httpx
+import msgspec
 import psutil
 import pytest
 from sqlalchemy import select
@@ -303,7 +304,9 @@ def remote(farm: Farm, port: int | None = None) -> tuple[RemoteCampaign, Identit
 
 
 def test_the_leases_of_512_devices_are_renewed_in_batches(large_farm: Farm) -> None:
-    server, me = remote(large_farm)
+    server, _ = remote(large_farm)
+    me = msgspec.structs.replace(Identity.fresh(), processes=512)
+    server.enrol(me)
     server.info()
     leases = []
     while len(leases) < 4 * 512 and (

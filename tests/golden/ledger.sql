@@ -50,67 +50,6 @@ P RETURNING id, id AS id__1;
   FROM voter JOIN worker ON worker.voter_id = voter.id
   WHERE voter.token = :shown AND (worker.last_seen > NOW - :param AND worker.ended IS NULL OR worker.id = :worker);
 
--- attendance.first_results
-  SELECT attempt.worker_id, count(*) AS results, min(
-    coalesce(attempt.began, attempt.granted)
-  ) AS began, max(attempt.ended) AS ended
-  FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome = :outcome
-  GROUP BY attempt.worker_id;
-
--- attendance.not_done
-  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
-    attempt.ended - coalesce(attempt.began, attempt.granted)
-  ) AS seconds
-  FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome != :outcome
-  GROUP BY attempt.worker_id, attempt.outcome;
-
--- attendance.paces
-  SELECT worker.id, (
-S   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / (sum(result.seconds) + 0.0) END AS anon_1
-P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.seconds) AS FLOAT(53)) END AS anon_1
-    FROM (
-      SELECT attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.id AS id
-      FROM attempt
-      WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
-      ORDER BY attempt.ended DESC
-      LIMIT :param
-    ) AS anon_2
-    JOIN task ON task.campaign_id = anon_2.campaign_id AND task.task_index = anon_2.task_index
-    JOIN result ON result.campaign_id = anon_2.campaign_id AND result.task_index = anon_2.task_index
-    WHERE anon_2.campaign_id = :campaign AND result.attempt_id = anon_2.id AND result.seconds BETWEEN :seconds
-    AND :seconds
-  ) AS pace
-  FROM worker
-  WHERE (worker.id IN :workers) AND worker.last_seen > :since
-  ORDER BY worker.last_seen DESC
-  LIMIT :param;
-
--- attendance.running
-  SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
-    attempt.steps, attempt.seconds
-  FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
-  WHERE attempt.ended IS NULL AND attempt.deadline > :deadline;
-
--- attendance.workers
-  SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
-    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
-    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
-    SELECT max(attempt.ended) AS max_1
-    FROM attempt
-    WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
-  ) AS last_ended
-  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE (SELECT attempt.campaign_id FROM attempt WHERE attempt.worker_id = worker.id ORDER BY attempt.ended LIMIT
-    :param) = :campaign OR (
-    SELECT attempt.campaign_id
-    FROM attempt
-    WHERE attempt.worker_id = worker.id
-    ORDER BY attempt.ended DESC
-    LIMIT :param
-  ) = :campaign;
-
 -- checks.checked
   SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
 
@@ -457,14 +396,6 @@ P LIMIT :param FOR KEY SHARE;
   ) AS began
   FROM campaign
   WHERE campaign.id = :campaign;
-
--- happenings.happenings
-  SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
-  FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
-  AND attempt.outcome IN (:outcome)
-  ORDER BY attempt.ended DESC
-  LIMIT :param;
 
 -- history_queries._events
   SELECT event.at, event.kind, event.task_index, event.detail
@@ -1592,3 +1523,72 @@ P RETURNING id;
 
 -- witnesses.testimonies
   SELECT witness.attempt_id, witness.value FROM witness WHERE (witness.attempt_id IN :attempts);
+
+-- worker_events.worker_events
+  SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
+  FROM attempt
+  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
+  AND attempt.outcome IN (:outcome)
+  ORDER BY attempt.ended DESC
+  LIMIT :param;
+
+-- worker_queries.first_results
+  SELECT attempt.worker_id, count(*) AS results, min(
+    coalesce(attempt.began, attempt.granted)
+  ) AS began, max(attempt.ended) AS ended
+  FROM attempt
+  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome = :outcome
+  GROUP BY attempt.worker_id;
+
+-- worker_queries.not_done
+  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
+    attempt.ended - coalesce(attempt.began, attempt.granted)
+  ) AS seconds
+  FROM attempt
+  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome != :outcome
+  GROUP BY attempt.worker_id, attempt.outcome;
+
+-- worker_queries.paces
+  SELECT worker.id, (
+S   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / (sum(result.seconds) + 0.0) END AS anon_1
+P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.seconds) AS FLOAT(53)) END AS anon_1
+    FROM (
+      SELECT attempt.campaign_id AS campaign_id, attempt.task_index AS task_index, attempt.id AS id
+      FROM attempt
+      WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
+      ORDER BY attempt.ended DESC
+      LIMIT :param
+    ) AS anon_2
+    JOIN task ON task.campaign_id = anon_2.campaign_id AND task.task_index = anon_2.task_index
+    JOIN result ON result.campaign_id = anon_2.campaign_id AND result.task_index = anon_2.task_index
+    WHERE anon_2.campaign_id = :campaign AND result.attempt_id = anon_2.id AND result.seconds BETWEEN :seconds
+    AND :seconds
+  ) AS pace
+  FROM worker
+  WHERE (worker.id IN :workers) AND worker.last_seen > :since
+  ORDER BY worker.last_seen DESC
+  LIMIT :param;
+
+-- worker_queries.running
+  SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
+    attempt.steps, attempt.seconds
+  FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
+  WHERE attempt.ended IS NULL AND attempt.deadline > :deadline;
+
+-- worker_queries.workers
+  SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
+    SELECT max(attempt.ended) AS max_1
+    FROM attempt
+    WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
+  ) AS last_ended
+  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE (SELECT attempt.campaign_id FROM attempt WHERE attempt.worker_id = worker.id ORDER BY attempt.ended LIMIT
+    :param) = :campaign OR (
+    SELECT attempt.campaign_id
+    FROM attempt
+    WHERE attempt.worker_id = worker.id
+    ORDER BY attempt.ended DESC
+    LIMIT :param
+  ) = :campaign;
