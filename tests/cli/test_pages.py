@@ -184,3 +184,26 @@ def test_everyone_whom_the_code_names_is_among_the_references() -> None:
     for name in ("Loiseau", "Knuth", "Godfrey", "Miller", "Steele", "SplitMix64", "Skolem", "Gray"):
         assert name in code, name
         assert name in page, name
+
+
+@pytest.mark.parametrize(
+    ("shown", "measured", "unit"),
+    [
+        ("0.3 s of one core", "| polyphase | L(2,16) | 1 | 0.30 |", 1),
+        ("21 s of two cores", "| polyphase | L(2,20) | 2 | 21 |", 1),
+        ("1.5 hours of one core", "| L(2,24) | 5,540 |", 3600),
+        ("14 days of one core", "| L(2,28) | 1.24e6 |", 86400),
+        ("2.9 years of one core", "| L(2,31), one round | 9.14e7 |", 365.25 * 86400),
+        ("0.1 s", "| 0.126 | 0.097 |", 1),
+        ("10 s", "| 11.8 | 9.71 |", 1),
+        ("33 minutes", "| 2,313 | **1,958** |", 60),
+        ("31 hours", "| 130,800 | **111,100** ", 3600),
+    ],
+)
+def test_the_times_in_the_readme_are_those_measured(shown: str, measured: str, unit: float) -> None:
+    assert measured in (DOCS / "measured.md").read_text()
+    seconds = float(re.findall(r"[\d.,]+(?:e\d+)?", measured)[-1].replace(",", ""))
+    assert f"| {shown} |" in (ROOT / "README.md").read_text()
+    number = shown.split()[0]
+    digits = len(number.partition(".")[2])
+    assert f"{seconds / unit:.{digits}f}" == number
