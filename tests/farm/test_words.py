@@ -177,7 +177,7 @@ def test_a_task_that_is_set_aside_is_said(ledger: Ledger, tmp_path: Path) -> Non
             campaign.fail(lease, "it breaks\n\x1b[31m")
         server.wait_until(lambda: "is set aside" in server.log)
     [said] = [line for line in server.log.splitlines() if "is set aside" in line]
-    assert said.endswith(r"it breaks\n\x1b[31m")
+    assert said.endswith(r"by a on host-a (last: it breaks\n\x1b[31m)")
 
 
 def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path) -> None:

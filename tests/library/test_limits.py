@@ -17,7 +17,7 @@ from langford.arithmetic.residue import MODULUS, residue, zero_sum
 from langford.errors import MethodDoesNotApply
 from langford.kernels.cpu import rows
 from langford.kernels.cpu.backtrack import plus
-from langford.kernels.cpu.shifted import BATCH, add_batch
+from langford.kernels.cpu.shifted import BATCH, add_batch, without_gaps
 from langford.methods import METHODS
 from langford.methods.backtracking.order import refusal
 from langford.methods.polyphase import cuda
@@ -148,3 +148,21 @@ def test_rows_of_two_words_move_by_any_distance(by: int) -> None:
         down, up = moved(np.uint64(row % 2**64), np.uint64(row >> 64), by)
         assert int(down[0]) + (int(down[1]) << 64) == row >> by
         assert int(up[0]) + (int(up[1]) << 64) == (row << by) % 2**128
+
+
+@pytest.mark.parametrize("gaps", [(), (0,), (3,), (5, 2, 0), (62, 40, 39, 1)])
+def test_gaps_are_taken_out_of_a_mask(gaps: tuple[int, ...]) -> None:
+    for mask in (0, 1, 0b1011_0110, 2**63 - 1, 0x5A5A_C3C3_0F0F_1234):
+        kept = [mask >> bit & 1 for bit in range(63) if bit not in gaps]
+        filled = mask & ~sum(1 << gap for gap in gaps)
+        assert int(without_gaps(filled, np.array(gaps, np.int64))) == sum(bit << k for k, bit in enumerate(kept))
+
+
+@pytest.mark.parametrize(
+    "problem", [Problem.langford(3), Problem.langford(4), Problem.skolem(5), Problem.hooked_skolem(6)], ids=str
+)
+def test_a_whole_polyphase_sum_has_at_most_one_zero_bit_more_than_promised(problem: Problem) -> None:
+    plan = METHODS["polyphase"].plan(problem, 0)
+    [value] = [plan.evaluate(index).value for index in plan.tasks]
+    promised = plan.expectation(0).zero_bits
+    assert promised <= (value & -value).bit_length() - 1 <= promised + 1
