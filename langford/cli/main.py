@@ -36,7 +36,7 @@ COMMANDS = {
     ),
     "run": LazyCommand(
         "langford.cli.campaigns.run:run",
-        "Create or resume a campaign and work it off on this machine.",
+        "Create or resume a campaign and run it on this machine.",
         CAMPAIGNS,
     ),
     "status": LazyCommand(
@@ -92,7 +92,7 @@ COMMANDS = {
     ),
     "cite": LazyCommand(
         "langford.cli.results.report:cite",
-        "Print the paragraph with which a paper cites a count, and the program as a BibTeX entry.",
+        "Print a paragraph that cites a count, and a BibTeX entry for the program.",
         CAMPAIGNS,
     ),
     "table": LazyCommand(
@@ -102,7 +102,7 @@ COMMANDS = {
     ),
     "cancel": LazyCommand(
         "langford.cli.campaigns.lifecycle:cancel",
-        "Take all tasks of a campaign back and set them aside, so that its workers end.",
+        "Stop a campaign: set all its unfinished tasks aside; its workers then end.",
         CAMPAIGNS,
     ),
     "rename": LazyCommand("langford.cli.campaigns.lifecycle:rename", "Give a campaign another name.", CAMPAIGNS),
@@ -128,7 +128,7 @@ COMMANDS = {
     "work": LazyCommand("langford.cli.farm.work:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
         "langford.cli.campaigns.requeue:release",
-        "Take tasks back from the workers that hold them, so that others get them at once.",
+        "Return leased tasks to the queue; other workers get them at once.",
         FARM,
     ),
     "mpi": LazyCommand(
@@ -136,7 +136,7 @@ COMMANDS = {
         "Count on the ranks of an MPI program, started with mpirun or srun.",
         CLUSTER,
     ),
-    "slurm": LazyCommand("langford.cli.cluster.slurm:slurm", "Work off campaigns on a SLURM cluster.", CLUSTER),
+    "slurm": LazyCommand("langford.cli.cluster.slurm:slurm", "Run campaigns on a SLURM cluster.", CLUSTER),
     "list": LazyCommand(
         "langford.cli.explore.arrangements:list_", "List explicit arrangements, mirror images once.", EXPLORE
     ),
@@ -145,7 +145,7 @@ COMMANDS = {
     ),
     "doctor": LazyCommand(
         "langford.cli.explore.doctor:doctor",
-        "Show what this machine has, try it, and say what to install.",
+        "Show what this machine has, test it, and list what to install.",
         EXPLORE,
     ),
     "tune": LazyCommand(

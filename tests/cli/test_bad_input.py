@@ -209,7 +209,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("release nobody", "no campaign 'nobody'"),
     ("release eight --worker absent", "no worker 'absent' holds tasks"),
     ("recheck nobody 1", "no campaign 'nobody'"),
-    ("recheck eight", "say which results"),
+    ("recheck eight", "choose the results"),
     ("recheck eight 99", "is not one of"),
     ("recheck eight x", "separated by commas"),
     ("recheck eight --kernel absent", "no such result"),

@@ -396,7 +396,7 @@ def test_exported_files_come_from_standard_input(langford: Run, tmp_path: Path) 
     with closing(sqlite3.connect(other)) as database:
         assert "standard input, SHA-256" in str(database.execute("SELECT detail FROM event").fetchall())
     assert "standard input is not an export, or is cut short" in str(call(whole[:100]).exception)
-    assert "not beside standard input" in str(call(whole, "--allowed-signers", __file__).exception)
+    assert "standard input has no signature" in str(call(whole, "--allowed-signers", __file__).exception)
 
 
 def test_what_is_in_doubt_stays_behind(langford: Run, tmp_path: Path) -> None:

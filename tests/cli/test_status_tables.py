@@ -91,7 +91,7 @@ def test_everything_about_a_campaign_in_words() -> None:
         "40.0% done, 20.0% leased, 30.0% ready, 10.0% set aside, 10.0% to recheck",
         "4 of 10 done, 2 leased, 3 ready, 1 set aside, 1 to recheck",
         "5 points/s in the last 60 s, 60.5 tasks a minute, 4 points/s since the start",
-        "1 min 40 s; nine times out of ten done between",
+        "about 1 min 40 s (90% range:",
         "1 working, 4 ended",
         "WARNING  1 task is set aside",
         "and 3 more that left",

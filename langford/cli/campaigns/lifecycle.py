@@ -27,13 +27,13 @@ Examples:
   langford cancel langford-24-polyphase-12
   langford cancel langford-24-polyphase-12 --ledger records.db --json
 
-`langford retry NAME` takes the campaign up again.  Late results of workers that live count."""
+`langford retry NAME` resumes the campaign.  Results that running workers deliver later still count."""
 )
 @click.argument("name")
 @ledger_option
 @json_option
 def cancel(name: str, address: str, as_json: bool) -> None:
-    """Take all tasks of a campaign back and set them aside, so that its workers end."""
+    """Stop a campaign: set all its unfinished tasks aside; its workers then end."""
     with Ledger(address) as ledger:
         leases, tasks = ledger.campaign(name).cancel()
     if as_json:
@@ -48,7 +48,7 @@ Examples:
   langford rename langford-24-polyphase-12 record
   langford rename record langford-24 --ledger records.db
 
-A server that serves the campaign knows it by the old name until it is started again."""
+A running server uses the old name until it is restarted."""
 )
 @click.argument("name")
 @click.argument("new_name")
@@ -70,13 +70,13 @@ Examples:
   langford delete langford-12-polyphase-8
   langford delete langford-12-polyphase-8 --yes --out kept/l12.jsonl.gz
 
-`langford import` brings the results back, and the promise (--replicate): results that it drew wait to be confirmed
-again, here."""
+`langford import` restores the results and the promise (--replicate).  The results selected for replication must
+then be confirmed again."""
 )
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Delete without a question.")
+@click.option("--yes", is_flag=True, help="Delete without asking.")
 @click.option(
-    "--out", "-o", type=click.Path(path_type=Path), help="Where its export is kept; default: NAME.jsonl.gz."
+    "--out", "-o", type=click.Path(path_type=Path), help="The file for its export; default: NAME.jsonl.gz."
 )
 @ledger_option
 @json_option

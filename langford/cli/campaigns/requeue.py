@@ -22,7 +22,7 @@ Examples:
   langford release langford-24-polyphase-12
   langford release langford-24-polyphase-12 --worker node17
 
-Workers that live go on: they lease other tasks, and their late results count."""
+Running workers continue: they lease other tasks, and results that they deliver later still count."""
 )
 @click.argument("name")
 @click.option(
@@ -31,7 +31,7 @@ Workers that live go on: they lease other tasks, and their late results count.""
 @ledger_option
 @json_option
 def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
-    """Take tasks back from the workers that hold them, so that others get them at once."""
+    """Return leased tasks to the queue; other workers get them at once."""
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         note = "taken back by the operator"
@@ -101,7 +101,7 @@ def recheck(
     """
     chosen = sorted({index for indices in task_lists for index in indices})
     if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
-        raise click.UsageError("say which results: TASKS, --worker, --kernel or --all, one of them")
+        raise click.UsageError("choose the results: give exactly one of TASKS, --worker, --kernel or --all")
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         for index in chosen:

@@ -79,7 +79,7 @@ def run(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Create or resume a campaign and work it off on this machine."""
+    """Create or resume a campaign and run it on this machine."""
     if task_time is not None and chosen.depth is not None:
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop, hooks = StopSignals(), notify.hooks()

@@ -53,7 +53,7 @@ Examples:
   langford table rosa 24 --dry-run
   langford table rosa 24 --device cuda --ledger tables.db --yes
 
-Running the same command again goes on, also after a kill.  Exit codes: 0 done, 2 bad input, 3 incomplete, 4 a
+The same command resumes the table, even after being killed.  Exit codes: 0 done, 2 bad input, 3 incomplete, 4 a
 count is wrong, 128 + N stopped by signal N."""
 )
 @problem_argument()
@@ -120,7 +120,7 @@ def table(
     """Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.
 
     Entries that parity decides cost nothing; the others are counted smallest first.  Each count is compared with
-    the published one, and marked new where there is none.  Mirror images count once where every row of the table
+    the published one, and marked new if there is none.  Mirror images count once if every row of the table
     can be read backwards; otherwise all arrangements count.
     """
     family, last = named((*words, *filter(None, [to])))

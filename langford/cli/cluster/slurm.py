@@ -42,7 +42,7 @@ LANGFORD = (sys.executable, "-P", "-m", "langford")
 
 @click.group(cls=ListingGroup)
 def slurm() -> None:
-    """Work off campaigns on a SLURM cluster."""
+    """Run campaigns on a SLURM cluster."""
 
 
 @slurm.command(
@@ -74,7 +74,7 @@ Examples:
   langford slurm keep langford-27-polyphase-16 --partition best-effort --max-queued 256 --time 20:00 \\
       --server https://farm:8765 --token-file worker.token
 
-Ctrl-C or SIGTERM end this command; the workers go on.  Exit codes: 0 done, 128 + N stopped by signal N."""
+Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 done, 128 + N stopped by signal N."""
 )
 @click.argument("name", metavar="CAMPAIGN")
 @queue_options

@@ -44,7 +44,7 @@ def list_(
             display.say(f"above n = {explicit.UNIFORM_COLOURS} the sample is random, but not uniform")
     else:
         listed = islice(explicit.iterate(problem), limit)
-    with display.said_when_slow(f"no arrangement yet; the search goes on{advice}") as found:
+    with display.said_when_slow(f"no arrangement yet; still searching{advice}") as found:
         listed = _noting(listed, found)
         if only_count:
             number = sum(1 for _ in listed)

@@ -22,7 +22,7 @@ Examples:
 @json_option
 @click.pass_context
 def doctor(context: click.Context, as_json: bool) -> None:
-    """Show what this machine has, try it, and say what to install.
+    """Show what this machine has, test it, and list what to install.
 
     Compiles and runs a small count on the processor and on every GPU.  Exit code 1 when
     a part is installed but does not work.

@@ -35,7 +35,7 @@ def draw(
     if out is not None:
         drawing.require_drawable(out)
     if cubes is None:
-        with display.said_when_slow("no arrangement yet; the search goes on, Ctrl-C ends it"):
+        with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):
             arrangement = next(explicit.sample(chosen.problem(), 1, seed))
     else:
         arrangement = tuple(cubes)

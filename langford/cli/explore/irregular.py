@@ -91,7 +91,7 @@ Examples:
 )
 @json_option
 def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
-    """Say what limits a farm of workers, or how many streams keep a GPU busy.
+    """Show what limits a farm of workers, or how many streams keep a GPU busy.
 
     The farm is a timed event graph; its critical cycle is that of a worker, or that of the server.  A campaign's
     ledger fills in the time of its tasks and the number of its workers.
@@ -116,8 +116,8 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
     Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
-    them.  Vertices are numbers; lines that begin with # are remarks.  FILE may also be a graph of DIMACS ("p" and
-    "a" lines) or a Matrix Market file, and may be compressed by gzip.  With whole numbers the answer is exact, and
+    them.  Vertices are numbers; lines starting with # are comments.  FILE may also be a graph of DIMACS ("p" and
+    "a" lines) or a Matrix Market file, and may be compressed by gzip.  With integers the answer is exact and
     proved.
     """
     _work("cycle")(file, maximum, as_json)

@@ -216,17 +216,19 @@ def _until(overview: Overview) -> str:
         return f"nothing: done {clock(overview.finished)}"
     if overview.eta is None:
         return ""
-    spread = f"between {clock(overview.eta.earliest)} and {clock(overview.eta.latest)}"
-    return f"{duration(overview.eta.seconds)}; nine times out of ten done {spread}"
+    spread = f"90% range: {clock(overview.eta.earliest)} to {clock(overview.eta.latest)}"
+    return f"about {duration(overview.eta.seconds)} ({spread})"
 
 
 def _workers(overview: Overview) -> str:
     numbers = Counter(worker.state for worker in overview.workers)
     numbers[Presence.ENDED] += overview.workers_left_out
     parts = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
+    shown = ", ".join(parts)
     if standstill(overview):
-        parts.append("none now: continue with `langford run` on this ledger, or `langford work` with a server")
-    return ", ".join(parts)
+        left = f" ({shown})" if shown else ""
+        return f"none{left}; continue with `langford run` on this ledger, or `langford work` with a server"
+    return shown
 
 
 def _checked(overview: Overview) -> str:

@@ -38,7 +38,7 @@ Examples:
   langford confirm langford-24-shifted-12 --method polyphase --device cuda
 
 Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradict what is known; else those of
-`langford run`.  Running the same command again goes on."""
+`langford run`.  The same command resumes after an interruption."""
 )
 @click.argument("name")
 @ledger_option

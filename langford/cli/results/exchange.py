@@ -74,14 +74,15 @@ Examples:
   langford import part-1.jsonl.gz part-2.jsonl.gz
   langford import jobs/campaigns/*.jsonl.gz --ledger records.db
 
-Exit codes: 0, 2 bad input, 3 a campaign is complete, and results of the promised share (--replicate) wait to be
-confirmed here, 4 results contradict each other, or a count is wrong; the results are taken in any case but 2.""",
+Exit codes: 0, 2 bad input, 3 a campaign is complete, but its promised
+replication (--replicate) is not, 4 results contradict each other or a count is wrong; the results are imported
+except for 2.""",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
     "--unconfirmed",
     is_flag=True,
-    help="Count although results of the promised share (--replicate) wait for others.",
+    help="Count even if the promised replication (--replicate) is incomplete.",
 )
 @ledger_option
 @json_option
@@ -95,8 +96,8 @@ def import_(
     A campaign that is complete afterwards is merged, and its count compared with what is
     known of it.
 
-    A promise (--replicate) comes with the results, and the larger one holds.  Confirmations that a file
-    states are no votes here.
+    A promise (--replicate) is imported too; the larger one applies.  Confirmations in a file do not count
+    as votes here.
     """
     codes = {ExitCode.DONE}
     exports = map(exchange.validated, files)

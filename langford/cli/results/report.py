@@ -39,8 +39,8 @@ Examples:
   langford report --from jobs/campaigns/langford-28-polyphase-16.jsonl.gz -o l28.html
 
 The page needs no other file, no script and no network.  An unfinished campaign has a report too;
-what an export does not know is said in its report.  Exit codes: 0, 2 bad input, 3 all tasks are done and the
-promised share (--replicate) is not replicated, 4 the count is wrong; the report is written in any case but 2."""
+the report lists what an export lacks.  Exit codes: 0, 2 bad input, 3 all tasks are done, but the
+promised replication (--replicate) is not, 4 the count is wrong; the report is written except for 2."""
 )
 @click.argument("name", required=False)
 @ledger_option
@@ -62,7 +62,7 @@ promised share (--replicate) is not replicated, 4 the count is wrong; the report
 @click.option(
     "--unconfirmed",
     is_flag=True,
-    help="Count although results of the promised share (--replicate) wait for others.",
+    help="Count even if the promised replication (--replicate) is incomplete.",
 )
 @json_option
 @click.pass_context
@@ -78,8 +78,8 @@ def report(
 ) -> None:
     """Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.
 
-    It answers how fast it went, until when, who worked, what went wrong, and what is proved; and it prints the
-    paragraph with which a paper cites the count.
+    The report covers speed, duration, workers, problems and what is proved.  The command also prints a paragraph
+    that cites the count.
     """
     for file in files:
         require_format(file)
@@ -114,11 +114,11 @@ Examples:
 @exports_option
 @json_option
 def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: bool) -> None:
-    """Print the paragraph with which a paper cites a count, and the program as a BibTeX entry."""
+    """Print a paragraph that cites a count, and a BibTeX entry for the program."""
     found = _evidence(name, address, exports, unconfirmed=False)
     cited = citation.paragraph(found)
     if cited is None:
-        raise BadInput(f"{found.history.name} has no count to cite: `langford report` says why")
+        raise BadInput(f"{found.history.name} has no count to cite: `langford report` shows why")
     if as_json:
         display.print_json({"campaign": found.history.name, "citation": cited, "bibtex": citation.BIBTEX})
     else:

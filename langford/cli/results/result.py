@@ -24,8 +24,7 @@ Examples:
   langford result --from jobs/campaigns/langford-27*.jsonl.gz
   langford result --from -
 
-Exit codes: 0, 2 bad input, 3 incomplete, or results of the promised share (--replicate) wait for others, 4 a
-result is wrong."""
+Exit codes: 0, 2 bad input, 3 incomplete, tasks or promised replication (--replicate), 4 a result is wrong."""
 )
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
@@ -36,7 +35,7 @@ result is wrong."""
 @click.option(
     "--unconfirmed",
     is_flag=True,
-    help="Merge although results of the promised share (--replicate) wait for others.",
+    help="Merge even if the promised replication (--replicate) is incomplete.",
 )
 @json_option
 @click.pass_context
@@ -51,7 +50,7 @@ def result(
 ) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks.
 
-    A file says which share of its results was promised to be replicated, and which are; files of earlier versions
+    A file states the promised share of replication and which results are replicated; files of earlier versions
     record no promise.  With --json one campaign is an object, and several are a list of objects.
     """
     if allowed is not None and not from_files:
@@ -69,7 +68,7 @@ def result(
         context.exit(max(codes))
     files = [Path(name) for name in names]
     if allowed is not None and STANDARD_INPUT in files:
-        raise click.UsageError("a signature stands beside a file, not beside standard input: give --from a FILE")
+        raise click.UsageError("standard input has no signature file: give --from a FILE")
     signers = {file: signing.signer(file, allowed) for file in files if file.is_file()}
     export, count = exchange.count_of(files, unconfirmed)
     for file, words in signers.items():

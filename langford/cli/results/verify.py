@@ -54,7 +54,7 @@ Examples:
   langford verify --check checked.txt --allowed-signers signers
 
 Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, or with --all-checks the
-promised share (--replicate) is not replicated, 4 a value differs."""
+promised replication (--replicate) is incomplete, 4 a value differs."""
 )
 @click.argument("name", required=False)
 @tasks_argument
@@ -89,7 +89,7 @@ promised share (--replicate) is not replicated, 4 a value differs."""
 @click.option(
     "--unconfirmed",
     is_flag=True,
-    help="With --all-checks: count although results of the promised share (--replicate) wait for others.",
+    help="With --all-checks: count even if the promised replication (--replicate) is incomplete.",
 )
 @click.option(
     "--statement",
@@ -131,11 +131,11 @@ def verify(
 ) -> None:
     """Recompute tasks of a campaign on this machine and compare.
 
-    Each task is recomputed in another way than it was computed, where there is one: as the sum of the
+    Each task is recomputed in a different way, if there is one: as the sum of the
     tasks of a deeper split, by another kernel (--device), or by another search (--method).
 
-    Where the ledger waits for another evaluation of a task, what is recomputed here decides: run this on a machine
-    that you trust.  Other results stay as they are.
+    If the ledger is waiting for another evaluation of a task, the value recomputed here decides: run this on a
+    machine that you trust.  Other results stay as they are.
     """
     if checked is not None:
         if name is not None or statement is not None or key is not None:
