@@ -297,16 +297,15 @@ def large_farm(tmp_path: Path) -> Iterator[Farm]:
 
 
 def remote(farm: Farm, port: int | None = None) -> tuple[RemoteCampaign, Identity]:
-    """A client that is enrolled."""
-    server, me = RemoteCampaign(f"http://127.0.0.1:{port or farm.port}/{NAME}", farm.token), Identity.fresh()
+    """A client that is enrolled, with processes for many leases."""
+    server = RemoteCampaign(f"http://127.0.0.1:{port or farm.port}/{NAME}", farm.token)
+    me = msgspec.structs.replace(Identity.fresh(), processes=512)
     server.enrol(me)
     return server, me
 
 
 def test_the_leases_of_512_devices_are_renewed_in_batches(large_farm: Farm) -> None:
-    server, _ = remote(large_farm)
-    me = msgspec.structs.replace(Identity.fresh(), processes=512)
-    server.enrol(me)
+    server, me = remote(large_farm)
     server.info()
     leases = []
     while len(leases) < 4 * 512 and (
