@@ -27,6 +27,7 @@ from db.states import EventKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
 from db.work.transitions import OF_CAMPAIGN, OF_TOKEN, SHOWN
+from langford.words import several
 
 PER_PROCESS = 4
 """A process has one task and prefetches the next."""
@@ -88,13 +89,13 @@ class Account:
     def refusal(self) -> TooManyLeases:
         if self.spare <= 0:
             return TooManyLeases(
-                f"the workers with this token had {self.leases - self.paid:,.0f} leases more than their results "
-                f"allow: deliver results, or wait ({SPARE:,} more are granted per hour); if workers are preempted "
-                "before a task is done, create the campaign with a larger --depth"
+                f"the workers with this token had {several(round(self.leases - self.paid), 'lease')} beyond what "
+                f"their results allow: deliver results, or wait (each hour grants {several(SPARE, 'lease')}); if "
+                "workers are preempted before a task is done, create the campaign with a larger --depth"
             )
         return TooManyLeases(
-            f"the workers with this token hold {self.held:,} tasks and have delivered {self.results:,} results: "
-            "they get more for results, and for more processes"
+            f"the workers with this token hold {several(self.held, 'task')} and have delivered "
+            f"{several(self.results, 'result')}: they get more for results, and for more processes"
         )
 
 

@@ -155,6 +155,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("create langford 7 --name eight", "give this one another name"),
     ("create langford 8 --ledger no/such/folder.db", "create it first"),
     # result
+    ("cite nobody", "no campaign 'nobody'"),
     ("result nobody", "no campaign 'nobody'"),
     ("result eight --ledger absent.db", "there is no ledger"),
     ("result eight --ledger text", "ledger"),

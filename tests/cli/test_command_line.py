@@ -146,7 +146,7 @@ def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
 
 def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: 20_000.0)
-    done = CliRunner().invoke(cli, ["count", "8", "--cores", "2"])
+    done = CliRunner().invoke(cli, ["count", "8", "--cores", "2", "--yes"])
     assert done.exit_code == 0
     assert "L(2,8) by polyphase: about 2 h 47 min on 2 cores" in done.stderr
     assert "langford run" in done.stderr

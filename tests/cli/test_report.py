@@ -272,7 +272,7 @@ def test_the_report_of_a_real_campaign(ledger: Ledger) -> None:
     assert "None is open." in shown
     assert "preempted a signal took the worker" in shown
     assert "failed the evaluation raised an error" in shown
-    assert f"langford run langford 7 --method polyphase --depth {KEY.depth}" in shown
+    assert f"langford run 7 --method polyphase --depth {KEY.depth}" in shown
     assert "What this report does not know" not in shown
     assert {"task-times", "occupancy", "throughput", "workers"} == set(found.figures)
 
@@ -658,7 +658,7 @@ def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
     for section in document(found).sections:
         assert section.title in words
     assert "host-b" in words
-    assert f"langford run langford 7 --method polyphase --depth {KEY.depth}" in words
+    assert f"langford run 7 --method polyphase --depth {KEY.depth}" in words
     assert sum(len(page.images) for page in reader.pages) == len(found.figures)
 
 
