@@ -149,7 +149,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run 40 --yes", "--anyway starts it nevertheless"),
     ("run 40 --ledger absent.db", "--anyway starts it nevertheless"),
     ("table 40 --from 39 --yes", "--anyway starts it nevertheless"),
-    ("count 24", "or give --yes"),
+    ("count 28", "or give --yes"),
     ("create langford 8 --replicate nan", "no finite number"),
     ("create langford 31 --method polyphase --depth 30", "--yes"),
     ("create langford 7 --name eight", "give this one another name"),

@@ -88,7 +88,7 @@ def test_no_rows_are_no_error(form: str) -> None:
 
 def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NotInstalled, match=r"langford\[parquet\]"):
+    with pytest.raises(NotInstalled, match=r"\[parquet\]"):
         made("parquet")
 
 
