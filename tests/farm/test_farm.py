@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import signal
 import subprocess
@@ -171,7 +170,7 @@ def test_a_server_that_anyone_could_hear_is_refused(langford: Run, tmp_path: Pat
     assert "--certificate" in done.stderr
 
 
-def test_tls(farm: Farm, tmp_path: Path) -> None:
+def test_tls(farm: Farm, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     key, certificate = tmp_path / "server.key", tmp_path / "server.pem"
     made = subprocess.run(
         [
@@ -199,7 +198,7 @@ def test_tls(farm: Farm, tmp_path: Path) -> None:
         pytest.skip("needs openssl")
     farm.server.kill()
     farm.server.wait()
-    os.environ.pop("SSL_CERT_FILE", None)
+    monkeypatch.delenv("SSL_CERT_FILE", raising=False)
     server = farm.start(
         "serve", NAME, "--port", str(farm.port), "--certificate", str(certificate), "--key", str(key)
     )
