@@ -11,7 +11,6 @@ import langford
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
-from langford.cli.campaigns.resuming import existing
 from langford.cli.campaigns.running import conclude, create_campaign, work_off
 from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode
@@ -22,6 +21,7 @@ from langford.cli.output.how_long import advice, require_consent, say_how_long, 
 from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
+from langford.loading import load
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.steps import COMPILING
 from langford.words import several
@@ -103,9 +103,10 @@ def mpi(
 
 def _begun(address: str, chosen: CampaignOptions, device: str) -> PlanKey | None:
     """The plan of the campaign that the ledger has already."""
-    with existing(address) as ledger:
+    with load("langford.cli.campaigns.resuming:existing")(address) as ledger:
         campaign = None if ledger is None else chosen.begun(ledger, device)
-        return None if campaign is None else campaign.key
+        key: PlanKey | None = None if campaign is None else campaign.key
+        return key
 
 
 def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> int:
