@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ import pytest
 
 from langford.cli.output.rows.formats import FORMATS
 from langford.errors import BadInput, NotInstalled
+from langford.version import install
 
 COUNT = 2**80 + 1
 COLUMNS = ("name", "value", "small", "share", "when")
@@ -88,7 +90,7 @@ def test_no_rows_are_no_error(form: str) -> None:
 
 def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(NotInstalled, match=r"\[parquet\]"):
+    with pytest.raises(NotInstalled, match=re.escape(install("parquet"))):
         made("parquet")
 
 

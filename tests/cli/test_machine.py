@@ -14,6 +14,7 @@ from langford.devices import CPU
 from langford.methods import METHODS, Plan, task_depth
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.version import install
 from tests.support.cases import few
 from tests.support.command_line import Run
 
@@ -26,7 +27,7 @@ def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> N
     assert "godfrey counts L(2,12) right" in findings["processor"]["detail"]
     assert findings["python"]["state"] == findings["sqlite"]["state"] == "works"
     if findings.get("gpu", {}).get("state") == "absent":
-        assert "[cuda" in findings["gpu"]["detail"] or "nvidia-smi" in findings["gpu"]["detail"]
+        assert install("cuda12") in findings["gpu"]["detail"] or "nvidia-smi" in findings["gpu"]["detail"]
     broken = any(each["state"] == "broken" for each in findings.values())
     assert done.returncode == (1 if broken else 0)
 
