@@ -33,7 +33,8 @@ PROBLEMS = [
         Problem.named(variant, n, copies)
         for (variant, copies), limits in LARGEST.items()
         for n in range(1, min(limits.values()) + 1)
-        if n <= 7 and METHODS["miller"].refusal(Problem.named(variant, n, copies)) is None
+        if n <= 7 and not Problem.named(variant, n, copies).circle
+        if METHODS["miller"].refusal(Problem.named(variant, n, copies)) is None
     ),
     Problem.langford(8),
     Problem.skolem(8),
@@ -198,6 +199,8 @@ def test_problems_without_arrangements_and_bad_depths() -> None:
             search_states(Problem.langford(8), depth)
     with pytest.raises(MethodDoesNotApply, match="128"):
         search_states(Problem.langford(70))
+    with pytest.raises(MethodDoesNotApply, match="a circle"):
+        search_states(Problem.named("starter", 7))
 
 
 def test_walks_of_the_kernel_have_the_probabilities_assumed() -> None:
