@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 import re
 from collections.abc import Callable
@@ -83,14 +84,18 @@ class Patience:
         self._since, self._said = None, set()
         return answer
 
-    def insist(self, question: Callable[[], T]) -> T:
-        """The answer to a question, asked until there is one; raises Away when there is a reason to stop."""
+    def insist(self, question: Callable[[], T], seconds: float = math.inf) -> T:
+        """The answer to a question, asked until there is one.
+
+        Raises Away when there is none after ``seconds``, or a reason to stop.
+        """
+        end = self._clock.monotonic() + seconds
         while True:
             try:
                 return self.ask(question)
             except Away:
                 while not self.due:
-                    if self._console.stop_reason() is not None:
+                    if self._console.stop_reason() is not None or self._clock.monotonic() >= end:
                         raise
                     self._clock.wait(LOOK_SECONDS)
 

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
+from math import fsum, inf
 
 from db import Campaign, Ledger
-from db.errors import CampaignMismatch
+from db.errors import Away, CampaignMismatch
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
 from jobs.pools.in_process import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
-from jobs.run.loop import Run, result
+from jobs.reach.outbox import Outbox
+from jobs.reach.patience import Patience
+from jobs.run.loop import OUT_OF_TIME, Run, result
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun, Found
 from jobs.tables.entries import Entry, Shape, representative
@@ -83,7 +85,8 @@ class TableCounting:
         Raises as :func:`langford.methods.chosen_plan`.
         """
         self._entries, self._sums = entries, 1 + confirm
-        self._console, self._clock, self._time_limit = console, clock, time_limit
+        self._console, self._clock = console, clock
+        self._time_limit = inf if time_limit is None else time_limit
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {representative(problem): problem for problem in reversed(wanted)}
         self._choice = MethodChoice(problems.values(), devices)
@@ -106,30 +109,46 @@ class TableCounting:
     def found(self) -> int:
         return sum(not seconds for seconds in self.expected.values())
 
-    def rows(self, ledger: Ledger) -> list[Row]:
+    def rows(
+        self, ledger: Ledger, outbox_of: Callable[[Identity, Console], Outbox | None] = lambda *_: None
+    ) -> list[Row]:
         """Count what the ledger has no count of; returns the rows of the table.
 
         What other workers count, such as a second run of the same table, is looked at again at the end.
+        ``outbox_of``: where the results of a worker wait while the ledger is away; None: in memory.
 
         Raises:
             Interrupted: a signal or the time limit came first.
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
             CheckFailed: a count contradicts a second one, or what is known of it.
         """
-        self._ledger, self._begun, self._began = ledger, Begun(ledger), self._clock.monotonic()
+        self._ledger, self._begun, self._outbox_of = ledger, Begun(ledger), outbox_of
+        self._began = self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
         later = []
         with KeptWorkers() as self._workers:
             for problem in self.expected:
                 try:
-                    counted[representative(problem)] = self._counted(problem, len(counted))
+                    counted[representative(problem)] = self._patiently_counted(problem, len(counted))
                 except Interrupted:
                     raise
                 except Incomplete:
                     later.append(problem)
             for problem in later:
-                counted[representative(problem)] = self._counted(problem, len(counted))
+                counted[representative(problem)] = self._patiently_counted(problem, len(counted))
         return [_row(entry, counted) for entry in self._entries]
+
+    @property
+    def _seconds_left(self) -> float:
+        return self._time_limit - (self._clock.monotonic() - self._began)
+
+    def _patiently_counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
+        """Resumes while the ledger is away."""
+        patience = Patience(self._console, "the ledger", self._clock)
+        try:
+            return patience.insist(lambda: self._counted(problem, number), self._seconds_left)
+        except Away as error:
+            raise Interrupted(self._console.stop_reason() or OUT_OF_TIME, number, len(self.expected)) from error
 
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
         """The second confirms the first."""
@@ -169,12 +188,12 @@ class TableCounting:
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
-        devices, limit = self._choice.devices(problem), None
-        if self._time_limit is not None:
-            limit = max(0.0, self._time_limit - (self._clock.monotonic() - self._began))
+        devices = self._choice.devices(problem)
+        limit = None if self._time_limit == inf else max(0.0, self._seconds_left)
         pool = InProcessPool if self._choice.small(problem) else self._workers.pool
-        reached = InLedger(self._ledger, campaign, console)
-        source = TaskSource(reached, Identity.fresh(devices), console=console)
+        identity = Identity.fresh(devices)
+        outbox = self._outbox_of(identity, console)
+        source = TaskSource(InLedger(self._ledger, campaign, console), identity, outbox, console)
         left = campaign.work - campaign.standing().work_done
         pace = share * len(devices) / left if left > 0 else None
         report = Run(source, devices, console, limit, pool, probe=lambda key: pace).run()

@@ -22,10 +22,12 @@ import psutil
 import pytest
 
 from db import Campaign, Export, Lease, Ledger
-from db.errors import LedgerError
+from db.errors import ConnectionLost, LedgerError
 from jobs.console import Console, Step
 from jobs.pools import in_process
-from jobs.tables.counting import TableCounting
+from jobs.reach.identity import Identity
+from jobs.reach.outbox import Outbox
+from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.method_choice import MethodChoice
 from jobs.tuning import forecast
@@ -40,7 +42,9 @@ from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.cases import exhaustive
+from tests.support.clock import MovableClock
 from tests.support.command_line import ENVIRONMENT, Run, planted
+from tests.support.consoles import KeptConsole
 from tests.support.databases import new_ledger
 from tests.support.preloaded import Preparation, adapt, preloaded
 
@@ -724,6 +728,42 @@ def test_a_second_sum_is_worked_off_while_others_hold_the_first(tmp_path: Path) 
         assert [row.arrangements for row in counting.rows(ledger)] == [44]
         shown = [step.work_done for step in console.steps]
         assert shown == sorted(shown)
+
+
+@pytest.mark.parametrize("how", ["stopped", "time limit", "back"])
+def test_a_table_waits_for_its_ledger_and_loses_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    asked, clock = [], MovableClock()
+
+    def away(campaign: Campaign, *arguments: Any) -> Any:
+        asked.append(arguments)
+        if how == "back" and len(asked) > 2:
+            monkeypatch.undo()
+            return getattr(campaign, question)(*arguments)
+        raise ConnectionLost("no answer")
+
+    def box(identity: Identity, console: Console) -> Outbox:
+        return Outbox(tmp_path / "box", identity, console)
+
+    question = "deliver" if how == "stopped" else "replication"
+    console = KeptConsole(lambda: "SIGTERM" if asked and how == "stopped" else None)
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
+        campaign = begun(ledger, ROSA, "shifted2", 4, 0.0)
+        limit = 100.0 if how == "time limit" else None
+        counting = TableCounting(SEVEN, [CPU], False, console, limit, clock, ledger)
+        monkeypatch.setattr(Campaign, question, away)
+        if how == "back":
+            assert counting.rows(ledger, box)[0].arrangements == 44
+        else:
+            with pytest.raises(Interrupted, match="SIGTERM" if how == "stopped" else how):
+                counting.rows(ledger, box)
+            monkeypatch.undo()
+        assert ("kept in" in console.said[-1]) == (how == "stopped") == bool(list(tmp_path.rglob("*.result.json")))
+        [row] = TableCounting(SEVEN, [CPU], False, Console(), ledger=ledger).rows(ledger, box)
+        assert row.arrangements == 44
+        assert campaign.progress().attempts["done"] == campaign.tasks
+    assert not list(tmp_path.rglob("*.result.json"))
 
 
 def test_of_several_methods_one_that_has_begun_counts_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,7 @@ from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
-from jobs.console import Step
+from jobs.console import Console, Step
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import RunReport
@@ -64,7 +64,7 @@ def work_off(
         return campaign.run(devices, time_limit, console, identity=identity, outbox=outbox, **how)
 
 
-def outbox_of(identity: Identity, console: Terminal) -> Outbox | None:
+def outbox_of(identity: Identity, console: Console) -> Outbox | None:
     """None where there is no folder for the results of a run."""
     named = os.environ.get("LANGFORD_OUTBOX")
     with suppress(LangfordError, OSError):

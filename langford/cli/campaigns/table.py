@@ -13,6 +13,7 @@ from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries
 from jobs.tables.rows import Table
 from langford.cli.campaigns.resuming import existing, place_of
+from langford.cli.campaigns.running import outbox_of
 from langford.cli.exit_codes import ExitCode, code_of_signal
 from langford.cli.options.common import (
     anyway_option,
@@ -151,7 +152,7 @@ def table(
     with Ledger(address, create=True) as ledger:
         try:
             with line.shown():
-                rows = counting.rows(ledger)
+                rows = counting.rows(ledger, outbox_of)
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
