@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from traceback import walk_tb
+
 
 class LangfordError(Exception):
     """Base of every error that this project raises on purpose."""
@@ -53,3 +55,9 @@ class Incomplete(LangfordError):
 
 class TooExpensive(LangfordError):
     """The count would take too long; the message gives the expected time."""
+
+
+def modules_of(error: Exception) -> list[str]:
+    """The modules that an error passed through, also in another process (see :mod:`jobs.pools.fork_server`)."""
+    here = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    return [*vars(error).get("modules", ()), *here]

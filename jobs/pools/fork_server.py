@@ -12,6 +12,7 @@ import ctypes
 import gc
 import multiprocessing
 import os
+import pickle
 import signal
 import sys
 import threading
@@ -24,6 +25,8 @@ from multiprocessing import reduction, resource_tracker
 from multiprocessing.connection import Connection, wait
 from types import ModuleType
 from typing import Any, NoReturn, TypeVar
+
+from langford.errors import modules_of
 
 SPAWN = multiprocessing.get_context("spawn")
 """How the server itself starts: as a new program, without a thread or a lock of the one that starts it."""
@@ -102,13 +105,14 @@ class ForkServer:
         """Wait for a worker that ends, for its exit code, −N for signal N.
 
         Raises EOFError when the server has ended, or does not answer, and all workers end with it; OSError when the
-        system refused to start the worker.
+        system refused to start the worker; what ``load`` raised.
         """
         return self._ask(_Order.WAIT, number)
 
     def _ask(self, order: _Order, number: int) -> int:
         try:
-            self._orders.send((order, number))
+            with suppress(OSError):  # a server that could not load has answered before it ended
+                self._orders.send((order, number))
             answer = self._orders.recv() if self._orders.poll(ANSWER_SECONDS) else None
         except (EOFError, OSError):
             self._process.join(ANSWER_SECONDS)  # it ends by itself, with an exit code of its own
@@ -116,7 +120,7 @@ class ForkServer:
         if answer is None:
             self._process.kill()
             raise EOFError
-        if isinstance(answer, OSError):
+        if isinstance(answer, Exception):
             raise answer
         code: int = answer
         return code
@@ -154,7 +158,12 @@ def _serve(
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, it would lose the exit codes
     # What is loaded stays: no search for garbage looks at it, which would copy it into every worker.
     gc.disable()
-    loaded = load()
+    try:
+        loaded = load()
+    except Exception as error:
+        with suppress(OSError):
+            orders.send(_as_sent(error))
+        os._exit(1)
     gc.freeze()
     alive, kept_open = os.pipe()
     children: dict[int, int | OSError] = {}
@@ -194,6 +203,17 @@ def _serve(
             orders.send(answer)
         except (EOFError, OSError):
             os._exit(0)  # the owner has ended
+
+
+def _as_sent(error: Exception) -> Exception:
+    """An error with what another process cannot see of it."""
+    error.add_note("".join(traceback.format_tb(error.__traceback__)))
+    vars(error)["modules"] = modules_of(error)
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return RuntimeError("".join(traceback.format_exception(error)))
+    return error
 
 
 def _become(work: Callable[[], None], blocked: set[int | signal.Signals], server: int, alive: int) -> NoReturn:

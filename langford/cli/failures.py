@@ -7,11 +7,11 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
-from traceback import walk_tb
 from typing import TextIO
 
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output.terminal import say
+from langford.errors import modules_of
 
 COMPILERS = {"numba", "llvmlite"}
 SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
@@ -40,8 +40,7 @@ def unusable(error: Exception) -> str | None:
             f"this Python has no {error.name} ({sys.executable}): use another one, or install the library that it "
             "needs and build it again; `langford doctor` lists what is absent"
         )
-    modules = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
-    in_numba = any(module.partition(".")[0] in COMPILERS for module in modules)
+    in_numba = any(module.partition(".")[0] in COMPILERS for module in modules_of(error))
     if in_numba and type(error).__module__.partition(".")[0] not in COMPILERS:
         return (
             f"numba cannot start ({type(error).__name__}: {error}): unset the variables NUMBA_..., or install it "

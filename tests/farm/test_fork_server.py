@@ -7,8 +7,10 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
-from collections.abc import Iterator
+import traceback
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,10 @@ def load() -> int:
 
 def fail_to_load() -> int:
     raise ValueError("nothing there")
+
+
+def fail_with_a_lock() -> int:
+    raise ValueError("nothing there", threading.Lock())
 
 
 def load_the_last() -> int:
@@ -172,14 +178,18 @@ def test_a_server_that_does_not_answer_is_ended(server: ForkServer, monkeypatch:
         hear_end(pipe)
 
 
-def test_what_cannot_be_loaded_ends_the_server(capfd: pytest.CaptureFixture[str]) -> None:
-    server = ForkServer(fail_to_load, obey, 2)
+@pytest.mark.parametrize(("load", "kind"), [(fail_to_load, ValueError), (fail_with_a_lock, RuntimeError)])
+def test_what_cannot_be_loaded_ends_the_server(
+    load: Callable[[], int], kind: type[Exception], capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = ForkServer(load, obey, 2)
     for pipe in server.pipes:
         hear_end(pipe)
-    with pytest.raises(EOFError):
+    with pytest.raises(kind, match="nothing there") as raised:
         server.exit_code(0)
+    assert load.__name__ in "".join(traceback.format_exception(raised.value))  # a defect is found
     assert server.stop() == 1
-    assert "ValueError: nothing there" in capfd.readouterr().err
+    assert capfd.readouterr().err == ""
 
 
 def test_a_worker_that_cannot_be_started() -> None:

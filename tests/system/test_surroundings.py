@@ -318,11 +318,13 @@ def test_a_numba_that_does_not_start_is_named(tmp_path: Path) -> None:
             timeout=120,
             check=False,
         )
-        for command in (["count", "8"], ["doctor", "--json"])
+        for command in (["count", "8"], ["run", "8"], ["doctor", "--json"])
     ]
-    refused, doctor = done
-    [said] = refused.stderr.splitlines()
-    assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
-    assert (refused.returncode, refused.stdout) == (2, "")
+    *refused, doctor = done
+    for each in refused:
+        *_, said = each.stderr.splitlines()
+        assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
+        assert "Traceback" not in each.stderr
+        assert each.returncode == 2
     [processor] = [each for each in json.loads(doctor.stdout) if each["part"] == "processor"]
     assert processor["state"] == "broken"
