@@ -55,18 +55,9 @@ _CLAIMANT = (
 )
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
-# Not by its outcome: an expired attempt may have delivered a late result.
-_HAS_RESULT = or_(
-    Attempt.id == Result.attempt_id,
-    select(Witness.id)
-    .where(
-        Witness.campaign_id == Result.campaign_id,
-        Witness.task_index == Result.task_index,
-        Witness.attempt_id == Attempt.id,
-    )
-    .correlate(Attempt, Result)
-    .exists(),
-)
+# Not by its outcome: an expired attempt may have delivered a late result.  By a join: Postgres copies a condition
+# with a subquery, to filter attempts early, and one copy keeps the hashed witnesses of one task.
+_HAS_RESULT = or_(Attempt.id == Result.attempt_id, Witness.id.is_not(None))
 _IS_OWN = or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN))
 _HAS_VOTED = and_(_HAS_RESULT, Attempt.questioned.is_(None), _other.kind == VoterKind.WORKER)
 _HAS_FAILED = and_(Attempt.outcome.in_([Outcome.FAILED, Outcome.DIED]), Attempt.worker_id == _WORKER)
@@ -74,6 +65,12 @@ _BARRED = (
     select(Attempt.id)
     .join(_other_worker, _other_worker.id == Attempt.worker_id)
     .join(_other, _other.id == _other_worker.voter_id)
+    .outerjoin(
+        Witness,
+        (Witness.campaign_id == Attempt.campaign_id)
+        & (Witness.task_index == Attempt.task_index)
+        & (Witness.attempt_id == Attempt.id),
+    )
     .where(
         Attempt.campaign_id == Result.campaign_id,
         Attempt.task_index == Result.task_index,

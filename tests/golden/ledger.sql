@@ -751,6 +751,8 @@ P WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.l
       SELECT attempt.id
       FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      LEFT OUTER JOIN witness ON witness.campaign_id = attempt.campaign_id
+      AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
@@ -758,16 +760,7 @@ P WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.l
           voter_1.host = :host OR :token != :param AND voter_1.token = :token
         )
         AND (
-          attempt.ended IS NULL OR (
-            attempt.id = result.attempt_id OR (
-              EXISTS (
-                SELECT witness.id
-                FROM witness
-                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          )
+          attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
@@ -786,6 +779,8 @@ P FOR UPDATE OF result SKIP LOCKED;
       SELECT attempt.id
       FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      LEFT OUTER JOIN witness ON witness.campaign_id = attempt.campaign_id
+      AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
@@ -793,16 +788,7 @@ P FOR UPDATE OF result SKIP LOCKED;
           voter_1.host = :host OR :token != :param AND voter_1.token = :token
         )
         AND (
-          attempt.ended IS NULL OR (
-            attempt.id = result.attempt_id OR (
-              EXISTS (
-                SELECT witness.id
-                FROM witness
-                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          )
+          attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
@@ -821,6 +807,8 @@ P FOR UPDATE OF result SKIP LOCKED;
       SELECT attempt.id
       FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      LEFT OUTER JOIN witness ON witness.campaign_id = attempt.campaign_id
+      AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
@@ -828,16 +816,7 @@ P FOR UPDATE OF result SKIP LOCKED;
           voter_1.host = :host OR :token != :param AND voter_1.token = :token
         )
         AND (
-          attempt.ended IS NULL OR (
-            attempt.id = result.attempt_id OR (
-              EXISTS (
-                SELECT witness.id
-                FROM witness
-                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          )
+          attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
@@ -856,6 +835,8 @@ P FOR UPDATE OF result SKIP LOCKED;
       SELECT attempt.id
       FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
       JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      LEFT OUTER JOIN witness ON witness.campaign_id = attempt.campaign_id
+      AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
@@ -863,16 +844,7 @@ P FOR UPDATE OF result SKIP LOCKED;
           voter_1.host = :host OR :token != :param AND voter_1.token = :token
         )
         AND (
-          attempt.ended IS NULL OR (
-            attempt.id = result.attempt_id OR (
-              EXISTS (
-                SELECT witness.id
-                FROM witness
-                WHERE witness.campaign_id = result.campaign_id AND witness.task_index = result.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          )
+          attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
         ) OR attempt.outcome IN (:outcome)
         AND attempt.worker_id = :worker
