@@ -21,11 +21,10 @@ from db.files.reading import agreed_plan
 from db.files.writing import Evaluated, TrustedFile, written
 from db.leased_tasks import LeasedTasks
 from db.look import progress
-from db.look.history import History
-from db.look.history_queries import history
+from db.look.history import History, history
 from db.look.overview import Overview, gathering
-from db.look.overview.counting import MergedCount
-from db.look.overview.time_left.forecast import Forecast
+from db.look.overview.forecast import Forecast
+from db.look.progress import MergedCount
 from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
 from db.states import Role, VoterKind
 from db.store.database import retried

@@ -15,11 +15,10 @@ from db.campaign import Campaign
 from db.errors import CampaignMismatch
 from db.files.exports import Export, origin
 from db.machines import UNKNOWN, Equipment
-from db.names import require_name
 from db.records import CampaignRecord, Right
 from db.schema import models
 from db.schema.dialects import Now, insert_new
-from db.states import Ending, EventKind, VoterKind
+from db.states import Ending, EventKind, VoterKind, require_name
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment

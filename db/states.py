@@ -1,13 +1,19 @@
-"""The states of tasks, the outcomes of attempts, the kinds of events, and the roles of tokens."""
+"""The states of tasks, outcomes of attempts, kinds of events, roles of tokens, and names of campaigns."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
+
+from db.errors import BadName
 
 FAILURES_BEFORE_SET_ASIDE = 3
 """Attempts that fail, or end their process, after which a task may be set aside, see :mod:`db.trust.complaints`.
 Preemption and expiry do not count."""
+MAX_NAME = 100
+NAME = re.compile(rf"[A-Za-z0-9][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
+"""The name of a campaign: addresses, file names, scripts and tables contain it without quotes."""
 
 
 class TaskState(StrEnum):
@@ -131,3 +137,20 @@ class Role(StrEnum):
     def includes(self, other: Role) -> bool:
         """Whether this role may do all that ``other`` may do."""
         return list(Role).index(self) >= list(Role).index(other)
+
+
+def require_name(name: str) -> str:
+    """The name itself, if a campaign may have it; raises BadName."""
+    if not NAME.fullmatch(name):
+        raise BadName(
+            f"a campaign cannot be called {name!r:.120}: take 1 to {MAX_NAME} letters (a-z, A-Z), digits "
+            "and . _ -, the first a letter or digit"
+        )
+    return name
+
+
+def require_new_name(name: str) -> str:
+    """As :func:`require_name`, for a new name: a number would be taken for n by `langford run`."""
+    if name.isdecimal():
+        raise BadName(f"a campaign cannot be called by a number, which is n for `langford run {name:.20}`")
+    return require_name(name)

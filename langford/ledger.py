@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import db
-from db.names import require_new_name
 from db.records import CampaignRecord
+from db.states import require_new_name
 from jobs.console import SILENT, Console
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool

@@ -20,8 +20,8 @@ from db.files.promise import PromiseReader
 from db.files.writing import MAX_SOURCES
 from db.machines import Machine
 from db.messages import BadMessage, decoded, measurable, problem
-from db.names import require_name
 from db.records import Computation
+from db.states import require_name
 from langford.errors import LangfordError
 from langford.methods import Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult

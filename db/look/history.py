@@ -5,17 +5,27 @@ A campaign may have a million attempts: they are columns of numpy, not objects.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Row, func, select
 
-from db.states import Outcome
+from db.machines import Equipment
+from db.records import CampaignRecord
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
+from db.states import EventKind, Outcome, VoterKind
+from db.store.transaction import CAMPAIGN, Transaction
+from db.trust import waiting
+from db.work.computations import IMPORTED
 from langford.methods import PlanKey
 
 OUTCOMES: tuple[Outcome | None, ...] = (None, *Outcome)
 """The meaning of the numbers in :attr:`Attempts.outcome`; the first is that of a running attempt."""
+MAX_EVENTS = 1_000
 
 
 @dataclass(frozen=True)
@@ -102,3 +112,140 @@ class History:
         if self.attempts is None:
             return not len(self.results.task)
         return self.workers is None or any(not worker.is_imported for worker in self.workers)
+
+
+def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
+    """The history of a campaign; imported results without times have no attempts in it."""
+    workers = _workers(transaction)
+    positions = {worker.worker_id: place for place, worker in enumerate(workers)}
+    results = transaction.execute(
+        select(
+            Result.task_index,
+            Result.attempt_id,
+            Result.seconds,
+            Result.accepted,
+            Result.provenance,
+            Result.confirmed_by.is_not(None),
+        )
+        .where(Result.campaign_id == CAMPAIGN)
+        .order_by(Result.task_index)
+    ).all()
+    further = transaction.execute(
+        select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == CAMPAIGN)
+    ).all()
+    attempts = transaction.execute(
+        select(
+            Attempt.id,
+            Attempt.task_index,
+            Attempt.worker_id,
+            Attempt.granted,
+            Attempt.began,
+            Attempt.ended,
+            Attempt.outcome,
+            Attempt.steps.is_not(None),
+        )
+        .where(Attempt.campaign_id == CAMPAIGN)
+        .order_by(Attempt.id)
+    ).all()
+    seconds = {row[1]: row[2] for row in results} | {row[0]: row[1] for row in further}
+    own = [row for row in attempts if row.worker_id in positions]
+    workers_of = {row.id: positions[row.worker_id] for row in own}
+    elsewhere = {worker.worker_id for worker in workers if worker.is_imported}
+    ended_elsewhere = {row.id: row.ended for row in own if row.worker_id in elsewhere}
+    sources = {source: place for place, source in enumerate(dict.fromkeys(row.provenance for row in results))}
+    counts = transaction.execute(
+        select(Event.kind, func.count()).where(Event.campaign_id == CAMPAIGN).group_by(Event.kind)
+    ).all()
+    return History(
+        name=campaign.name,
+        uuid=campaign.uuid,
+        key=campaign.key,
+        tasks=campaign.tasks,
+        created=campaign.created,
+        now=float(transaction.connection.scalar(select(Now())) or 0.0),
+        source=where,
+        results=_results(results, sources, workers_of, ended_elsewhere),
+        sources=tuple(sources),
+        attempts=_attempts(own, positions, seconds) if own else None,
+        workers=tuple(workers) if own else None,
+        events=tuple(_events(transaction)),
+        event_counts={row[0]: row[1] for row in counts},
+        conflicts=tuple(waiting.in_conflict(transaction)),
+    )
+
+
+def _results(
+    rows: Sequence[Row[*tuple[Any, ...]]],
+    sources: Mapping[str, int],
+    workers: Mapping[int, int],
+    elsewhere: Mapping[int, float],
+) -> Results:
+    return Results(
+        task=np.array([row[0] for row in rows], dtype=np.int64),
+        seconds=np.array([row[2] for row in rows], dtype=np.float64),
+        # An imported result was accepted when its file was read, not when it was computed.
+        accepted=np.array(
+            [elsewhere.get(row[1], row[3]) if row[1] in workers else np.nan for row in rows], dtype=np.float64
+        ),
+        source=np.array([sources[row[4]] for row in rows], dtype=np.int64),
+        confirmed=np.array([row[5] for row in rows], dtype=np.bool_),
+        worker=np.array([workers.get(row[1], -1) for row in rows], dtype=np.int64),
+    )
+
+
+def _attempts(
+    rows: Sequence[Row[*tuple[Any, ...]]], workers: Mapping[str, int], seconds: Mapping[int, float]
+) -> Attempts:
+    outcomes = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+    return Attempts(
+        task=np.array([row[1] for row in rows], dtype=np.int64),
+        worker=np.array([workers[row[2]] for row in rows], dtype=np.int64),
+        # None becomes nan.
+        granted=np.array([row[3] for row in rows], dtype=np.float64),
+        began=np.array([row[4] for row in rows], dtype=np.float64),
+        ended=np.array([row[5] for row in rows], dtype=np.float64),
+        outcome=np.array([outcomes[row[6]] for row in rows], dtype=np.int64),
+        seconds=np.array([seconds.get(row[0], np.nan) for row in rows], dtype=np.float64),
+        stepped=np.array([row[7] for row in rows], dtype=np.bool_),
+    )
+
+
+def _workers(transaction: Transaction) -> list[PastWorker]:
+    """Except those that stand for a whole file."""
+    taken = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN)
+    rows = transaction.execute(
+        select(Worker.__table__, Voter.kind.label("voter_kind"), Voter.distrusted)
+        .outerjoin(Voter, Voter.id == Worker.voter_id)
+        .where(Worker.id.in_(taken))
+        .order_by(Worker.started, Worker.id)
+    ).all()
+    return [
+        PastWorker(
+            worker_id=row.id,
+            host=row.host,
+            device_kind=row.device_kind,
+            device_model=row.device_model,
+            cores=row.cores,
+            processes=row.processes,
+            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
+            kernels=row.kernels,
+            started=row.started,
+            last_seen=row.last_seen,
+            ended=row.ended,
+            ending=row.ending,
+            distrusted=row.distrusted,
+            is_imported=row.process == IMPORTED,
+        )
+        for row in rows
+        if row.voter_kind != VoterKind.IMPORT or row.process == IMPORTED
+    ]
+
+
+def _events(transaction: Transaction) -> Iterator[PastEvent]:
+    rows = transaction.execute(
+        select(Event.at, Event.kind, Event.task_index, Event.detail)
+        .where(Event.campaign_id == CAMPAIGN, Event.kind != EventKind.CONFIRMED)
+        .order_by(Event.id)
+        .limit(MAX_EVENTS)
+    )
+    return (PastEvent(*row) for row in rows)

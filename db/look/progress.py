@@ -1,8 +1,8 @@
-"""The progress of a campaign: numbers of tasks, work, attempts and results, and the tasks one by one."""
+"""The progress of a campaign: numbers of tasks, work, attempts and results, the tasks one by one, and the count."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from sqlalchemy import func, select
 
@@ -12,9 +12,14 @@ from db.states import EventKind, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from langford.arithmetic.limbs import exact_sum
+from langford.errors import LangfordError
+from langford.methods import Plan, merge
+from langford.reference import published
 from langford.result import PartialResult
 
 BATCH_ROWS = 5_000
+MAX_TASKS = 150_000
+"""Number of results that are merged within a second; more are merged only by `langford result`."""
 
 
 def results(transaction: Transaction) -> list[PartialResult]:
@@ -123,3 +128,34 @@ def tasks(transaction: Transaction, state: str | None) -> Iterator[TaskRecord]:
     if state is not None:
         query = query.where(Task.state == state)
     return (TaskRecord(*row) for row in transaction.execute(query))
+
+
+class MergedCount:
+    """The count of a campaign, kept until another result arrives."""
+
+    def __init__(self) -> None:
+        self._known: tuple[float, int | None] | None = None
+
+    def get(
+        self, transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
+    ) -> tuple[int | None, bool | None]:
+        """(count, whether it is the published one) of a campaign that is done.
+
+        Both are None if the merge is impossible or takes long; the second, if no count is published.
+        ``last``: when its last attempt ended.
+        """
+        if self._known is None or self._known[0] != last:
+            self._known = last, _merged(transaction, campaign, plan)
+        count = self._known[1]
+        known = published(campaign.key.problem)
+        return count, None if count is None or known is None else count == known
+
+
+def _merged(transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan]) -> int | None:
+    if campaign.tasks > MAX_TASKS:
+        return None
+    try:
+        waiting.require_trust(transaction, campaign)
+        return merge(plan(), results(transaction)).published
+    except LangfordError:
+        return None

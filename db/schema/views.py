@@ -1,16 +1,18 @@
-"""SQL views of a ledger, for users of sqlite3, psql or datasette, and the meaning of their columns.
+"""SQL views of a ledger, for users of sqlite3, psql or datasette, the meaning of their columns, and who may read.
 
 They are created anew after every migration: a change of a view needs a migration, even an empty one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Select
 
 from db.schema import view_queries
+from db.schema.models import Attempt, Base, Campaign, Token
 
 
 @dataclass(frozen=True)
@@ -154,3 +156,26 @@ def drop(connection: Connection) -> None:
 def create(connection: Connection) -> None:
     for view in VIEWS:
         connection.exec_driver_sql(definition(view, connection.dialect))
+
+
+HIDDEN = frozenset(
+    (attribute.class_.__tablename__, attribute.key) for attribute in (Campaign.secret, Token.digest, Attempt.nonce)
+)
+"""(table, column) of the secret of the draw, and of the hashes of tokens and nonces.
+
+``Voter.token`` is a hash of a token too, but commands that read compare voters by it: one token has one vote.  It
+opens nothing, since a server hashes what it is shown.
+"""
+
+
+def granted(role: str) -> Iterator[str]:
+    """The owner of the ledger executes them; ``role`` is quoted if necessary."""
+    yield f"GRANT USAGE ON SCHEMA public TO {role};"
+    whole = ["alembic_version", *(view.name for view in VIEWS)]
+    for table in Base.metadata.sorted_tables:
+        shown = [column.name for column in table.columns if (table.name, column.name) not in HIDDEN]
+        if len(shown) == len(table.columns):
+            whole.append(table.name)
+        else:
+            yield f"GRANT SELECT ({', '.join(shown)}) ON {table.name} TO {role};"
+    yield f"GRANT SELECT ON {', '.join(whole)} TO {role};"

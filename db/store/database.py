@@ -31,9 +31,15 @@ from db.errors import (
 )
 from db.store import connections, revision
 from db.store.connections import BUSY_SECONDS
-from db.store.damage import refuse_damaged
-from db.store.mounts import refuse_network_file_system
-from db.store.places import Place, holds_commits, new_file, refuse_to_replace, waiting_beside
+from db.store.places import (
+    Place,
+    holds_commits,
+    new_file,
+    refuse_damaged,
+    refuse_network_file_system,
+    refuse_to_replace,
+    waiting_beside,
+)
 from langford.version import install
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)

@@ -15,6 +15,29 @@ from pathlib import Path
 from db.errors import LedgerUnusable
 from langford.durable import sync_folder
 
+MAGIC = b"SQLite format 3\0"
+HEADER_BYTES = 100
+LARGEST_PAGE = 65_536
+NETWORK_FILE_SYSTEMS = {
+    "nfs",
+    "nfs4",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "afs",
+    "ceph",
+    "glusterfs",
+    "fuse.glusterfs",
+    "fuse.sshfs",
+    "orangefs",
+    "pvfs2",
+    "panfs",
+    "wekafs",
+}
+
 
 class Place:
     """The place of an open file.  No other file can get its inode number meanwhile."""
@@ -95,4 +118,45 @@ def refuse_to_replace(file: Path) -> None:
         raise LedgerUnusable(
             f"{file} was moved or deleted, and {waiting.name} holds its last commits: move it back; or, if it is "
             f"no longer needed, delete {waiting.name}"
+        )
+
+
+def refuse_damaged(file: Path) -> None:
+    """Raises LedgerUnusable where the end of a ledger's file is missing."""
+    # While commits wait beside it, the header may be ahead of the file.
+    if file.is_file() and not holds_commits(waiting_beside(file)) and _expected_size(file) > file.stat().st_size:
+        raise LedgerUnusable(
+            f"the ledger {file} is damaged (its end is missing); nothing was written into it: restore a backup, or "
+            "read what is left with `sqlite3 FILE .recover`"
+        )
+
+
+def _expected_size(file: Path) -> int:
+    """By its own header; 0: it is none, or does not say."""
+    with file.open("rb") as stream:
+        header = stream.read(HEADER_BYTES)
+    if not header.startswith(MAGIC) or len(header) < HEADER_BYTES:
+        return 0
+    page = int.from_bytes(header[16:18], "big")
+    return int.from_bytes(header[28:32], "big") * (LARGEST_PAGE if page == 1 else page)
+
+
+def refuse_network_file_system(file: Path, mounts: Path = Path("/proc/self/mountinfo")) -> None:
+    """Raises LedgerUnusable when the folder of ``file`` is on one.
+
+    ``mounts``: the list of mounts of Linux; without it, nothing is checked.
+    """
+    if not mounts.exists():
+        return
+    folder = Path(os.path.realpath(file)).parent
+    mount_point, kind = Path("/"), ""
+    for line in mounts.read_text().splitlines():
+        fields = line.split()
+        candidate = Path(fields[4].replace("\\040", " "))
+        if folder.is_relative_to(candidate) and len(candidate.parts) >= len(mount_point.parts):
+            mount_point, kind = candidate, fields[fields.index("-") + 1]
+    if kind in NETWORK_FILE_SYSTEMS:
+        raise LedgerUnusable(
+            f"{file} is on {kind} ({mount_point}), where SQLite may corrupt it: put the ledger on a local disk, "
+            "or use Postgres"
         )

@@ -9,7 +9,7 @@ from pathlib import Path
 from sqlalchemy import Connection, Engine, text
 
 from db.errors import LedgerUnusable, NoLedger
-from db.schema import creation, reach
+from db.schema import creation
 from db.store import connections
 from langford.loading import load
 
@@ -57,7 +57,7 @@ def filling(engine: Engine, where: str) -> Iterator[Connection]:
     """
     if _revision(engine, where) is None:
         with engine.connect().execution_options(read_only=True) as connection:
-            reach.require_room(connection, where)
+            creation.require_room(connection, where)
         connections.prepare_new(engine)
     else:
         require_schema(engine, where)
@@ -69,8 +69,8 @@ def filling(engine: Engine, where: str) -> Iterator[Connection]:
 def _revision(engine: Engine, where: str) -> str | None:
     """None: the database is empty."""
     with engine.connect().execution_options(read_only=True) as connection:
-        if not reach.has_ledger(connection):
-            if reach.is_empty(connection, where):
+        if not creation.has_ledger(connection):
+            if creation.is_empty(connection, where):
                 return None
             raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
         revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))

@@ -7,10 +7,9 @@ from typing import Any
 from sqlalchemy import delete, func, select, text, update
 
 from db.errors import BadName, LeasesRunning
-from db.names import require_new_name
 from db.schema.dialects import close_to_writers
 from db.schema.models import Attempt, Campaign, Event, Notice, Result, Task, Token, Witness
-from db.states import EventKind, Outcome, TaskState
+from db.states import EventKind, Outcome, TaskState, require_new_name
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 from langford.words import several

@@ -17,8 +17,7 @@ from sqlalchemy import Column
 
 from db import states
 from db.schema.models import Base
-from db.schema.rights import granted
-from db.schema.views import VIEWS
+from db.schema.views import VIEWS, granted
 
 COMMON = {
     "id": "Number of the row.",

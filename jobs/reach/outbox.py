@@ -25,7 +25,7 @@ from typing import IO
 
 from db import Delivery
 from db.messages import UUID
-from db.work import nonces
+from db.work import tokens
 from jobs.console import SILENT, Console
 from jobs.reach import envelope
 from jobs.reach.identity import Identity
@@ -246,7 +246,7 @@ class Outbox:
 
     def _file(self, delivery: Delivery) -> Path:
         # A ledger that was restored from a backup assigns numbers again: the nonce distinguishes such attempts.
-        return self.folder / f"{delivery.attempt}.{nonces.digest(delivery.nonce)[:12]}{SUFFIX}"
+        return self.folder / f"{delivery.attempt}.{tokens.digest(delivery.nonce)[:12]}{SUFFIX}"
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from playwright.sync_api import Browser
 from sqlalchemy import text
 
-from db.look.sql import QUESTIONS
+from db.look.questions import QUESTIONS
 from langford.cli.main import cli
 from langford.version import install
 from tests.support.browsers import browser, tab

@@ -50,9 +50,6 @@ P RETURNING id, id AS id__1;
   FROM voter JOIN worker ON worker.voter_id = voter.id
   WHERE voter.token = :shown AND (worker.last_seen > NOW - :param AND worker.ended IS NULL OR worker.id = :worker);
 
--- checks.checked
-  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
-
 -- complaints._has_say
   SELECT count(DISTINCT attempt.task_index) AS count_1
   FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -86,7 +83,7 @@ P RETURNING id, id AS id__1;
   FROM task
   WHERE task.campaign_id = :campaign AND task.state = :state AND task.failures + task.deaths >= :param;
 
--- computations.keep, history_queries.history, notices._due
+-- computations.keep, history.history, notices._due
   SELECT NOW AS anon_1;
 
 -- computations.of_results
@@ -195,6 +192,15 @@ P RETURNING id, id AS id__1;
 -- copying.copy
   SELECT count(*) AS count_1 FROM campaign;
   DELETE FROM ledger;
+
+-- creation._home
+P SELECT current_schema(), current_setting('search_path'), current_user;
+
+-- creation._tables
+P SELECT nspname, relname
+P FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
+P WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) AND NOT starts_with(nspname, 'pg_')
+P AND nspname <> 'information_schema';
 
 -- creation.create
   CREATE TABLE campaign (
@@ -307,6 +313,10 @@ P     task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt
   CREATE INDEX witness_task ON witness (campaign_id, task_index);
   INSERT INTO ledger (uuid, created) VALUES (:uuid, NOW);
 
+-- creation.require_room
+P SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'),
+P   current_setting('server_encoding');
+
 -- dialects.advance_ids
 P SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM campaign), false);
 P SELECT setval(pg_get_serial_sequence('voter', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM voter), false);
@@ -397,14 +407,14 @@ P LIMIT :param FOR KEY SHARE;
   FROM campaign
   WHERE campaign.id = :campaign;
 
--- history_queries._events
+-- history._events
   SELECT event.at, event.kind, event.task_index, event.detail
   FROM event
   WHERE event.campaign_id = :campaign AND event.kind != :kind
   ORDER BY event.id
   LIMIT :param;
 
--- history_queries._workers
+-- history._workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
     worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
@@ -412,7 +422,7 @@ P LIMIT :param FOR KEY SHARE;
   WHERE worker.id IN (SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign)
   ORDER BY worker.started, worker.id;
 
--- history_queries.history
+-- history.history
   SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
     result.confirmed_by IS NOT NULL AS anon_1
   FROM result
@@ -716,19 +726,6 @@ P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' ||
   )
   RETURNING task_index;
 
--- reach._home
-P SELECT current_schema(), current_setting('search_path'), current_user;
-
--- reach._tables
-P SELECT nspname, relname
-P FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace
-P WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) AND NOT starts_with(nspname, 'pg_')
-P AND nspname <> 'information_schema';
-
--- reach.require_room
-P SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'),
-P   current_setting('server_encoding');
-
 -- rechecks._rechecks
   SELECT voter.id
   FROM voter
@@ -930,39 +927,6 @@ P   WHERE true
   ) AS reported
 S WHERE attempt.id = reported.json_extract_2;
 P WHERE attempt.id = reported.id;
-
--- timeline.timeline
-  WITH RECURSIVE steps(step) AS (
-    SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
-  ), points AS (SELECT steps.step AS step, :start + :width * steps.step AS at FROM steps)
-  SELECT points.step, count(*) AS count_1
-  FROM points
-  JOIN (
-    SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (
-      SELECT min(attempt.granted) AS min_1
-      FROM attempt
-      WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL
-    ) AS holds_since
-    FROM worker
-    WHERE (worker.id IN :workers)
-    ORDER BY worker.started
-    LIMIT :all
-  ) AS anon_2 ON anon_2.started <= points.at
-  AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
-  WHERE anon_2.holds_since <= points.at OR (
-    EXISTS (
-      SELECT anon_3.granted
-      FROM (
-        SELECT attempt.granted AS granted
-        FROM attempt
-        WHERE attempt.worker_id = anon_2.id AND attempt.ended > points.at
-        ORDER BY attempt.ended
-        LIMIT :param
-      ) AS anon_3
-      WHERE anon_3.granted <= points.at
-    )
-  )
-  GROUP BY points.step;
 
 -- tokens._revoke
   SELECT token.digest FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
@@ -1434,6 +1398,9 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   ORDER BY event.id DESC
   LIMIT :param;
 
+-- warnings.checked
+  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
+
 -- witnesses._carry_out
   UPDATE result
   SET voter_id=:voter_id, confirmed_by=:confirmed_by, doubt=:doubt, lot=:lot
@@ -1496,14 +1463,6 @@ P RETURNING id;
 -- witnesses.testimonies
   SELECT witness.attempt_id, witness.value FROM witness WHERE (witness.attempt_id IN :attempts);
 
--- worker_events.worker_events
-  SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
-  FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
-  AND attempt.outcome IN (:outcome)
-  ORDER BY attempt.ended DESC
-  LIMIT :param;
-
 -- worker_queries.first_results
   SELECT attempt.worker_id, count(*) AS results, min(
     coalesce(attempt.began, attempt.granted)
@@ -1564,3 +1523,44 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     ORDER BY attempt.ended DESC
     LIMIT :param
   ) = :campaign;
+
+-- workers.timeline
+  WITH RECURSIVE steps(step) AS (
+    SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
+  ), points AS (SELECT steps.step AS step, :start + :width * steps.step AS at FROM steps)
+  SELECT points.step, count(*) AS count_1
+  FROM points
+  JOIN (
+    SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (
+      SELECT min(attempt.granted) AS min_1
+      FROM attempt
+      WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL
+    ) AS holds_since
+    FROM worker
+    WHERE (worker.id IN :workers)
+    ORDER BY worker.started
+    LIMIT :all
+  ) AS anon_2 ON anon_2.started <= points.at
+  AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
+  WHERE anon_2.holds_since <= points.at OR (
+    EXISTS (
+      SELECT anon_3.granted
+      FROM (
+        SELECT attempt.granted AS granted
+        FROM attempt
+        WHERE attempt.worker_id = anon_2.id AND attempt.ended > points.at
+        ORDER BY attempt.ended
+        LIMIT :param
+      ) AS anon_3
+      WHERE anon_3.granted <= points.at
+    )
+  )
+  GROUP BY points.step;
+
+-- workers.worker_events
+  SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
+  FROM attempt
+  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
+  AND attempt.outcome IN (:outcome)
+  ORDER BY attempt.ended DESC
+  LIMIT :param;

@@ -11,8 +11,8 @@ import pytest
 
 from db import read_export
 from db.look.overview.figures import Arrival, Running
-from db.look.overview.time_left.forecast import ENOUGH_RESULTS, estimate
-from db.look.overview.time_left.schedule import DeviceGroup, Remaining, seconds_to_last
+from db.look.overview.forecast import ENOUGH_RESULTS, estimate
+from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
 from langford.speed import MIN_SHARE
 from tests.support.cases import exhaustive
 from tests.support.replays import (

@@ -19,7 +19,7 @@ from alembic.migration import MigrationContext
 from db import Ledger
 from db.errors import LedgerUnusable
 from db.schema.models import Base
-from db.store.mounts import refuse_network_file_system
+from db.store.places import refuse_network_file_system
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.campaigns import write_used_ledger

@@ -14,8 +14,8 @@ from sqlalchemy import make_url, text
 
 from db import Ledger
 from db.errors import ConnectionLost, LedgerError
-from db.look.sql import QUESTIONS, Filters, ask
-from db.schema import reach
+from db.look.questions import QUESTIONS, Filters, ask
+from db.schema import creation
 from db.states import Role
 from db.store.connections import SETTINGS
 from jobs.run.loop import result
@@ -115,7 +115,7 @@ def test_no_new_ledger_where_characters_are_missing(address: str) -> None:
 
 def test_a_ledger_where_characters_are_missing_is_used_on(address: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as earlier:
-        earlier.setattr(reach, "ENCODINGS", {"LATIN1"})
+        earlier.setattr(creation, "ENCODINGS", {"LATIN1"})
         write_finished(with_encoding(address, "LATIN1"), "Ärger")
     assert "lacks a character" in refusal(address, ["token", NAME, "--label", WORDS])
     with Ledger(address) as ledger:

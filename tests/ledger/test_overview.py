@@ -13,16 +13,7 @@ from sqlalchemy import Update, select, update
 
 from db import Campaign, Equipment, Export, Lease, Ledger
 from db.errors import NoSuchCampaign
-from db.look.overview import (
-    Overview,
-    Presence,
-    Warned,
-    WarningKind,
-    WorkerView,
-    to_document,
-    warnings,
-    worker_views,
-)
+from db.look.overview import Overview, Presence, Warned, WarningKind, WorkerView, to_document, warnings, workers
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
@@ -490,7 +481,7 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
         history.come(name, 900)
         history.lease(name, 1, 800)
         history.seen(name, 600 if name != "w05" else 0)
-    monkeypatch.setattr(worker_views, "SILENT_SECONDS", 300.0)
+    monkeypatch.setattr(workers, "SILENT_SECONDS", 300.0)
     with history.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(seconds=2.0))
     overview = history.look()

@@ -10,8 +10,9 @@ from sqlalchemy import Connection, make_url, text
 
 from db import Database, Ledger
 from db.errors import LedgerReadOnly, WrongToken
-from db.look.sql import QUESTIONS, BadQuery, Filters, ask, ask_sql
-from db.schema.rights import HIDDEN, granted
+from db.look.questions import QUESTIONS, Filters, ask
+from db.look.read_only import BadQuery, ask_sql
+from db.schema.views import HIDDEN, granted
 from db.states import Role
 from db.work.tokens import digest
 from docs.scripts import ledger_dictionary

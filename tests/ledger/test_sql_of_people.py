@@ -11,7 +11,8 @@ from sqlalchemy import select, update
 
 from db import Database, Ledger
 from db.errors import NoSuchCampaign
-from db.look.sql import QUESTIONS, BadQuery, Filters, ask, ask_sql
+from db.look.questions import QUESTIONS, Filters, ask
+from db.look.read_only import BadQuery, ask_sql
 from db.schema.models import Attempt, Base, Result, Worker
 from tests.support.campaigns import (
     COUNT,

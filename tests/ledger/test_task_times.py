@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.look.overview.figures import Arrival
-from db.look.overview.time_left.task_times import ALIKE, TaskTimes
+from db.look.overview.forecast import ALIKE, TaskTimes
 
 works = st.floats(1e-3, 1e18)
 seconds_of_tasks = st.floats(1e-6, 1e9)

@@ -12,7 +12,7 @@ from db import Campaign, Ledger
 from db.errors import TooManyWorkers
 from db.leased_tasks import CLOCK_SECONDS
 from db.look.overview import Presence
-from db.look.overview.worker_views import GONE_SECONDS, SILENT_SECONDS
+from db.look.overview.workers import GONE_SECONDS, SILENT_SECONDS
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, TaskState
 from db.work import presence

@@ -13,9 +13,8 @@ from pathlib import Path
 
 from db import read_export
 from db.look.overview.figures import Arrival, Running, arrivals_of_late
-from db.look.overview.time_left.forecast import ENOUGH_RESULTS, Forecast, estimate, results_wanted
-from db.look.overview.time_left.schedule import DeviceGroup, Remaining
-from db.look.overview.time_left.task_times import MIN_ALIKE
+from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, Forecast, estimate, results_wanted
+from db.look.overview.schedule import DeviceGroup, Remaining
 from langford.methods import plan_of
 
 RECORDED = Path(__file__).parents[2] / "jobs" / "campaigns"

@@ -12,9 +12,9 @@ from typing import Any
 from sqlalchemy import Row, select
 
 from db.look import progress
-from db.look.overview import checks, figures, timeline, warnings, worker_events, worker_queries, worker_views
-from db.look.overview.counting import MergedCount
+from db.look.overview import figures, forecast, warnings, worker_queries
 from db.look.overview.figures import Arrival, Running
+from db.look.overview.forecast import Forecast
 from db.look.overview.records import (
     Eta,
     Happened,
@@ -24,10 +24,10 @@ from db.look.overview.records import (
     Speed,
     Total,
 )
-from db.look.overview.time_left import forecast
-from db.look.overview.time_left.forecast import Forecast
-from db.look.overview.time_left.schedule import DeviceGroup, Remaining
+from db.look.overview.schedule import DeviceGroup, Remaining
 from db.look.overview.worker_queries import FirstResults
+from db.look.overview.workers import GONE_SECONDS, state_of, timeline, views, worker_events
+from db.look.progress import MergedCount
 from db.messages import Time
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
@@ -84,9 +84,7 @@ def overview(
 
     held = Counter(attempt.worker for attempt in running)
     lease_seconds = {attempt.worker: attempt.seconds for attempt in running}
-    presence = {
-        row.id: worker_views.presence(row, now, held[row.id], lease_seconds.get(row.id, 0.0)) for row in workers
-    }
+    presence = {row.id: state_of(row, now, held[row.id], lease_seconds.get(row.id, 0.0)) for row in workers}
     present = [row for row in workers if presence[row.id] in (Presence.WORKING, Presence.IDLE)]
     seconds, arrived, eta = 0.0, list[Arrival](), None
     if present and not is_finished:
@@ -95,24 +93,22 @@ def overview(
         seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in present), arrivals)
         eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, arrivals, forecasts)
     pace = figures.pace_of(seconds, arrived)
-    paces = worker_queries.paces(transaction, ids, now - worker_views.GONE_SECONDS) if present else {}
-    shown = worker_views.views(workers, presence, held, firsts, not_done, arrived, seconds, paces)
+    paces = worker_queries.paces(transaction, ids, now - GONE_SECONDS) if present else {}
+    shown = views(workers, presence, held, firsts, not_done, arrived, seconds, paces)
     begun = min((row.started for row in workers), default=None)
     last = max((row.last_ended for row in everybody if row.last_ended is not None), default=campaign.created)
     until = last if is_finished else now
-    checked = checks.checked(transaction, campaign, standing, conflicts)
+    checked = warnings.checked(transaction, campaign, standing, conflicts)
     rechecked_now = {attempt.task for attempt in running if attempt.again}
-    without_voter = checks.without_voter(
+    without_voter = warnings.without_voter(
         transaction,
         [task for task in rechecks if task not in rechecked_now],
         {row.voter_id for row in present if row.voter_id is not None},
     )
     count, agrees = merged.get(transaction, campaign, plan, last) if is_finished else (None, None)
-    occupation = (
-        timeline.timeline(transaction.connection, sorted(presence), begun, until) if begun and with_timeline else []
-    )
+    occupation = timeline(transaction.connection, sorted(presence), begun, until) if begun and with_timeline else []
     done_at = last if is_finished else None
-    happened = worker_events.worker_events(transaction, workers, not_done, done_at, campaign.tasks)
+    happened = worker_events(transaction, workers, not_done, done_at, campaign.tasks)
     return Overview(
         campaign=campaign.name,
         uuid=campaign.uuid,
@@ -141,7 +137,7 @@ def overview(
             shown,
             conflicts,
             without_voter,
-            checks.held_in_vain(transaction, campaign.name) if running and not is_finished else [],
+            warnings.held_in_vain(transaction, campaign.name) if running and not is_finished else [],
             complaints.in_words(transaction) if tasks.set_aside else "",
             folders,
         ),
@@ -208,7 +204,7 @@ def _eta(
     arrivals: Callable[[float], Sequence[Arrival]],
     forecasts: Forecast,
 ) -> Eta | None:
-    """See :mod:`db.look.overview.time_left`."""
+    """See :mod:`db.look.overview.forecast`."""
     ready = standing.tasks.get(TaskState.READY, 0)
     if not (ready or running or rechecks):
         return None  # the remaining tasks need an operator

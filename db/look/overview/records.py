@@ -146,7 +146,7 @@ class Warned(Message, frozen=True):
 
 
 class Happened(Message, frozen=True):
-    """An event; ``kind``: of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.worker_events`."""
+    """An event; ``kind``: of :class:`db.states.EventKind`, or a kind of :mod:`db.look.overview.workers`."""
 
     at: Time
     kind: Text

@@ -19,7 +19,7 @@ from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from db.errors import LedgerError
-from db.names import NAME
+from db.states import NAME
 from jobs.farm.dashboard.documents import HEADERS, Documents
 from jobs.farm.guard import cookie
 from jobs.farm.guard.access import Access, TooManyRequests

@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from db import Database
-from db.look.sql import QUESTIONS, Answer, Filters, ask, ask_sql
+from db.look.questions import QUESTIONS, Filters, ask
+from db.look.read_only import Answer, ask_sql
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output.rows import formats

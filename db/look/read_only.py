@@ -1,7 +1,7 @@
 """SQL by users on a connection that cannot write, with a time limit.
 
 On SQLite, an authorizer and "query_only" let the connection refuse everything except reading: other statements,
-PRAGMA and ATTACH; columns that a role that only reads may not see are null (:mod:`db.schema.rights`).  On Postgres
+PRAGMA and ATTACH; columns that a role that only reads may not see are null (:mod:`db.schema.views`).  On Postgres
 the transaction is read-only; the statement must be a single SELECT, VALUES or TABLE, as a cursor requires, and must
 not name functions that the database calls volatile: these may act outside of the transaction.
 """
@@ -22,8 +22,7 @@ from sqlalchemy.exc import DBAPIError
 
 from db.errors import LedgerError
 from db.schema.models import Base
-from db.schema.rights import HIDDEN
-from db.schema.views import VIEWS
+from db.schema.views import HIDDEN, VIEWS
 from db.store.database import Database
 
 SECONDS = 60.0
@@ -41,6 +40,8 @@ HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid"}
 WORD = re.compile(r"[^\W\d][\w$]*")
 SPELLED = re.compile(r"u&\s*[\"']", re.IGNORECASE)
 TOO_SLOW, NO_TABLE = "57014", "42P01"
+
+
 _VOLATILE = text("SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE provolatile = 'v'")
 
 

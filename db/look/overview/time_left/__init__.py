@@ -1,1 +1,0 @@
-"""The time that a campaign still takes: arithmetic, without a database."""

@@ -1,0 +1,253 @@
+"""The workers of a campaign, as in an overview: their states, what happened to them, how many held leases."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, and_, bindparam, func, literal, or_, select
+
+from db.look.overview import figures
+from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, Presence, WorkerView
+from db.look.overview.worker_queries import FirstResults
+from db.machines import Equipment
+from db.messages import Time
+from db.schema.dialects import among_texts
+from db.schema.models import Attempt, Worker
+from db.states import Ending, Outcome
+from db.store.transaction import CAMPAIGN, Transaction
+from langford.speed import speed
+from langford.words import several
+
+SILENT_SECONDS = 150.0
+"""A worker makes a request at least every minute, or when half of its lease is over."""
+GONE_SECONDS = 3600.0
+"""Time after which a silent worker without leases counts as ended."""
+LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
+JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
+MOST, MAX_ATTEMPTS = 50, 1_000
+"""The maximum numbers of events, and of attempts that are read for them."""
+LAST_SECONDS = 60.0
+"""What a worker gives back in this time before its end, it gives back because it ends."""
+MAX_POINTS, MIN_POINTS, MAX_LOOKS = 100, 20, 250_000
+"""Maximum and minimum number of points, and maximum of points × workers: many workers mean fewer points."""
+MIN_SECONDS = 1.0
+"""Minimum time between two points."""
+NEIGHBOURS = 8
+"""Number of a worker's next ending attempts after a point that are checked: if any ran there, one of these did."""
+
+
+def state_of(worker: Row[Any], now: float, held: int, lease_seconds: float) -> Presence:
+    """The state of a worker that holds ``held`` leases, which last for ``lease_seconds``."""
+    if worker.distrusted is not None:
+        return Presence.DISTRUSTED
+    if worker.ended is not None and not held:
+        return Presence.ENDED
+    silence = now - _last_seen(worker)
+    if silence <= max(SILENT_SECONDS, lease_seconds / 2):
+        return Presence.WORKING if held else Presence.IDLE
+    return Presence.SILENT if held or silence <= GONE_SECONDS else Presence.ENDED
+
+
+def _last_seen(worker: Row[Any]) -> float:
+    """In ledgers of earlier versions, when its last attempt ended."""
+    return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)
+
+
+def views(
+    workers: Sequence[Row[Any]],
+    states: Mapping[str, Presence],
+    held: Mapping[str, int],
+    firsts: Mapping[str, FirstResults],
+    not_done: Sequence[Row[Any]],
+    arrived: Sequence[figures.Arrival],
+    seconds: float,
+    paces: Mapping[str, float],
+) -> list[WorkerView]:
+    """Present ones first, then the others by the time of their end, last first.
+
+    ``held``: numbers of tasks; ``arrived``: in the last ``seconds``.
+    """
+    lost: dict[str, int] = defaultdict(int)
+    lost_seconds: dict[str, float] = defaultdict(float)
+    further: dict[str, int] = defaultdict(int)
+    for row in not_done:
+        if row.outcome == Outcome.SUPERSEDED:
+            further[row.worker_id] += row.attempts
+        if row.outcome in LOST:
+            lost[row.worker_id] += row.attempts
+            lost_seconds[row.worker_id] += row.seconds
+    work: dict[str, float] = defaultdict(float)
+    for arrival in arrived:
+        work[arrival.worker] += arrival.work
+    groups = {row.id: (row.device_kind, row.device_model) for row in workers}
+    ratios = figures.against_peers({id_: paces[id_] for id_ in paces if id_ in groups}, groups)
+    shown = [
+        WorkerView(
+            worker_id=row.id[:ID_LENGTH],
+            host=row.host,
+            process=row.process,
+            device_kind=row.device_kind,
+            device_model=row.device_model,
+            cores=row.cores,
+            processes=row.processes,
+            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
+            started=Time(row.started),
+            last_seen=Time(_last_seen(row)),
+            state=states[row.id],
+            ending=row.ending,
+            leased=held.get(row.id, 0),
+            done=(firsts[row.id].results if row.id in firsts else 0) + further[row.id],
+            speed=speed(work[row.id], seconds) if row.id in work else None,
+            against_peers=ratios.get(row.id),
+            preempted=Preempted(lost[row.id], lost_seconds[row.id]),
+        )
+        for row in workers
+    ]
+    return sorted(shown, key=_importance)
+
+
+def _importance(worker: WorkerView) -> tuple[bool, float]:
+    if worker.state is Presence.ENDED:
+        return True, -worker.last_seen
+    return False, worker.started
+
+
+_BACK = Outcome.RELEASED, Outcome.PREEMPTED
+_UNFINISHED = (
+    select(Attempt.worker_id, Attempt.outcome, Attempt.ended, Attempt.task_index, Attempt.note)
+    .where(among_texts(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_not(None))
+    .where(Attempt.outcome.in_(sorted((*_BACK, Outcome.EXPIRED, Outcome.DIED))))
+    .order_by(Attempt.ended.desc())
+    .limit(MAX_ATTEMPTS)
+)
+
+
+def worker_events(
+    transaction: Transaction,
+    workers: Sequence[Row[Any]],
+    not_done: Sequence[Row[Any]],
+    finished: float | None,
+    tasks: int,
+) -> list[Happened]:
+    """What happened, newest first, up to MOST; ``finished``: when the campaign was done, None: it is not."""
+    gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MOST]
+    failing = {row.worker_id for row in not_done if row.outcome in (Outcome.EXPIRED, Outcome.DIED)}
+    asked = {row.id for row in gone} | set(sorted(failing)[:MOST])
+    unfinished: Any = transaction.execute(_UNFINISHED, workers=sorted(asked)).all() if asked else []
+    named = {row.id: row for row in workers}
+    happened = [
+        *(Happened(Time(row.started), JOINED, f"{_name(row)}: {_equipment(row)}") for row in workers),
+        *(Happened(Time(row.ended), LEFT, f"{_name(row)}: {_departure(row, unfinished)}") for row in gone),
+        *_expired(unfinished, named),
+        *(
+            Happened(Time(row.ended), DIED, f"{_name(named[row.worker_id])}, task {row.task_index}: {row.note}")
+            for row in unfinished
+            if row.outcome == Outcome.DIED
+        ),
+        *([] if finished is None else [Happened(Time(finished), DONE, several(tasks, "task"))]),
+    ]
+    return sorted(happened, key=lambda each: -each.at)[:MOST]
+
+
+def _expired(unfinished: Sequence[Row[Any]], named: Mapping[str, Row[Any]]) -> Iterator[Happened]:
+    """Unless the worker ended with them."""
+    rows = [row for row in unfinished if row.outcome == Outcome.EXPIRED]
+    for (worker_id, ended), number in Counter((row.worker_id, row.ended) for row in rows).items():
+        worker = named[worker_id]
+        if worker.ending != Ending.LOST or not _at_its_end(worker, ended):
+            yield Happened(Time(ended), EXPIRED, f"{_name(worker)}: {several(number, 'lease')}")
+
+
+def _departure(worker: Row[Any], unfinished: Collection[Row[Any]]) -> str:
+    """How a worker ended, and what became of the tasks that it held."""
+    how, is_lost = ENDINGS.get(worker.ending, worker.ending or ""), worker.ending == Ending.LOST
+    wanted = (Outcome.EXPIRED,) if is_lost else _BACK
+    held = [
+        row
+        for row in unfinished
+        if row.worker_id == worker.id and row.outcome in wanted and _at_its_end(worker, row.ended)
+    ]
+    if worker.ending == Ending.STOPPED and held and held[0].note:
+        how = f"{how} ({held[0].note})"
+    if not held:
+        return how
+    return (
+        f"{how}; {several(len(held), 'lease')} expired"
+        if is_lost
+        else f"{how}, gave back {several(len(held), 'task')}"
+    )
+
+
+def _at_its_end(worker: Row[Any], ended: float) -> bool:
+    return bool(worker.ended - LAST_SECONDS <= ended <= worker.ended)
+
+
+def _name(worker: Row[Any]) -> str:
+    return f"{worker.id[:ID_LENGTH]} on {worker.host}"
+
+
+def _equipment(worker: Row[Any]) -> str:
+    slurm = Equipment(slurm_job=worker.slurm_job, slurm_index=worker.slurm_index).slurm
+    processes = several(worker.processes, "process", "processes") if worker.processes else ""
+    parts = worker.device_model or worker.device_kind, processes, f"SLURM job {slurm}" if slurm else ""
+    return ", ".join(filter(None, parts))
+
+
+_START: ColumnElement[float] = bindparam("start", type_=Float(53))
+_WIDTH: ColumnElement[float] = bindparam("width", type_=Float(53))
+_first = select(literal(0, Integer).label("step")).cte("steps", recursive=True)
+_steps = _first.union_all(select(_first.c.step + 1).where(_first.c.step < bindparam("last", type_=Integer)))
+_points = select(_steps.c.step, (_START + _WIDTH * _steps.c.step).label("at")).cte("points")
+_SINCE = (
+    select(func.min(Attempt.granted))
+    .where(Attempt.worker_id == Worker.id, Attempt.ended.is_(None))
+    .correlate(Worker)
+    .scalar_subquery()
+)
+# With a limit, so that they are looked up only once, and not for each point.
+_workers = (
+    select(Worker.id, Worker.started, Worker.ended, _SINCE.label("holds_since"))
+    .where(among_texts(Worker.id, "workers"))
+    .order_by(Worker.started)
+    .limit(bindparam("all", type_=Integer))
+    .subquery()
+)
+# Not by the campaign: the index of the workers contains all these columns.
+_next = (
+    select(Attempt.granted)
+    .where(Attempt.worker_id == _workers.c.id, Attempt.ended > _points.c.at)
+    .order_by(Attempt.ended)
+    .limit(NEIGHBOURS)
+    .correlate(_workers, _points)
+    .subquery()
+)
+_RAN = select(_next.c.granted).where(_next.c.granted <= _points.c.at).correlate(_points).exists()
+_IS_THERE = and_(
+    _workers.c.started <= _points.c.at, or_(_workers.c.ended.is_(None), _workers.c.ended >= _points.c.at)
+)
+_OCCUPIED = (
+    select(_points.c.step, func.count())
+    .select_from(_points.join(_workers, _IS_THERE))
+    .where(or_(_workers.c.holds_since <= _points.c.at, _RAN))
+    .group_by(_points.c.step)
+)
+
+
+def timeline(connection: Connection, workers: Collection[str], start: float, end: float) -> list[tuple[float, int]]:
+    """(time, number of these workers that held leases) at equal distances between two times."""
+    most = max(MIN_POINTS, min(MAX_POINTS, MAX_LOOKS // max(1, len(workers))))
+    points = min(most, int((end - start) / MIN_SECONDS) + 1)
+    width = (end - start) / points
+    if width <= 0:
+        return []
+    parameters = {
+        "workers": workers,
+        "all": len(workers),
+        "start": start + width / 2,
+        "width": width,
+        "last": points - 1,
+    }
+    occupied = {row.step: row[1] for row in connection.execute(_OCCUPIED, parameters)}
+    return [(start + width * (step + 0.5), occupied.get(step, 0)) for step in range(points)]
