@@ -2,31 +2,38 @@
 
 from __future__ import annotations
 
-import base64
 import os
 import shlex
 import shutil
 import signal
-import socket
+import ssl
 import subprocess
 import tempfile
 import threading
-import urllib.error
-import urllib.request
 from contextlib import suppress
 from functools import partial
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection
-from typing import IO, Any, Protocol
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from typing import IO, TYPE_CHECKING, Protocol
+from urllib.parse import SplitResult, urlsplit
 
 from jobs.addresses import is_this_machine
+from jobs.console import Console
+from jobs.reach.calls import Calls, Overdue
+from jobs.reach.patience import GivenUp
 from langford.errors import BadInput
 from langford.version import __version__
+
+if TYPE_CHECKING:
+    from httpx import Client
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
 """How long a command may run, and how long a server may take to answer."""
 MAX_COMPLAINT = 300
 """Characters of the output of a command that are reported."""
+HEADERS = {
+    "Content-Type": "application/json",
+    "User-Agent": f"langford/{__version__}",
+    "Accept-Encoding": "identity",
+}
 
 
 class NotDelivered(Exception):
@@ -122,115 +129,44 @@ class UrlHook:
         """Raises BadInput when this is no URL; ``seconds``: for the headers of the answer, the rest is not read."""
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
-        self._seconds = seconds
-        self._line = _Line()
-        self._headers = {
-            "Content-Type": "application/json",
-            "User-Agent": f"langford/{__version__}",
-            "Accept-Encoding": "identity",
-        }
-        if parts.username is not None:
-            login = f"{unquote(parts.username)}:{unquote(parts.password or '')}".encode()
-            self._headers["Authorization"] = f"Basic {base64.b64encode(login).decode()}"
-        server = parts.netloc.rpartition("@")[2]
-        self._url = urlunsplit((parts.scheme, server, parts.path, parts.query, ""))
+        self._url, self._seconds = url, seconds
+        self._ending = _Ending()
         # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
-        self._proxies: dict[str, str] | None = {} if is_this_machine(parts.hostname or "") else None
+        self._uses_proxies = not is_this_machine(parts.hostname or "")
 
     def notify(self, document: bytes) -> None:
-        request = urllib.request.Request(self._url, document, self._headers, method="POST")
-        line = self._line = _Line()
-        proxies = urllib.request.ProxyHandler(self._proxies)
-        opener = urllib.request.build_opener(_NoRedirect, proxies, _Http(line), _Https(line))
-        deadline = threading.Timer(self._seconds, line.cut)
-        deadline.daemon = True
-        deadline.start()
+        from httpx import Client, HTTPError, InvalidURL, TimeoutException
+
         try:
-            with opener.open(request, timeout=self._seconds):
-                pass
-        except urllib.error.HTTPError as error:
-            error.close()
-            raise NotDelivered(f"it answers with the status {error.code}") from error
-        except (OSError, HTTPException, ValueError) as error:
-            late = f"no whole answer in {self._seconds:.0f} s" if line.is_cut else None
-            reason = late or getattr(error, "reason", None) or error
-            raise NotDelivered(f"it does not answer ({str(reason)[:MAX_COMPLAINT]})") from error
-        finally:
-            deadline.cancel()
-            line.close()
+            trusted, seconds = ssl.create_default_context(), self._seconds
+            with Client(verify=trusted, trust_env=self._uses_proxies, timeout=seconds) as client:
+                # Another thread sends it, and ends with its connection, however long the other end goes on.
+                calls = Calls(self._ending, self.where)
+                status = calls.make(partial(_post, client, self._url, document), seconds)
+        except GivenUp as error:
+            raise NotDelivered("it does not answer, and this program ends") from error
+        except (Overdue, TimeoutException) as error:
+            raise NotDelivered(f"it does not answer (no whole answer in {self._seconds:.0f} s)") from error
+        except (HTTPError, InvalidURL, OSError, ValueError, ImportError) as error:
+            raise NotDelivered(f"it does not answer ({str(error)[:MAX_COMPLAINT]})") from error
+        if not 200 <= status < 300:
+            raise NotDelivered(f"it answers with the status {status}")
 
     def give_up(self) -> None:
-        self._line.cut()
+        self._ending.reason = "this program ends"
 
 
-class _Line:
-    """The sockets of one request: shut down when it takes too long, whatever the other end still sends."""
+class _Ending(Console):
+    reason: str | None = None
 
-    def __init__(self) -> None:
-        self.is_cut = False
-        # Copies: TLS takes the one of its connection away.
-        self._sockets: list[socket.socket] = []
-
-    def keep(self, opened: socket.socket) -> None:
-        self._sockets.append(opened.dup())
-        if self.is_cut:
-            self.cut()
-
-    def cut(self) -> None:
-        """Shut the sockets down, which ends every wait for them."""
-        self.is_cut = True
-        for each in self._sockets:
-            with suppress(OSError):
-                each.shutdown(socket.SHUT_RDWR)
-
-    def close(self) -> None:
-        for each in self._sockets:
-            each.close()
+    def stop_reason(self) -> str | None:
+        return self.reason
 
 
-class _Kept(HTTPConnection):
-    """A connection that gives its socket to a line."""
-
-    line: _Line
-
-    def connect(self) -> None:
-        super().connect()
-        self.line.keep(self.sock)
-
-
-class _KeptTls(HTTPSConnection, _Kept):
-    """The same with TLS, whose handshake comes after."""
-
-
-def _kept(kind: type[_Kept], line: _Line, *arguments: Any, **options: Any) -> _Kept:
-    made = kind(*arguments, **options)
-    made.line = line
-    return made
-
-
-class _Http(urllib.request.HTTPHandler):
-    def __init__(self, line: _Line) -> None:
-        super().__init__()
-        self._line = line
-
-    def http_open(self, request: urllib.request.Request) -> HTTPResponse:
-        return self.do_open(partial(_kept, _Kept, self._line), request)
-
-
-class _Https(urllib.request.HTTPSHandler):
-    def __init__(self, line: _Line) -> None:
-        super().__init__()
-        self._line = line
-
-    def https_open(self, request: urllib.request.Request) -> HTTPResponse:
-        return self.do_open(partial(_kept, _KeptTls, self._line), request)
-
-
-class _NoRedirect(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: a redirected POST would become a GET without the document."""
-
-    def redirect_request(self, *arguments: object) -> None:
-        return None
+def _post(client: Client, url: str, document: bytes) -> int:
+    """The status of the answer, whose body is not read.  No redirect is followed: it would become a GET."""
+    with client.stream("POST", url, content=document, headers=HEADERS) as response:
+        return response.status_code
 
 
 def has_secret(url: str) -> bool:
