@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import secrets
 import sqlite3
 import time
 from collections.abc import Mapping
@@ -117,6 +118,21 @@ def _configure_sqlite(engine: Engine) -> None:
     def begin(connection: Connection) -> None:
         reading = connection.get_execution_options().get("read_only")
         connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+        connection.info["changes"] = _sqlite_of(connection).total_changes
+
+    @event.listens_for(engine, "commit")
+    def commit(connection: Connection) -> None:
+        """Let every commit write page 1, which names the file that it belongs to, see :mod:`db.store.damage`."""
+        raw = _sqlite_of(connection)
+        if raw.total_changes != connection.info["changes"]:
+            number = raw.execute("PRAGMA user_version").fetchone()[0] or secrets.randbits(31)
+            raw.execute(f"PRAGMA user_version = {number}")
+
+
+def _sqlite_of(connection: Connection) -> sqlite3.Connection:
+    raw = connection.connection.driver_connection
+    assert isinstance(raw, sqlite3.Connection)
+    return raw
 
 
 def prepare_new(engine: Engine) -> None:

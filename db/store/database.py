@@ -16,7 +16,7 @@ from types import MappingProxyType, TracebackType
 from typing import ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
-from sqlalchemy import Connection, Engine
+from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
 
@@ -31,11 +31,11 @@ from db.errors import (
 )
 from db.store import connections, revision
 from db.store.connections import BUSY_SECONDS
+from db.store.damage import hold_undamaged
 from db.store.places import (
     Place,
     holds_commits,
     new_file,
-    refuse_damaged,
     refuse_network_file_system,
     refuse_to_replace,
     waiting_beside,
@@ -179,20 +179,22 @@ class Database:
 
 def _engine_of(where: str, create: bool) -> Engine:
     url = _url_of(where)
-    archive = False
-    if url.get_backend_name() == "sqlite" and url.database:
-        file = Path(url.database)
-        archive = _is_archive(file)
-        if not archive:
-            _require_room(file, create)
+    file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+    archive = file is not None and _is_archive(file)
+    if file is not None and not archive:
+        _require_room(file, create)
     try:
-        return connections.new_engine(url, archive)
+        engine = connections.new_engine(url, archive)
     except ModuleNotFoundError as error:
         raise LedgerUnusable(f"{error.name} is missing: {install('postgres')}") from error
     except (TypeError, ValueError) as error:
         raise LedgerUnusable(
             f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"
         ) from error
+    if file is not None and not archive:
+        release = hold_undamaged(file)
+        event.listen(engine, "engine_disposed", lambda _: release(), once=True)
+    return engine
 
 
 def _require_room(file: Path, create: bool) -> None:
@@ -201,7 +203,6 @@ def _require_room(file: Path, create: bool) -> None:
         raise LedgerUnusable(f"{file} is not a file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
-    refuse_damaged(file)
     if not file.parent.is_dir():
         raise LedgerUnusable(f"the folder {file.parent} does not exist; create it first")
     if not create and not file.exists():

@@ -58,6 +58,37 @@ def test_a_ledger_that_was_cut_short_is_damaged_and_left_alone(langford: Run, tm
     assert not (tmp_path / "copy.db").exists()
 
 
+def test_commits_of_another_file_are_not_written_into_a_ledger(langford: Run, tmp_path: Path) -> None:
+    """Killed, a program leaves FILE-wal: that belongs to this file, and to none that is put in its place."""
+    assert langford("create", "langford", "7", "--ledger", "langford.db").returncode == 0
+    assert langford("create", "langford", "8", "--ledger", "other.db").returncode == 0
+    rename = "Ledger('other.db').campaign('langford-8-polyphase-0').rename('new')"
+    leave = f"import os; from db import Ledger; {rename}; os._exit(1)"
+    subprocess.run([sys.executable, "-c", leave], cwd=tmp_path, check=False)
+    ours, log = tmp_path / "langford.db", tmp_path / "langford.db-wal"
+    shutil.copy(tmp_path / "other.db-wal", log)
+    before = digest(ours), digest(log)
+    for command in (["status"], ["run", "langford", "7"], ["ledger", "copy", "langford.db", "copy.db"]):
+        refused = langford(*command)
+        assert refused.returncode == 2
+        assert "langford.db-wal holds commits of another file than langford.db; nothing was" in refused.stderr
+    assert (digest(ours), digest(log)) == before
+    assert "new" in langford("status", "--ledger", "other.db").stdout
+    log.unlink()
+    assert "langford-7" in langford("status").stdout
+
+
+def test_a_ledger_that_a_process_opens_twice_keeps_its_commits(langford: Run, tmp_path: Path) -> None:
+    """A process that closes a file loses its locks on it: another one must not take FILE-wal away."""
+    file = str(tmp_path / "langford.db")
+    assert langford("create", "langford", "7").returncode == 0
+    with Ledger(file) as ledger:
+        Ledger(file).close()
+        assert langford("create", "langford", "8").returncode == 0
+        ledger.create_campaign("third", plan_of(PlanKey(Problem.langford(8), "polyphase", 2)).key, [1.0] * 4)
+        assert "third" in langford("status").stdout
+
+
 def test_pages_that_were_overwritten_are_called_damage(langford: Run, tmp_path: Path) -> None:
     file = tmp_path / "langford.db"
     write_used_ledger(str(file))

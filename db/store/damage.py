@@ -1,0 +1,161 @@
+"""A file of SQLite that is cut short, or has another file's commits beside it, is found before SQLite opens it.
+
+FILE-wal does not name its file, and SQLite writes what it holds into any file beside it.  So every commit writes
+page 1 (:mod:`db.store.connections`), where three things must agree: the size of a page; the number of the ledger,
+drawn at its first commit (``user_version``); and the counter of changes, which goes on from that in the file.
+Commits of other programs, and of versions before 1.1, may leave page 1 out: then the number of pages must agree.
+
+A process that closes a file loses all locks that SQLite holds for it on that file; without them another process
+deletes FILE-wal, with the commits that follow.  So a file that this process has open as a ledger is not looked at.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from threading import Lock
+
+from db.errors import LedgerUnusable
+from db.store.places import holds_commits, waiting_beside
+
+START, FRAME, HEADER = 32, 24, 100
+"""Bytes at the start of FILE-wal, before each page in it, and at the start of page 1."""
+SQLITE, MAGIC = b"SQLite format 3\0", 0x377F0682
+"""The start of FILE, and that of FILE-wal; plus 1 where its checksums are of big-endian numbers."""
+TRIALS = 5
+_OPEN, _TURN = Counter[str](), Lock()
+"""How often this process has each file open as a ledger, and whose turn it is to look at one."""
+
+
+def hold_undamaged(file: Path) -> Callable[[], None]:
+    """Note that this process opens a ledger's file; returns what to call when it has closed it.
+
+    Raises LedgerUnusable where the end of the file is missing, or where another file's commits wait beside it.
+    """
+    name = os.path.realpath(file)
+    with _TURN:
+        if not _OPEN[name] and file.is_file():
+            _refuse_damaged(file)
+        _OPEN[name] += 1
+
+    def release() -> None:
+        with _TURN:
+            _OPEN[name] -= 1
+
+    return release
+
+
+def _refuse_damaged(file: Path) -> None:
+    waiting = waiting_beside(file)
+    if holds_commits(waiting):
+        # Its header may be ahead of the file.
+        if _is_foreign(file, waiting):
+            raise LedgerUnusable(
+                f"{waiting} holds commits of another file than {file}; nothing was written: move it to where that "
+                "file is, or away, and repeat"
+            )
+        return
+    with file.open("rb") as stream:
+        page = stream.read(HEADER)
+    header = _Header.of(page)
+    is_whole = not page.startswith(SQLITE) or header.page_size * header.pages <= file.stat().st_size
+    if not is_whole:
+        raise LedgerUnusable(
+            f"the ledger {file} is damaged (its end is missing); nothing was written into it: restore a backup, or "
+            "read what is left with `sqlite3 FILE .recover`"
+        )
+
+
+@dataclass(frozen=True)
+class _Header:
+    """The start of page 1."""
+
+    page_size: int
+    counter: int
+    pages: int
+    number: int
+
+    @classmethod
+    def of(cls, page: bytes) -> _Header:
+        size = int.from_bytes(page[16:18], "big")
+        numbers = (int.from_bytes(page[at : at + 4], "big") for at in (24, 28, 60))
+        return cls(65_536 if size == 1 else size, *numbers)
+
+
+def _is_foreign(file: Path, waiting: Path) -> bool:
+    """Whether FILE-wal holds commits of another file; both are only read."""
+    with suppress(FileNotFoundError):  # the last process that used them has ended now
+        for _ in range(TRIALS):
+            before = _beginnings(file, waiting)
+            # The checksums of all frames take long, and decide only where a frame may be torn.
+            if not all(_disagrees(before[0], waiting, checked) for checked in (False, True)):
+                return False
+            if before == _beginnings(file, waiting):
+                return True
+    return False  # another process writes now, so that they belong together
+
+
+def _beginnings(file: Path, waiting: Path) -> tuple[bytes, bytes]:
+    with file.open("rb") as of_file, waiting.open("rb") as of_log:
+        return of_file.read(HEADER), of_log.read(START)
+
+
+def _disagrees(page: bytes, waiting: Path, checked: bool) -> bool:
+    commits = list(_commits(waiting, checked))
+    if len(page) < HEADER or not commits:
+        return False
+    header, changed = _Header.of(page), [first for first, _ in commits if first is not None]
+    if not changed:
+        return any(pages != header.pages for _, pages in commits)
+    counters = [first.counter for first in changed]
+    return (
+        any(first.page_size != header.page_size for first in changed)
+        or any(first.number != header.number for first in changed if first.number and header.number)
+        or not min(counters) - 1 <= header.counter <= max(counters)
+    )
+
+
+def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_Header | None, int]]:
+    """Page 1 as each commit leaves it, if it changes it, and the number of pages.
+
+    ``checked``: only as far as SQLite would read, by the checksums.
+    """
+    with waiting.open("rb") as stream:
+        start = stream.read(START)
+        if len(start) < START:
+            return
+        magic, _, size = struct.unpack(">3I", start[:12])
+        salts, sums = start[16:24], _sums((0, 0), start[:24], magic)
+        if sums != struct.unpack(">2I", start[24:]):
+            return
+        first: _Header | None = None
+        while len(frame := stream.read(FRAME)) == FRAME and frame[8:16] == salts:
+            number, pages = struct.unpack(">2I", frame[:8])
+            page = b""
+            if checked or number == 1:
+                page = stream.read(size)
+                if len(page) < size:
+                    return
+            else:
+                stream.seek(size, os.SEEK_CUR)
+            if checked:
+                sums = _sums(_sums(sums, frame[:8], magic), page, magic)
+                if sums != struct.unpack(">2I", frame[16:]):
+                    return
+            first = _Header.of(page) if number == 1 else first
+            if pages:
+                yield first, pages
+                first = None
+
+
+def _sums(sums: tuple[int, int], content: bytes, magic: int) -> tuple[int, int]:
+    one, two = sums
+    for left, right in struct.iter_unpack("<2I" if magic == MAGIC else ">2I", content):
+        one = (one + left + two) & 0xFFFFFFFF
+        two = (two + right + one) & 0xFFFFFFFF
+    return one, two
