@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -47,8 +48,10 @@ def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...
 def reordered(
     first: Sequence[str], columns: Sequence[str], rows: Iterable[Row]
 ) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
+    """Columns and rows with some columns first; there must be two at least."""
     order = [*map(columns.index, first), *(place for place, name in enumerate(columns) if name not in first)]
-    return tuple(columns[place] for place in order), (tuple(map(row.__getitem__, order)) for row in rows)
+    chosen = itemgetter(*order)
+    return chosen(columns), map(chosen, rows)
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from tempfile import TemporaryFile
+from typing import cast
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -134,10 +135,13 @@ class _Lines:
 
     def body(self, cells: Sequence[list[str]]) -> str:
         """The lines of some rows."""
-        side = self._box[3]
-        rows = zip(*self._wrapped(cells), strict=True)
-        between = f" {side} "
-        return "".join([f"{side} {between.join(row)} {side}\n" for row in rows])
+        texts, side = self._wrapped(cells), self._box[3]
+        widths = [self._width_of(place) for place in range(len(texts))]
+        for place, column in enumerate(texts):
+            if not "".join(column).isascii():  # characters may be wider or narrower than one column
+                texts[place], widths[place] = self._padded(column, place), ""
+        line = f"{side} {f' {side} '.join(f'%{width}s' for width in widths)} {side}\n"
+        return "".join([line % row for row in zip(*texts, strict=True)])
 
     def foot(self) -> str:
         """The line below the rows."""
@@ -148,7 +152,7 @@ class _Lines:
         return left + between.join(line * (width + 2) for width in self._widths) + right + "\n"
 
     def _wrapped(self, cells: Sequence[list[str]]) -> list[list[str]]:
-        """Padded cells; those of the last column over several lines where they are too wide."""
+        """Cells; those of the last column over several lines where they are too wide."""
         *others, last = cells
         room = self._widths[-1]
         if self._columns[-1].width > room:
@@ -159,14 +163,19 @@ class _Lines:
                 [line for text, more in zip(texts, empty, strict=True) for line in (text, *more)]
                 for texts in others
             ]
-        return [self._padded(texts, place) for place, texts in enumerate([*others, last])]
+        return [*others, last]
 
     def _padded(self, texts: list[str], place: int) -> list[str]:
-        width, right = self._widths[place], self._columns[place].is_number and not self._columns[place].is_empty
-        if not "".join(texts).isascii():
-            spaces = [" " * (width - cell_len(text)) for text in texts]
-            return [space + text if right else text + space for text, space in zip(texts, spaces, strict=True)]
-        return [text.rjust(width) for text in texts] if right else [text.ljust(width) for text in texts]
+        right, width = self._is_right(place), self._widths[place]
+        spaces = [" " * (width - cell_len(text)) for text in texts]
+        return [space + text if right else text + space for text, space in zip(texts, spaces, strict=True)]
+
+    def _width_of(self, place: int) -> str:
+        """As Python's format of text with % has it."""
+        return f"{'' if self._is_right(place) else '-'}{self._widths[place]}"
+
+    def _is_right(self, place: int) -> bool:
+        return self._columns[place].is_number and not self._columns[place].is_empty
 
 
 def expanded(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
@@ -207,8 +216,8 @@ def _texts(values: Sequence[object], kinds: set[type]) -> list[str]:
     if kinds == {int}:
         return list(map(str, values))
     if kinds == {str}:
-        texts = list(map(str, values))
-        return texts if "".join(texts).isprintable() else list(map(plain, texts))
+        texts = cast(Sequence[str], values)
+        return list(texts) if "".join(texts).isprintable() else list(map(plain, texts))
     return list(map(_words, values))
 
 
