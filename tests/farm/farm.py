@@ -225,10 +225,13 @@ class Proxy:
     def _accept(self) -> None:
         while True:
             inner, _ = self._listener.accept()
-            if self.cut:
+            try:
+                outer = None if self.cut else socket.create_connection(("127.0.0.1", self._to))
+            except OSError:
+                outer = None
+            if outer is None:
                 inner.close()
                 continue
-            outer = socket.create_connection(("127.0.0.1", self._to))
             for pair in ((inner, outer), (outer, inner)):
                 threading.Thread(target=self._relay, args=pair, daemon=True).start()
 

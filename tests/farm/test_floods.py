@@ -26,11 +26,10 @@ from jobs.farm.guard import bodies
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.cookie import MAX_TOKENS
 from jobs.farm.guard.precedence import THREADS, Bearers, Precedence
+from tests.farm.farm import CAMPAIGN, Farm
 from tests.farm.farm import NAME as FARMED
-from tests.farm.farm import Farm
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
-from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
@@ -38,27 +37,20 @@ JUNK = ".".join(f"{'x' * 40}{place:03}" for place in range(MAX_TOKENS))
 EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
 
 
-def created(kind: str, folder: Path, number: int) -> Iterator[tuple[Ledger, list[Campaign]]]:
-    """A ledger with so many campaigns."""
-    with new_ledger(kind, folder) as ledger:
-        names = [NAME, *(f"{NAME}-{place}" for place in range(1, number))]
+@pytest.fixture
+def campaigns(tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
+    """A ledger with more campaigns than a cookie keeps tokens."""
+    with new_ledger("sqlite", tmp_path) as ledger:
+        names = [NAME, *(f"{NAME}-{place}" for place in range(MAX_TOKENS))]
         yield ledger, [ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in names]
 
 
-@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
-def campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
-    """A ledger with two campaigns."""
-    yield from created(request.param, tmp_path, 2)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def many_campaigns(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
-    """A ledger with more campaigns than a cookie keeps tokens."""
-    yield from created(request.param, tmp_path, MAX_TOKENS + 1)
-
-
-without_queries = pytest.mark.parametrize("campaigns", ["sqlite"], indirect=True)
-"""What is refused before the ledger is asked is refused alike whatever keeps the ledger."""
+@pytest.fixture(scope="module")
+def server_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
+    """A real server, for tests that change nothing."""
+    made = Farm(tmp_path_factory.mktemp("farm"), CAMPAIGN)
+    yield made
+    made.stop()
 
 
 @contextlib.contextmanager
@@ -80,14 +72,14 @@ def cookie(value: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("path", ["/", f"/{NAME}/", "/campaigns", "/metrics", f"/campaigns/{NAME}/stream"])
-def test_many_junk_tokens_are_one_look_up(many_campaigns: tuple[Ledger, list[Campaign]], path: str) -> None:
-    with serving(*many_campaigns, RateLimit(1e6, 1e6)) as client, statements_of() as done:
+def test_many_junk_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]], path: str) -> None:
+    with serving(*campaigns, RateLimit(1e6, 1e6)) as client, statements_of() as done:
         assert client.get(path, headers=cookie(JUNK)).status_code in (200, 403)
     assert len(done) == 1
 
 
-def test_many_right_tokens_are_one_look_up(many_campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    ledger, made = many_campaigns
+def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    ledger, made = campaigns
     tokens = ".".join(campaign.new_token(Role.READER) for campaign in made)
     with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
         client.get("/campaigns", headers=cookie(tokens))  # the overviews are known from now on
@@ -105,7 +97,6 @@ def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None
     assert len(done) == 3
 
 
-@without_queries
 def test_what_is_no_route_is_charged_too(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     with serving(*campaigns, RateLimit(1e-9, 4)) as client:
         asked = [("GET", "/a/b/c"), ("DELETE", "/campaigns"), ("HEAD", "/-/nothing"), ("BREW", "/")]
@@ -256,7 +247,6 @@ def test_workers_do_not_wait_for_what_readers_ask(
 # -- bodies ---------------------------------------------------------------------------------------
 
 
-@without_queries
 @pytest.mark.parametrize("body", [b"[" + b"[]," * 1_000_000 + b"[]]", b"[" * 4_000_000, b"[" + b"0," * 2_000_000])
 @pytest.mark.parametrize("path", ["results", "leases"])
 def test_large_bodies_of_nothing_are_not_parsed(
@@ -271,7 +261,6 @@ def test_large_bodies_of_nothing_are_not_parsed(
     assert (answer.status_code, "send less at a time" in answer.json()["error"]) == (400, True)
 
 
-@without_queries
 @pytest.mark.parametrize(
     ("path", "size"),
     [("workers", 2**16), ("failures", 2**16), ("renewals", 2**19), ("releases", 2**19), ("results", 2**22)],
@@ -320,8 +309,8 @@ def request(method: str, path: str, *headers: str, body: str = "") -> bytes:
     return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: x", *headers, "", body]).encode()
 
 
-def test_requests_sent_ahead_are_all_answered_in_order(farm: Farm) -> None:
-    token = f"Authorization: Bearer {farm.token}"
+def test_requests_sent_ahead_are_all_answered_in_order(server_of_all: Farm) -> None:
+    token = f"Authorization: Bearer {server_of_all.token}"
     path = f"/campaigns/{FARMED}"
     body = "{}"
     stranger = [
@@ -333,7 +322,7 @@ def test_requests_sent_ahead_are_all_answered_in_order(farm: Farm) -> None:
         request("POST", f"{path}/leases", token, f"Content-Length: {len(body)}", body=body),
         request("GET", path, token),
     ]
-    with socket.create_connection(("127.0.0.1", farm.port), 60) as connection:
+    with socket.create_connection(("127.0.0.1", server_of_all.port), 60) as connection:
         connection.sendall(b"".join(stranger * 20))
         assert answers(connection, 60) == [b"HTTP/1.1 404", b"HTTP/1.1 401", b"HTTP/1.1 200"] * 20
         connection.sendall(b"".join(worker * 20))
@@ -343,18 +332,18 @@ def test_requests_sent_ahead_are_all_answered_in_order(farm: Farm) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_the_first_request_of_a_connection_may_be_large(farm: Farm, chunked: bool) -> None:
+def test_the_first_request_of_a_connection_may_be_large(server_of_all: Farm, chunked: bool) -> None:
     """As after a restart of the server: results that waited."""
     content = json.dumps({"deliveries": [], "now": 0, "more": "x" * 3_000_000}).encode()
     body: Any = iter([content[:1_000_000], content[1_000_000:]]) if chunked else content
-    url = f"http://127.0.0.1:{farm.port}/campaigns/{FARMED}/results"
-    answer = httpx.post(url, content=body, headers=bearer(farm.token), timeout=60)
+    url = f"http://127.0.0.1:{server_of_all.port}/campaigns/{FARMED}/results"
+    answer = httpx.post(url, content=body, headers=bearer(server_of_all.token), timeout=60)
     assert answer.status_code == 400
     assert "unknown field more" in answer.json()["error"]
 
 
-def test_a_request_has_few_header_lines(farm: Farm) -> None:
-    with socket.create_connection(("127.0.0.1", farm.port), 60) as connection:
+def test_a_request_has_few_header_lines(server_of_all: Farm) -> None:
+    with socket.create_connection(("127.0.0.1", server_of_all.port), 60) as connection:
         connection.sendall(request("GET", "/", *["a:"] * 4_000))
         received = b""
         with contextlib.suppress(ConnectionResetError):
@@ -362,29 +351,6 @@ def test_a_request_has_few_header_lines(farm: Farm) -> None:
                 received += chunk
         assert received.startswith(b"HTTP/1.1 400")
         assert b"at most 100" in received
-
-
-def test_a_farm_goes_on_under_bodies_in_chunks_of_a_byte(farm: Farm) -> None:
-    """One connection held the event loop for seconds at a time, and with some of them no worker got through."""
-    head = request("POST", f"/campaigns/{FARMED}/leases", "Authorization: Bearer x", "Transfer-Encoding: chunked")
-    done = threading.Event()
-
-    def attack() -> None:
-        while not done.is_set():
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", farm.port), 1) as connection:
-                connection.sendall(head)
-                while not done.is_set():
-                    connection.sendall(b"1\r\nx\r\n" * 5_000)
-
-    attackers = [threading.Thread(target=attack, daemon=True) for _ in range(8)]
-    for attacker in attackers:
-        attacker.start()
-    try:
-        farm.finish(farm.work())
-    finally:
-        done.set()
-        for attacker in attackers:
-            attacker.join()
 
 
 def test_a_lack_of_files_is_one_line(farm: Farm) -> None:
@@ -401,7 +367,6 @@ def test_a_lack_of_files_is_one_line(farm: Farm) -> None:
         while process.num_fds() < most:
             assert time.monotonic() < deadline
             time.sleep(0.05)
-        time.sleep(3)  # it tries again every second, and says nothing more
     resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE, before)
     farm.finish(farm.work())
     farm.server.terminate()

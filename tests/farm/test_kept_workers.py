@@ -17,9 +17,13 @@ from langford.devices import CPU, Cpu, Device
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.steps import STEPS
 
 SECONDS = 60.0
 FIRST, SECOND = (PlanKey(Problem.named("rosa", n), "shifted2", 2) for n in (7, 8))
+
+
+HANGS = 3
 
 
 class LikeAGpu(Cpu):
@@ -44,6 +48,27 @@ class CountsPlans(LikeAGpu):
 
     def evaluator(self, maker: Any, plan: Any) -> Any:
         return HowManyPlans(plan)
+
+
+class Hanging:
+    """An evaluator that does two steps of a task, and hangs."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+
+    def evaluate(self, index: int) -> PartialResult:
+        if index == HANGS:
+            STEPS.made()
+            STEPS.made()
+            time.sleep(1_000)
+        return self.plan.evaluate(index)
+
+
+class Hangs(LikeAGpu):
+    """A device with that evaluator."""
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        return Hanging(plan)
 
 
 @pytest.fixture
@@ -116,6 +141,18 @@ def test_a_worker_that_died_is_replaced_by_one_that_has_the_plan_of_now(workers:
     assert died == Died((), "worker process killed by SIGKILL", None)
     assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
     assert worker != the_worker()
+
+
+def test_a_worker_that_hangs_is_killed_with_the_task_that_it_was_told_for(workers: KeptWorkers) -> None:
+    pool = workers.pool(FIRST, [Hangs()])
+    evaluated(pool, 0)
+    pool.submit(7, HANGS)
+    pool.submit(8, 1)
+    while pool.computing != {7: 2}:
+        time.sleep(0.01)
+    pool.kill(7, "it hangs")
+    assert list(pool.poll(SECONDS)) == [Died((7, 8), "it hangs", 7)]
+    assert evaluated(pool, 1) == plan_of(FIRST).evaluate(1)
 
 
 def test_a_worker_that_dies_between_two_runs_is_no_news_to_the_next(workers: KeptWorkers) -> None:

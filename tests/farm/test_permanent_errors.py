@@ -18,7 +18,9 @@ import pytest
 from jobs.reach import requests
 from jobs.reach.diagnosis import permanent
 from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
+from tests.support.campaigns import KEY, PLAN, TASKS
 from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.preloaded import Command, preloaded
 
@@ -98,7 +100,22 @@ def test_permanent_errors_of_a_server_with_tls(
     refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "--certificate FILE")
     trusting = ("--certificate", str(certificate[0]))
     refused(langford, tmp_path, f"https://127.0.0.1:{port}/{NAME}", "use a host name that it contains", *trusting)
-    refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "this name and this token", *trusting)
+    url = f"https://localhost:{port}/{NAME}"
+    refused(langford, tmp_path, url, "this name and this token", *trusting)
+    token = {"LANGFORD_TOKEN": langford("token", NAME).stdout.strip()}
+    worked = langford("work", url, *trusting, "--outbox", "outbox", variables=token)
+    assert worked.returncode == 0, worked.stderr
+    assert langford("result", NAME).stdout.startswith("L(2,8) = 150\n")
+
+
+def test_a_server_whose_plan_has_other_tasks_refuses(langford: Run, tmp_path: Path) -> None:
+    """So do workers, of a server of another version: see ``test_task_source``."""
+    with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
+        ledger.create_campaign("short", KEY, PLAN.work.tolist()[:-1])
+    refused = langford("serve", "short", "--port", str(free_port()))
+    assert refused.returncode == 2
+    assert f"was split into {TASKS - 1} tasks" in refused.stderr
+    assert f"into {TASKS}" in refused.stderr
 
 
 @pytest.mark.parametrize(

@@ -163,41 +163,6 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     assert other.progress().attempts == {"running": 1}
 
 
-@pytest.mark.parametrize(
-    "fault",
-    [
-        {"count": 0},
-        {"count": True},
-        {"seconds": -1},
-        {"seconds": float("nan")},
-        {"worker": 1},
-        {"held": 1},
-        {"held": ["x"]},
-        {"copies": -1},
-        {"copies": None},
-        {"campaign": None},
-        {"campaign": "another"},
-        {"more": 1},
-    ],
-)
-def test_fields_that_are_wrong(farm: Farm, fault: dict[str, Any]) -> None:
-    right = {"campaign": farm.campaign.uuid, "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
-    assert refuses(farm, json.dumps(right | fault).encode())
-    assert farm.post("/leases", **right).status_code == 200
-
-
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"\xff", b"{}", b"[" * 100_000, b"\x80\x04\x95\0\x8c\x05posix"])
-def test_bodies_that_are_no_request(farm: Farm, body: bytes) -> None:
-    assert refuses(farm, body)
-
-
-def refuses(farm: Farm, body: bytes) -> bool:
-    """Whether the server refuses a request for work, and grants nothing."""
-    headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
-    answer = farm.client.post("/campaigns/seven/leases", content=body, headers=headers)
-    return answer.status_code == 400 and not farm.campaign.progress().attempts
-
-
 def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
     fields = {"campaign": str(uuid.uuid4()), "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
     assert farm.post("/leases", **fields).status_code == 410

@@ -40,13 +40,14 @@ REQUESTS: dict[str, dict[str, Any]] = {
 }  # fmt: skip
 WRONG = {
     "text": [None, 7, True, [], {}, "x" * 4_001, "\ud800"],
-    "integer": ["7", 1.0, True, -1, 2**63, 10**30, 10**400, [], {}, float("nan")],
-    "number": ["7", True, -1, 1e30, 10**31, 10**400, float("inf"), float("nan"), [], {}],
+    "integer": [None, "7", 1.0, True, -1, 2**63, 10**30, 10**400, [], {}, float("nan")],
+    "number": [None, "7", True, -1, 1e30, 10**31, 10**400, float("inf"), float("nan"), [], {}],
 }
 OWN: dict[str, list[Any]] = {
     "campaign": ["", UUID.upper(), f"{UUID}\n", "../etc"],
     "host": ["a\nb", "\x1b[2J", "x" * 256],
-    "process": ["", "x", "1@", "-1"],
+    "process": ["", "x", "@", "1@", "-1", "٣", "1" * 20],
+    "cores": [2**31],
     "device_kind": ["abacus", "CPU"],
     "kernels": ["", "a b", "x" * 65],
     "device_model": ["a\tb", "x" * 201],
@@ -66,6 +67,7 @@ OWN: dict[str, list[Any]] = {
     "seconds": [],
     "deliveries": [None, {}, [None], [{}]],
 }
+NO_JSON = [b"", b"{", b"\xff", b"[" * 60_000, b'{"count": --5}', b"\x80\x04\x95\0\x8c\x05posix"]
 OPTIONAL = {"cores", "processes", "device_model", "slurm_job", "slurm_index", "began"}
 
 
@@ -74,6 +76,8 @@ def cases(path: str) -> Iterator[tuple[Any, str]]:
     right = REQUESTS[path]
     yield {**right, "more": 1}, "more"
     yield from ((value, "object") for value in (None, [], 7, "x"))
+    if "host" in right:
+        yield from (({**right, "worker": wrong}, "worker") for wrong in OWN["campaign"])
     for name, value in right.items():
         yield {other: kept for other, kept in right.items() if other != name}, name
         yield from (({**right, name: wrong}, name) for wrong in wrong_for(name, value))
@@ -108,5 +112,7 @@ def test_a_wrong_message_is_refused_and_its_field_is_named(
         assert name in message or "JSON" in message, shown
         assert message.isprintable(), shown
         assert len(message) < 300, shown
+    for body in NO_JSON:
+        assert client.post(f"/campaigns/{NAME}/{path}", content=body).status_code == 400, body[:20]
     client.close()
     ledger.close()

@@ -1,12 +1,21 @@
-"""A client of an ASGI application in this process, on one event loop for all its requests."""
+"""The task server in this process: clients of its application, on one event loop for all their requests."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import httpx
 from starlette.applications import Starlette
+
+from db.states import Role
+from jobs.farm.api import server
+from jobs.reach.remote import RemoteCampaign
+from tests.support.campaigns import NAME, new_campaign
+from tests.support.databases import new_ledger
 
 
 class Client:
@@ -41,6 +50,11 @@ class Bridge(httpx.BaseTransport):
     def __init__(self, application: Starlette, *hidden: str) -> None:
         self._client, self.hidden = Client(application), hidden
 
+    def reach(self, application: Starlette) -> None:
+        """Carry them to another application from now on."""
+        self._client.close()
+        self._client = Client(application)
+
     def handle_request(self, request: httpx.Request) -> httpx.Response:
         headers = self._left(request.headers)
         answer = self._client.request(request.method, request.url.path, headers=headers, content=request.read())
@@ -52,3 +66,43 @@ class Bridge(httpx.BaseTransport):
 
     def close(self) -> None:
         self._client.close()
+
+
+class Served:
+    """A campaign in a ledger, and its server.
+
+    Attributes:
+        ledger, campaign: of the workers "a" and "b".
+        tokens: one of each role; the workers have that of their role.
+        application, client: the server, and a client without a token.
+    """
+
+    def __init__(self, folder: Path, **options: Any) -> None:
+        """``options``: as of :func:`jobs.farm.api.server.application`."""
+        self.ledger = new_ledger("sqlite", folder)
+        self.campaign = new_campaign(self.ledger, workers="")
+        self.tokens = {role: self.campaign.new_token(role) for role in Role}
+        for worker in "ab":
+            self.ledger.enrol(worker, f"host-{worker}", "1", token=self.tokens[Role.WORKER])
+        self.application = server.application(self.ledger, [NAME], **options)
+        self.client = Client(self.application)
+
+    def ask(self, method: str, path: str, role: Role = Role.WORKER, document: Any = None) -> httpx.Response:
+        """The answer to a request about the campaign; ``path``: what follows its name."""
+        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
+        body = {} if method == "GET" else {"json": document}
+        return self.client.request(method, f"/campaigns/{NAME}{path}", headers=headers, **body)
+
+    def remote(self, transport: httpx.BaseTransport | None = None) -> RemoteCampaign:
+        """The campaign as a worker sees it."""
+        carried = transport or Bridge(self.application)
+        return RemoteCampaign(f"http://localhost:1/{NAME}", self.tokens[Role.WORKER], transport=carried)
+
+
+@contextmanager
+def served(folder: Path, **options: Any) -> Iterator[Served]:
+    """See :class:`Served`."""
+    made = Served(folder, **options)
+    yield made
+    made.client.close()
+    made.ledger.close()
