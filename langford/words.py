@@ -18,6 +18,8 @@ UNITS = ((DAY_SECONDS, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 YEAR_SECONDS = 31_557_600
 LATEST_SECONDS = 253_402_300_799.0
 """The last second of the year 9999, since 1970: no later time can be written."""
+MIN_SHARE = 0.02
+"""The time that is left can be said from this share of the work on."""
 
 
 def several(count: int, noun: str, plural: str | None = None) -> str:
@@ -180,3 +182,49 @@ def shortened(text: str, longest: int = 240) -> str:
     'xxx…'
     """
     return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def speed(work: float, seconds: float) -> float | None:
+    """Work per second; None: no time has passed.
+
+    >>> speed(60, 4.0), speed(60, 0.0)
+    (15.0, None)
+    """
+    return work / seconds if seconds > 0 else None
+
+
+def seconds_left(whole: float, done: float, seconds: float) -> float | None:
+    """How long the rest of some work takes at the speed so far; None while too little is done to tell.
+
+    >>> seconds_left(100.0, 1.0, 6.0), seconds_left(100.0, 25.0, 60.0)
+    (None, 180.0)
+    """
+    return None if done < max(MIN_SHARE * whole, 1e-300) else (whole - done) * seconds / done
+
+
+def of_computation(value: float | None, unit: str) -> str:
+    """The speed of a device: work by the computing time of its tasks; empty: there is none.
+
+    >>> of_computation(5.2e9, "points")
+    '5.2 G points/s of computation'
+    """
+    return "" if value is None else f"{rate(value, unit)} of computation"
+
+
+def since_the_start(value: float | None, unit: str) -> str:
+    """The speed of all devices together, from the first computing to the last result; empty: there is none.
+
+    >>> since_the_start(5.2e9, "points")
+    '5.2 G points/s since the start'
+    """
+    return "" if value is None else f"{rate(value, unit)} since the start"
+
+
+def now(value: float | None, unit: str, seconds: float | None = None) -> str:
+    """The speed of all devices together, by the results of the last seconds; empty: there is none.
+
+    >>> now(5.2e9, "points"), now(5.2e9, "points", 60.0)
+    ('5.2 G points/s now', '5.2 G points/s in the last 60 s')
+    """
+    when = "now" if seconds is None else f"in the last {duration(seconds)}"
+    return "" if value is None else f"{rate(value, unit)} {when}"

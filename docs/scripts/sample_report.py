@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.show.report.evidence import gathering
+from jobs.show.report import gathering
 from jobs.show.report.formats import html
 
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-28-polyphase-16.jsonl.gz"

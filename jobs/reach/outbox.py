@@ -25,14 +25,13 @@ from typing import IO
 
 from db import Delivery
 from db.messages import UUID
-from db.work import tokens
+from db.work import nonces
 from jobs.console import SILENT, Console
 from jobs.reach import envelope
 from jobs.reach.identity import Identity
 from jobs.reach.quarantine import FOLDER, Quarantine
 from jobs.reach.wire import Description
-from langford.bounded import NotRegular, TooLarge, lock_file, regular_content
-from langford.durable import NotReplaceable, replace_file
+from langford.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.errors import BadInput, LangfordError
 
 SUFFIX = ".result.json"
@@ -246,7 +245,7 @@ class Outbox:
 
     def _file(self, delivery: Delivery) -> Path:
         # A ledger that was restored from a backup assigns numbers again: the nonce distinguishes such attempts.
-        return self.folder / f"{delivery.attempt}.{tokens.digest(delivery.nonce)[:12]}{SUFFIX}"
+        return self.folder / f"{delivery.attempt}.{nonces.digest(delivery.nonce)[:12]}{SUFFIX}"
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from db import Campaign
 from jobs.clock import Clock
 from jobs.console import Console, Step
-from langford.speed import seconds_left
+from langford.words import seconds_left
 
 
 class PartOfTable(Console):

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from random import Random
 
-from jobs.verify.provenance import device, provenance
+from jobs.verify.agreement import device, provenance
 from langford.provenance import kernel_hash
 from langford.result import Evaluation
 from langford.words import plain, several

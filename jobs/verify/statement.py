@@ -15,8 +15,8 @@ from db.files.promise import document as promise_document
 from jobs.reach.identity import user
 from jobs.verify.coverage import Coverage
 from jobs.verify.recomputation import Comparison, values_in_words
-from langford.bounded import TooLarge, content
 from langford.devices import Device
+from langford.durable import TooLarge, content
 from langford.errors import BadInput, WrongResult
 from langford.provenance import kernel_hash, versions
 

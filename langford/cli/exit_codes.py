@@ -1,9 +1,10 @@
-"""The exit codes of the command, and the code of each error and signal."""
+"""The exit codes of the command, the code of each error, and the signals that ask a command to stop."""
 
 from __future__ import annotations
 
 import signal
 from enum import IntEnum
+from types import FrameType
 
 from langford.errors import Incomplete, LangfordError, MachineFailed, WrongResult
 
@@ -42,3 +43,25 @@ def code_of_error(error: LangfordError) -> ExitCode:
 def code_of_signal(received: signal.Signals) -> int:
     """The exit code of a command that a signal stopped: 128 + its number, as in shells."""
     return 128 + received
+
+
+class StopSignals:
+    """Remembers the first signal that asks the command to stop.
+
+    A command that was started by ``nohup`` goes on when its terminal is closed.
+    """
+
+    def __init__(self) -> None:
+        self.received: signal.Signals | None = None
+        asking = [signal.SIGINT, signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+            asking.append(signal.SIGHUP)
+        for number in asking:
+            signal.signal(number, self._remember)
+
+    def _remember(self, number: int, frame: FrameType | None) -> None:
+        self.received = self.received or signal.Signals(number)
+
+    def reason(self) -> str | None:
+        """None before a signal comes."""
+        return self.received.name if self.received else None

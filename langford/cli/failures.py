@@ -1,4 +1,4 @@
-"""Errors of the operating system as one line and an exit code, and outputs that can no longer be written."""
+"""Errors of the system and of its Python as one line and an exit code, and outputs that cannot be written."""
 
 from __future__ import annotations
 
@@ -6,16 +6,19 @@ import errno
 import os
 import sys
 from contextlib import suppress
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TextIO
 
+import langford
 from langford.cli.exit_codes import ExitCode
-from langford.cli.output.terminal import say
-from langford.errors import modules_of
+from langford.cli.output.display import say
+from langford.errors import BadInput, modules_of
 
 COMPILERS = {"numba", "llvmlite"}
 SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
 """Error numbers that mean: the process has reached its limit of files, memory or processes."""
+PACKAGES = ("db", "jobs", "slurm")
 
 
 def code_of_refusal(error: OSError) -> int:
@@ -68,3 +71,30 @@ def _working_folder_is_gone() -> bool:
     except FileNotFoundError:
         return True
     return False
+
+
+def require_own_packages() -> None:
+    """Raises BadInput unless the packages that Python finds are beside ``langford``.
+
+    A folder of that name that is not a package is ignored.
+    """
+    home = Path(str(langford.__file__)).resolve().parent.parent
+    for name in PACKAGES:
+        if _place_of(name) == home:
+            continue
+        spec = find_spec(name)
+        if spec is None or spec.origin is None:
+            sys.path.insert(0, str(home))
+            spec = find_spec(name)
+        if _place_of(name) != home:
+            where = "nowhere" if spec is None or spec.origin is None else spec.origin
+            raise BadInput(
+                f"Python finds the package {name} at {where}, not beside langford in {home}: start with "
+                "the command `langford` or with `python3 -P -m langford`, and take that folder off PYTHONPATH"
+            )
+
+
+def _place_of(name: str) -> Path | None:
+    """None where there is no package of that name."""
+    spec = find_spec(name)
+    return None if spec is None or spec.origin is None else Path(spec.origin).resolve().parent.parent

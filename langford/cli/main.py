@@ -15,10 +15,9 @@ import click
 
 from langford import __version__, process
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
-from langford.cli.failures import cannot_print, code_of_refusal, forget, unusable
+from langford.cli.failures import cannot_print, code_of_refusal, forget, require_own_packages, unusable
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
-from langford.cli.output.terminal import READABLE, say
-from langford.cli.packages import require_own_packages
+from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
 from langford.loading import load
 from langford.steps import COMPILING, compiling_words
@@ -26,11 +25,9 @@ from langford.steps import COMPILING, compiling_words
 COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
 
 COMMANDS = {
-    "count": LazyCommand(
-        "langford.cli.count.counting:count", "Count the arrangements of N colours, exactly.", COUNT
-    ),
+    "count": LazyCommand("langford.cli.counting:count", "Count the arrangements of N colours, exactly.", COUNT),
     "estimate": LazyCommand(
-        "langford.cli.count.counting:estimate",
+        "langford.cli.counting:estimate",
         "Estimate a count by Knuth's random walks, with its standard error.",
         COUNT,
     ),
@@ -45,7 +42,7 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "result": LazyCommand(
-        "langford.cli.results.result:result",
+        "langford.cli.results.exchange:result",
         "Merge finished campaigns, or exported files, and print the count with its checks.",
         CAMPAIGNS,
     ),
@@ -58,7 +55,7 @@ COMMANDS = {
         "langford.cli.campaigns.tasks:tasks", "List a campaign's tasks with their results.", CAMPAIGNS
     ),
     "retry": LazyCommand(
-        "langford.cli.campaigns.requeue:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
+        "langford.cli.campaigns.tasks:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
     ),
     "confirm": LazyCommand(
         "langford.cli.results.confirm:confirm",
@@ -66,7 +63,7 @@ COMMANDS = {
         CAMPAIGNS,
     ),
     "recheck": LazyCommand(
-        "langford.cli.campaigns.requeue:recheck",
+        "langford.cli.campaigns.tasks:recheck",
         "Put results in question: others evaluate them again, and the merge waits for that.",
         CAMPAIGNS,
     ),
@@ -111,7 +108,7 @@ COMMANDS = {
         "Delete a campaign from its ledger, and keep an export of its results.",
         CAMPAIGNS,
     ),
-    "ledger": LazyCommand("langford.cli.campaigns.ledgers:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
+    "ledger": LazyCommand("langford.cli.campaigns.lifecycle:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
     "create": LazyCommand(
         "langford.cli.farm.create:create",
         "Write a campaign with all its tasks into a ledger, for workers that come later.",
@@ -127,7 +124,7 @@ COMMANDS = {
     ),
     "work": LazyCommand("langford.cli.farm.work:work", "Work for a task server until its campaign is done.", FARM),
     "release": LazyCommand(
-        "langford.cli.campaigns.requeue:release",
+        "langford.cli.campaigns.tasks:release",
         "Return leased tasks to the queue; other workers get them at once.",
         FARM,
     ),

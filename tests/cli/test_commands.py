@@ -36,7 +36,7 @@ def test_an_unknown_command_is_bad_input() -> None:
 @pytest.mark.parametrize(
     ("arguments", "spared"),
     [
-        (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.count.counting"}),
+        (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.counting"}),
         (["count", "8"], {"sqlalchemy", "msgspec", "httpx", "starlette", "rich"}),
         (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
         *exhaustive(

@@ -14,7 +14,7 @@ from decimal import Decimal
 import pyarrow.parquet
 import pytest
 
-from langford.cli.output.rows.formats import FORMATS
+from langford.cli.output.formats import FORMATS
 from langford.errors import BadInput, NotInstalled
 from langford.version import install
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.cli.output.terminal import IN_ASCII, READABLE
+from langford.cli.output.display import IN_ASCII, READABLE
 from tests.support.cases import few
 from tests.support.command_line import ENVIRONMENT, run_here
 from tests.support.preloaded import ALONE, preloaded

@@ -10,7 +10,7 @@ from db.look.overview import Happened, Overview, Presence, Total, Warned, Warnin
 from db.messages import Time
 from jobs.show.wording import state_in_words
 from langford.cli.output.overviews import line_of, lines_of
-from langford.cli.output.rows.columns import Column, table
+from langford.cli.output.tables import Column, table
 from tests.ledger.test_overview_documents import OVERVIEW, WORKER
 
 LONG = "a-host-with-a-name-that-is-longer-than-any-column-would-be.example.org"

@@ -32,11 +32,11 @@ from jobs.farm.api import server
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
 from jobs.run.source import TaskSource
-from jobs.show.log import campaign_lines
+from jobs.show import log_lines
+from jobs.show.report import gathering
 from jobs.show.report.content import document
 from jobs.show.report.document import Facts, Table
-from jobs.show.report.evidence import gathering
-from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.gathering import Evidence
 from langford.cli.main import cli
 from langford.words import rate
 from tests.support.asgi import Client
@@ -185,7 +185,7 @@ def test_the_dashboard_and_the_metrics_say_so(golden: Golden) -> None:
 
 def test_the_log_and_a_run_say_so(golden: Golden) -> None:
     overview: Overview = golden.campaign.overview()
-    line = campaign_lines.progress(overview)
+    line = log_lines.progress(overview)
     assert line.startswith("75.0% of the work, 6/10 tasks, 2 workers, ")
     assert f"{rate(DONE / (overview.now - golden.start), 'points')} now" in line
     clock = MovableClock()

@@ -16,7 +16,7 @@ from jobs.reach import envelope
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.wire import Description
-from langford.bounded import NotRegular, TooLarge, content, lock_file, regular_content
+from langford.durable import NotRegular, TooLarge, content, lock_file, regular_content
 from tests.farm.test_outbox import CAMPAIGN, NONE_DONE, Machine, die, info
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.hostile_files import forged, plant

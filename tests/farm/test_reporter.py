@@ -13,8 +13,8 @@ import pytest
 from db import Campaign, Ledger
 from db.look.overview import Overview, Watch
 from db.states import Ending, Outcome
-from jobs.show.log import line
-from jobs.show.log.reporter import (
+from jobs.show import log_lines
+from jobs.show.reporter import (
     GATHER_SECONDS,
     IDLE_SECONDS,
     LOOK_SECONDS,
@@ -48,7 +48,7 @@ class Reported:
 
 @pytest.fixture
 def reported(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> Iterator[Reported]:
-    caplog.set_level(logging.INFO, line.NAME)
+    caplog.set_level(logging.INFO, log_lines.NAME)
     with new_ledger("sqlite", tmp_path) as ledger:
         yield Reported(ledger, caplog)
 
@@ -112,7 +112,7 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
 ) -> None:
     """Of hundreds on one server few are worked at: one question finds them."""
     clock, ledger = MovableClock(), reported.ledger
-    caplog.set_level(logging.INFO, line.NAME)
+    caplog.set_level(logging.INFO, log_lines.NAME)
     campaigns = [
         reported.campaign,
         *(ledger.create_campaign(f"c{number}", KEY, PLAN.work.tolist()) for number in range(9)),

@@ -19,7 +19,7 @@ from db.store.database import without_password
 from jobs.reach.identity import is_dead
 from jobs.reach.remote import RemoteCampaign
 from langford.cli.main import cli
-from langford.cli.output.terminal import plain
+from langford.cli.output.display import plain
 from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.support.command_line import Run

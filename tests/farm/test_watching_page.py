@@ -22,7 +22,7 @@ from db.look.overview import Overview
 from db.records import EventRecord
 from db.states import EventKind, NoticeKind
 from jobs.farm.guard.connections import LimitedLog
-from jobs.show.log import campaign_lines, line
+from jobs.show import log_lines
 from jobs.show.notifications import notice
 from jobs.show.wording import WORDINGS
 from langford.cli.farm.logs import JsonLines, Lines, TextLines
@@ -60,20 +60,20 @@ def said(caplog: pytest.LogCaptureFixture) -> dict[str, dict[str, Any]]:
 def test_the_page_has_every_event_with_its_fields(
     campaign: Campaign, overview: Overview, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO, line.NAME)
+    caplog.set_level(logging.INFO, log_lines.NAME)
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        campaign_lines.listening(listener, False, [campaign])
-    campaign_lines.stopped()
-    campaign_lines.going(overview)
-    campaign_lines.done(overview)
-    for change in campaign_lines.WORKER_LINES.values():
+        log_lines.listening(listener, False, [campaign])
+    log_lines.stopped()
+    log_lines.going(overview)
+    log_lines.done(overview)
+    for change in log_lines.WORKER_LINES.values():
         change(NAME, overview.workers)
-    for lost in campaign_lines.LOST_LINES.values():
+    for lost in log_lines.LOST_LINES.values():
         lost(NAME, 2)
     for kind in WORDINGS:
-        campaign_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
+        log_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
     for event in ("notified", "not_notified"):
-        campaign_lines.notice(event, "words", NAME)
+        log_lines.notice(event, "words", NAME)
     limited = LimitedLog()
     limited.say("192.0.2.1", "noise")
     limited.say("192.0.2.1", "an error", ValueError("no"))
@@ -131,7 +131,7 @@ def test_what_a_notification_holds(campaign: Campaign) -> None:
 def record(message: str, **more: Any) -> logging.LogRecord:
     fields = {"msg": "%s", "args": (message,), "levelno": 20, "levelname": "INFO", "created": 0.5}
     made = logging.makeLogRecord(fields)
-    for name, value in line.extra("progress", NAME, more).items():
+    for name, value in log_lines.extra("progress", NAME, more).items():
         setattr(made, name, value)
     return made
 

@@ -13,7 +13,7 @@ from db import read_export
 from db.look.overview.figures import Arrival, Running
 from db.look.overview.forecast import ENOUGH_RESULTS, estimate
 from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
-from langford.speed import MIN_SHARE
+from langford.words import MIN_SHARE
 from tests.support.cases import exhaustive
 from tests.support.replays import (
     LOOKS,

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.tuning import godfrey, search, session
+from jobs.tuning import gpu, session
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
-from jobs.tuning.godfrey import GodfreyBench, godfrey_on_gpu
-from jobs.tuning.search import Bench, search_on_gpu
+from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import Settings
@@ -32,7 +31,7 @@ def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.Monk
         "SHARES": (0.0, 0.5),
         "MOST_TEST_FREE": 2,
     }.items():
-        monkeypatch.setattr(search, name, few)
+        monkeypatch.setattr(gpu, name, few)
     start = Settings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)
     bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
     experiments = list(search_on_gpu(bench))
@@ -57,8 +56,9 @@ def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.Monk
 
 
 def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, few in {"THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "SHARES": (0.0, 0.5, 1.0)}.items():
-        monkeypatch.setattr(godfrey, name, few)
+    few = {"GODFREY_THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "GODFREY_SHARES": (0.0, 0.5, 1.0)}
+    for name, values in few.items():
+        monkeypatch.setattr(gpu, name, values)
     bench = GodfreyBench(Problem.langford(7), host_program(), 2, Launch(), Stopwatch(1))
     grid, share = godfrey_on_gpu(bench)
     assert bench.launch.threads == 32

@@ -18,10 +18,10 @@ from tests.support.ports import free_port
 from tests.support.preloaded import Preparation, preloaded
 
 QUICK: dict[str, object] = {
-    "jobs.show.log.reporter:EVENT_SECONDS": 0.2,
-    "jobs.show.log.reporter:LOOK_SECONDS": 0.5,
-    "jobs.show.log.reporter:GATHER_SECONDS": 0.5,
-    "jobs.show.log.reporter:PAUSE_SECONDS": 3.0,
+    "jobs.show.reporter:EVENT_SECONDS": 0.2,
+    "jobs.show.reporter:LOOK_SECONDS": 0.5,
+    "jobs.show.reporter:GATHER_SECONDS": 0.5,
+    "jobs.show.reporter:PAUSE_SECONDS": 3.0,
     "jobs.show.notifications:LOOK_SECONDS": 0.2,
     "jobs.farm.api.streams:ALLOWED_SECONDS": 1.0,
 }

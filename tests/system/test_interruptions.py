@@ -272,7 +272,7 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
 
 
-@pytest.mark.parametrize("module", few(["click", "langford.cli.main", "langford.cli.count.counting", "numba"], 2))
+@pytest.mark.parametrize("module", few(["click", "langford.cli.main", "langford.cli.counting", "numba"], 2))
 def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> None:
     write_program(tmp_path / "bin")
     program = "\n".join(

@@ -18,7 +18,7 @@ from db.look.overview.figures import Arrival
 from db.look.overview.records import Eta
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.messages import Time
-from langford.speed import MIN_SHARE
+from langford.words import MIN_SHARE
 
 MIN_RESULTS = 3
 """Fewer results say nothing, however much of the work they are."""

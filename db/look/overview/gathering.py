@@ -38,7 +38,7 @@ from db.trust import complaints, waiting
 from db.work import queries
 from db.work.computations import IMPORTED
 from langford.methods import METHODS, Plan
-from langford.speed import speed
+from langford.words import speed
 
 EVENTS = 50
 """The maximum number of recorded events in an overview, besides what happened to workers."""

@@ -17,8 +17,7 @@ from db.schema.dialects import among_texts
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
-from langford.speed import speed
-from langford.words import several
+from langford.words import several, speed
 
 SILENT_SECONDS = 150.0
 """A worker makes a request at least every minute, or when half of its lease is over."""

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.guard.connections import LimitedLog
-from jobs.show.log.line import line
+from jobs.show.log_lines import line
 
 MAX_PATH = 200
 ELSEWHERE = "elsewhere"

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from jobs.clock import SYSTEM, Clock
-from jobs.show.log.line import LOGGER, extra
+from jobs.show.log_lines import LOGGER, extra
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
 MAX_CONNECTIONS = 60_000

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence, Set
 
 from db.states import EventKind, Outcome
 from jobs.show.report.document import Block, Paragraph, Remark, Section, Table
-from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.gathering import Evidence
 from jobs.show.report.participants import capped
 from langford.words import duration, instant, several, share
 

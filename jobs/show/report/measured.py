@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from jobs.show.report import thesis
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
-from jobs.show.report.evidence import thesis
-from jobs.show.report.evidence.gathering import Evidence
-from jobs.show.report.evidence.origins import UNKNOWN
+from jobs.show.report.gathering import Evidence
+from jobs.show.report.numbers import UNKNOWN
 from langford.words import duration, instant, number, rate, several, share
 
 
@@ -31,45 +31,45 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
     rows = list(_rows(evidence))
     theirs = thesis.CAMPAIGNS.get(problem.name)
     if theirs is None:
-        yield Table("The campaign in numbers", ["", "this campaign"], [row[:2] for row in rows], numbers=1)
+        yield Table("The campaign in numbers", ["", "this campaign"], rows, numbers=1)
         return
-    beside = [[name, value, getattr(theirs, field, "")] for name, value, field in rows]
+    beside = [[name, value, theirs.get(name, "")] for name, value in rows]
     yield Table("The campaign in numbers, beside the thesis", ["", "this campaign", "thesis"], beside, numbers=2)
     yield Paragraph(
         f"The last column is what the thesis says of its count of {problem}, by Godfrey's method on the nodes of a "
-        f"cluster, each a processor and a GPU. {theirs.remark}".strip(),
+        f"cluster, each a processor and a GPU. {thesis.REMARKS.get(problem.name, '')}".strip(),
         (thesis.TITLE, thesis.ADDRESS),
     )
 
 
-def _rows(evidence: Evidence) -> Iterator[tuple[str, str, str]]:
-    """(name, value of this campaign, attribute of the thesis's campaign)."""
+def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
+    """Some of the names are those of the thesis too."""
     found = evidence.numbers
     times = found.times
-    yield "tasks", f"{found.done:,} of {found.tasks:,}" if found.done < found.tasks else f"{found.tasks:,}", "tasks"
-    yield "mean time of a task", UNKNOWN if times is None else f"{number(times.mean)} s", "mean"
-    yield "its standard deviation", UNKNOWN if times is None else share(times.relative), "deviation"
+    yield "tasks", f"{found.done:,} of {found.tasks:,}" if found.done < found.tasks else f"{found.tasks:,}"
+    yield "mean time of a task", UNKNOWN if times is None else f"{number(times.mean)} s"
+    yield "its standard deviation", UNKNOWN if times is None else share(times.relative)
     if times is not None:
         extremes = " / ".join(f"{number(value)} s" for value in (times.least, times.median, times.most))
-        yield "shortest / median / longest task", extremes, ""
-    yield "effective time", _seconds(found.effective), "effective"
+        yield "shortest / median / longest task", extremes
+    yield "effective time", _seconds(found.effective)
     elapsed = found.elapsed
-    yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed), "elapsed"
-    yield "speed of computation", _rate(evidence.of_computation, evidence.unit), ""
-    yield "speed since the start", _rate(evidence.since_the_start, evidence.unit), ""
-    yield "mean occupancy", _occupancy(evidence), "occupancy"
+    yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed)
+    yield "speed of computation", _rate(evidence.of_computation, evidence.unit)
+    yield "speed since the start", _rate(evidence.since_the_start, evidence.unit)
+    yield "mean occupancy", _occupancy(evidence)
     if found.aborted is None:
-        yield "aborted attempts", UNKNOWN, "aborted"
+        yield "aborted attempts", UNKNOWN
         return
-    yield "aborted attempts", f"{found.aborted:,} ({share(found.aborted / found.tasks)} of the tasks)", "aborted"
+    yield "aborted attempts", f"{found.aborted:,} ({share(found.aborted / found.tasks)} of the tasks)"
     if found.aborted:
-        yield "mean time of one, at most", duration(found.aborted_seconds / found.aborted), "aborted_mean"
+        yield "mean time of one, at most", duration(found.aborted_seconds / found.aborted)
         of_effective = f" ({share(found.aborted_seconds / found.effective)} of the effective time)"
         lost = f"{duration(found.aborted_seconds)}{of_effective if found.effective else ''}"
-        yield "time of all, at most", lost, "aborted_total"
+        yield "time of all, at most", lost
     if found.repeated:
         again = f"{several(found.repeated, 'result')}, {duration(found.repeated_seconds)}"
-        yield "computed again, to confirm", again, ""
+        yield "computed again, to confirm", again
 
 
 def _of_timed(evidence: Evidence) -> str:

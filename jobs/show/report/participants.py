@@ -6,11 +6,10 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
-from jobs.show.report.evidence.gathering import Evidence
-from jobs.show.report.evidence.origins import UNKNOWN, Origin
+from jobs.show.report.gathering import Evidence
+from jobs.show.report.numbers import UNKNOWN, Origin
 from langford.devices import CPU
-from langford.speed import speed
-from langford.words import duration, instant, number, quantity, several, share
+from langford.words import duration, instant, number, quantity, several, share, speed
 
 MAX_ROWS = 24
 """The maximum number of rows of a table; one more row sums up the rest."""

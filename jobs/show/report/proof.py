@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from db.files.promise import in_words
 from db.states import EventKind
 from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
-from jobs.show.report.evidence.gathering import Evidence
-from jobs.show.report.evidence.origins import UNKNOWN
+from jobs.show.report.gathering import Evidence
+from jobs.show.report.numbers import UNKNOWN
 from jobs.show.report.participants import capped
 from langford.methods import METHODS
 from langford.words import instant, number, several, share

@@ -9,8 +9,7 @@ from db.errors import NoLedger
 from db.store.database import without_password
 from jobs.tuning.forecast import spread
 from langford.cli.output import display
-from langford.cli.output.dry_run import DryRun
-from langford.cli.output.how_long import seconds_on
+from langford.cli.output.how_long import DryRun, seconds_on
 from langford.devices import Device
 from langford.ledger import Ledger
 from langford.methods import METHODS, PlanKey, plan_of

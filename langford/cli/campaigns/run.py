@@ -14,6 +14,7 @@ from langford.cli.campaigns.running import (
     failed,
     work_off,
 )
+from langford.cli.exit_codes import StopSignals
 from langford.cli.options.common import (
     chosen_cores,
     device_option,
@@ -28,9 +29,7 @@ from langford.cli.options.notifying import NotifyOptions, last_seconds, notified
 from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
-from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
-from langford.cli.stop_signals import StopSignals
+from langford.cli.output.how_long import advice, dry_run_option, require_consent, say_how_long, seconds_on
 from langford.devices import Device, devices
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger

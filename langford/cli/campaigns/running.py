@@ -18,13 +18,12 @@ from jobs.console import Console, Step
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import RunReport
-from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
-from langford.cli.output.dry_run import TASK_DISK_BYTES
+from langford.cli.output.how_long import TASK_DISK_BYTES
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.cli.stop_signals import StopSignals
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.methods import Count, PlanKey, plan_of

@@ -30,7 +30,7 @@ from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import Terminal
-from langford.cli.output.rows.columns import width_of_output
+from langford.cli.output.tables import width_of_output
 from langford.loading import load
 
 TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0

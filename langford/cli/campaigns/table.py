@@ -14,7 +14,7 @@ from jobs.tables.entries import Family, entries
 from jobs.tables.rows import Table
 from langford.cli.campaigns.resuming import existing, place_of
 from langford.cli.campaigns.running import outbox_of
-from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     anyway_option,
     chosen_cores,
@@ -28,12 +28,9 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.groups import gathered, given_parameters, named, problem_argument
 from langford.cli.options.types import span
-from langford.cli.output import display
-from langford.cli.output.dry_run import DryRun, dry_run_option
-from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, length, require_consent
+from langford.cli.output import display, formats
+from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, DryRun, dry_run_option, length, require_consent
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.cli.output.rows import formats
-from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
 from langford.durable import require_replaceable
 from langford.variants import PARAMETERS, VARIANTS

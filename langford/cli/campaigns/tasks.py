@@ -1,4 +1,4 @@
-"""``langford tasks``: the tasks of a campaign as a table."""
+"""``langford tasks``, and what puts tasks back into the queue: ``release``, ``retry`` and ``recheck``."""
 
 from __future__ import annotations
 
@@ -8,11 +8,18 @@ from operator import attrgetter
 import click
 
 from db import Ledger
+from db.errors import LedgerError
+from db.look.overview import ID_LENGTH
 from db.records import TaskRecord
 from db.states import TaskState
-from langford.cli.options.common import json_option, ledger_option
-from langford.cli.output.rows import formats
-from langford.cli.output.rows.columns import Column, streamed, width_of_output
+from langford.cli.options.common import json_option, ledger_option, tasks_argument
+from langford.cli.output import display, formats
+from langford.cli.output.tables import Column, streamed, width_of_output
+from langford.errors import BadInput
+from langford.words import several
+
+NAMED = 10
+"""The maximum number of workers that a message names."""
 
 
 @click.command(
@@ -48,3 +55,108 @@ def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
 def _cells(task: TaskRecord) -> tuple[str, ...]:
     seconds = "" if task.seconds is None else f"{task.seconds:.3f}"
     return str(task.index), task.state, f"{task.work:.3g}", str(task.failures), seconds, task.value or ""
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford release langford-24-polyphase-12
+  langford release langford-24-polyphase-12 --worker node17
+
+Running workers continue: they lease other tasks, and results that they deliver later still count."""
+)
+@click.argument("name")
+@click.option(
+    "--worker", metavar="W", help="Only leases of this worker: the start of its UUID, or the name of its host."
+)
+@ledger_option
+@json_option
+def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
+    """Return leased tasks to the queue; other workers get them at once."""
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        note = "taken back by the operator"
+        holders = campaign.lease_holders()
+        if worker is None:
+            taken = campaign.take_back(note)
+        else:
+            known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
+            holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
+            if not holders:
+                raise BadInput(
+                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'none does'}"
+                )
+            taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
+    if as_json:
+        display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
+    else:
+        print(f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford retry langford-24-polyphase-12"""
+)
+@click.argument("name")
+@ledger_option
+@json_option
+def retry(name: str, address: str, as_json: bool) -> None:
+    """Put the tasks that were set aside back into the queue."""
+    with Ledger(address) as ledger:
+        reopened = ledger.campaign(name).reopen()
+    if as_json:
+        display.print_json({"campaign": name, "reopened": reopened})
+    else:
+        print(f"{several(reopened, 'task')} put back into the queue")
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford recheck langford-24-polyphase-12 3 17
+  langford recheck langford-24-polyphase-12 --worker node-17
+  langford recheck langford-24-polyphase-12 --kernel 0f3a29c4d1e8b765"""
+)
+@click.argument("name")
+@tasks_argument
+@click.option(
+    "--worker", metavar="W", help="All results of this worker: the start of its UUID, or the name of its host."
+)
+@click.option("--kernel", metavar="HASH", help="All results that these kernels computed.")
+@click.option("--all", "everything", is_flag=True, help="All results.")
+@ledger_option
+@json_option
+def recheck(
+    name: str,
+    task_lists: tuple[list[int], ...],
+    worker: str | None,
+    kernel: str | None,
+    everything: bool,
+    address: str,
+    as_json: bool,
+) -> None:
+    """Put results in question: others evaluate them again, and the merge waits for that.
+
+    They no longer count as votes.  Workers of any host may evaluate them again, or `langford verify --waiting`.
+    """
+    chosen = sorted({index for indices in task_lists for index in indices})
+    if sum(map(bool, (chosen, worker, kernel, everything))) != 1:
+        raise click.UsageError("choose the results: give exactly one of TASKS, --worker, --kernel or --all")
+    with Ledger(address) as ledger:
+        campaign = ledger.campaign(name)
+        for index in chosen:
+            campaign.plan.require(index)
+        questioned = campaign.question(chosen or None, worker, kernel)
+    if not questioned:
+        raise LedgerError(
+            f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
+            "their hosts and kernels"
+        )
+    if as_json:
+        display.print_json({"campaign": name, "questioned": sorted(questioned)})
+        return
+    print(
+        f"{several(len(questioned), 'result')} of {name} put in question: run workers, or `langford verify {name} "
+        "--waiting`"
+    )

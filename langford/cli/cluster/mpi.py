@@ -13,12 +13,11 @@ from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
 from langford.cli.campaigns.running import conclude, create_campaign, work_off
 from langford.cli.cluster.ranks import abort, failing_together
-from langford.cli.exit_codes import ExitCode
+from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
 from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
-from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
 from langford.loading import load

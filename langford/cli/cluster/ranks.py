@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from jobs.clock import SYSTEM, Clock
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
-from langford.cli.output.terminal import say
+from langford.cli.output.display import say
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:

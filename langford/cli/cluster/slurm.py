@@ -21,14 +21,13 @@ from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteCampaign
 from jobs.show.hooks import Hook
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
-from langford.cli.exit_codes import code_of_signal
+from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
 from langford.cli.output.how_long import say_how_long, seconds_on
 from langford.cli.output.progress import Terminal
-from langford.cli.stop_signals import StopSignals
 from langford.devices import CPU, Device
 from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey

@@ -10,7 +10,7 @@ from jobs.doctor import State, examine
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option
 from langford.cli.output import display
-from langford.cli.output.terminal import show
+from langford.cli.output.display import show
 
 
 @click.command(

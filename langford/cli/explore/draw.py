@@ -11,8 +11,8 @@ from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import integers
 from langford.cli.output import display
+from langford.cli.output.display import has_characters, show
 from langford.cli.output.screen import styled
-from langford.cli.output.terminal import has_characters, show
 from langford.errors import BadProblem
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from jobs.tuning import figures
+from jobs.tuning import session
 from jobs.tuning.choice import choices
 from jobs.tuning.experiment import Experiment
 from jobs.tuning.session import experiments
@@ -69,7 +69,7 @@ def tune(
         if not as_json:
             _print(experiment)
         if out is not None:
-            figures.save(experiment, out / f"{method_name}-{device}-{experiment.name}.svg")
+            session.save(experiment, out / f"{method_name}-{device}-{experiment.name}.svg")
     if as_json:
         display.print_json(documents)
 

@@ -17,9 +17,8 @@ from langford.cli.options.common import json_option, ledger_option, replicate_op
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
-from langford.cli.output.dry_run import dry_run_option
-from langford.cli.output.how_long import say_how_long, seconds_on
-from langford.cli.output.terminal import show
+from langford.cli.output.display import show
+from langford.cli.output.how_long import dry_run_option, say_how_long, seconds_on
 from langford.devices import CPU, KINDS, Device, devices
 from langford.durable import replace_file
 from langford.errors import BadInput

@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from queue import Full, Queue
 from typing import Any, TextIO
 
-from langford.cli.output.terminal import plain
+from langford.cli.output.display import plain
 from langford.words import several
 
 FORMATS = ("text", "json")

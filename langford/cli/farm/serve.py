@@ -13,8 +13,8 @@ from db.look.overview import Watch
 from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard import listening
-from jobs.show.log import campaign_lines
-from jobs.show.log.reporter import Reporter
+from jobs.show import log_lines
+from jobs.show.reporter import Reporter
 from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import ledger_option, replicate_option
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
@@ -91,7 +91,7 @@ def serve(
         Ledger(address) as ledger,
         listening.socket_of(host, port) as listener,
         ended_in_order() as received,
-        written(log_format, campaign_lines.LOGGERS),
+        written(log_format, log_lines.LOGGERS),
     ):
         campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
         if replicate is not None:
@@ -103,15 +103,15 @@ def serve(
         application = server.application(
             ledger, names, None, connections, log, proxies, streams, traffic, overviews
         )
-        campaign_lines.listening(listener, certificate is not None, campaigns)
+        log_lines.listening(listener, certificate is not None, campaigns)
         watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
         with (
-            notified(campaigns, hooks, notify.stalled_after, campaign_lines.notice, lambda: LAST_SECONDS),
+            notified(campaigns, hooks, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
             reported(watches),
         ):
             limits = serving.Serving(certificate, key)
             serving.serve(application, connections, log, listener, limits, streams, lambda: bool(received))
-        campaign_lines.stopped()
+        log_lines.stopped()
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
-from langford.cli.exit_codes import ExitCode, code_of_signal
+from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     certificate_option,
     chosen_cores,
@@ -32,7 +32,6 @@ from langford.cli.options.common import (
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.cli.stop_signals import StopSignals
 from langford.devices import devices
 from langford.words import several
 

@@ -14,11 +14,11 @@ from typing import Any, TypeVar
 import click
 
 from jobs.run.limits import PATIENCE_SECONDS
-from langford.bounded import TooLarge, content
 from langford.cli.options.types import FORMS, FiniteRange, device, duration, integers
 from langford.cli.output.display import say
 from langford.cores import cores
 from langford.devices import CPU, KINDS
+from langford.durable import TooLarge, content
 from langford.errors import BadInput
 from langford.folders import base_folder, objection
 from langford.loading import load

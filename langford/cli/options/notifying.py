@@ -13,11 +13,11 @@ from click.core import ParameterSource
 from db import Campaign
 from jobs.show.hooks import CommandHook, Hook, UrlHook, has_secret
 from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
+from langford.cli.exit_codes import StopSignals
 from langford.cli.options.common import is_on_command_line
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import duration
 from langford.cli.output.display import say
-from langford.cli.stop_signals import StopSignals
 
 LAST_SECONDS, STOPPED_SECONDS = 30.0, 3.0
 """The time limit for the last notifications of a command, and of one that was stopped."""

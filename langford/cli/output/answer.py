@@ -12,8 +12,7 @@ from langford.cli.output import display
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.provenance import kernel_hash
-from langford.speed import speed
-from langford.words import duration, rate, several
+from langford.words import duration, rate, several, speed
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,22 @@
-"""How long a count will take, in words, before it begins; what would make it shorter, or be possible instead."""
+"""How long a count will take, before it begins, what is possible instead, and what a dry run says of it."""
 
 from __future__ import annotations
 
+import platform
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import click
 
 from jobs.tuning import forecast
-from langford.cli.output.display import require_yes, say
+from langford.cli.output import display
+from langford.cli.output.display import require_yes, say, show
 from langford.devices import Device
 from langford.errors import BadInput, TooExpensive
 from langford.methods import Method, fastest_method
 from langford.problem import Problem
 from langford.variants import DIFFERENCES
-from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, several
+from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, quantity, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
@@ -31,6 +36,10 @@ SMALLER = 12
 """How many smaller n are looked at for a count that is possible instead."""
 LARGEST_ALTERNATIVE = 28
 POWERS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+PROGRAM_BYTES, PROCESS_BYTES, TASK_BYTES = 150e6, 6e6, 60
+"""Memory of a run with one process, of each further one (``benchmarks/farm.py pool``), and of each task."""
+TASK_DISK_BYTES = 700
+"""What a task takes in a ledger once it is done."""
 
 
 def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> float:
@@ -149,3 +158,73 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
         return ""
     time = f"takes about {duration(expected[found])}" if expected[found] else "takes moments"
     return f"{found} {time} here"
+
+
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Say what would be done: tasks, time, memory and where; change nothing."
+)
+
+
+@dataclass(frozen=True)
+class DryRun:
+    """What a command would do."""
+
+    what: str
+    tasks: int | None  # how many tasks it would evaluate; None: many campaigns have them
+    seconds: float  # expected on all devices; 0: moments
+    devices: Sequence[Device]  # that would compute at the same time
+    ledger: str = ""
+    spread: float = 1.0  # the factor by which the seconds may be wrong
+
+    @property
+    def memory_bytes(self) -> float:
+        """Memory of this machine that it would take; that of GPUs is left out."""
+        return PROGRAM_BYTES + PROCESS_BYTES * (len(self.devices) - 1) + TASK_BYTES * (self.tasks or 0)
+
+    @property
+    def ledger_bytes(self) -> int | None:
+        """What its results would take in the ledger; None: they are not kept, or it is not known."""
+        return TASK_DISK_BYTES * self.tasks if self.ledger and self.tasks is not None else None
+
+    @property
+    def where(self) -> str:
+        kept = "" if not self.ledger_bytes else f", {_bytes(self.ledger_bytes)} when all are done"
+        place = f"{several(len(self.devices), self.devices[0].unit)} of {platform.node()}"
+        return f"{place}; results in {self.ledger}{kept}" if self.ledger else place
+
+    def lines(self) -> list[str]:
+        each = ""
+        if self.tasks and self.seconds:
+            each = f", about {duration(self.seconds * len(self.devices) / self.tasks)} each"
+        gpu = "" if self.devices[0].on_cores else ", and up to half of the memory of each GPU"
+        return [
+            self.what,
+            *([] if self.tasks is None else [f"  tasks    {self.tasks:,}{each}"]),
+            f"  time     {length(self.seconds, self.devices, self.spread) if self.seconds else 'moments'}",
+            f"  memory   {_bytes(self.memory_bytes)}{gpu}",
+            f"  where    {self.where}",
+            "  nothing was changed: this was a dry run",
+        ]
+
+    def print(self, as_json: bool) -> None:
+        if not as_json:
+            show("\n".join(self.lines()))
+            return
+        display.print_json(
+            {
+                "dry_run": True,
+                "what": self.what,
+                "tasks": self.tasks,
+                "seconds": self.seconds,
+                "host": platform.node(),
+                "device": self.devices[0].kind,
+                "devices": len(self.devices),
+                "memory_bytes": int(self.memory_bytes),
+                "ledger": self.ledger or None,
+                "ledger_bytes": self.ledger_bytes,
+            }
+        )
+
+
+def _bytes(number: float) -> str:
+    return f"about {quantity(float(f'{number:.2g}'))}B"

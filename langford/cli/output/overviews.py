@@ -12,10 +12,21 @@ from rich.cells import cell_len
 
 from db.look.overview import Overview, Presence, WorkerView
 from jobs.show.wording import standstill, state_in_words
-from langford.cli.output.rows.columns import Column, table
-from langford.speed import now, since_the_start
+from langford.cli.output.tables import Column, table
 from langford.variants import VARIANTS
-from langford.words import clock, coarse_duration, duration, percent, plain, quantity, rate, several, shortened
+from langford.words import (
+    clock,
+    coarse_duration,
+    duration,
+    now,
+    percent,
+    plain,
+    quantity,
+    rate,
+    several,
+    shortened,
+    since_the_start,
+)
 
 SHOWN_EVENTS = 5
 FOLDED = 5

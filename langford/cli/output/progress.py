@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
+from langford.cli.exit_codes import StopSignals
 from langford.cli.output.display import say
-from langford.cli.stop_signals import StopSignals
 from langford.loading import load
 from langford.words import duration, percent, several
 
 if TYPE_CHECKING:
-    from langford.cli.output.bar import Bar
+    from langford.cli.output.screen import Bar
 
 LOG_SECONDS = 30.0
 
@@ -73,7 +73,7 @@ class ProgressLine:
         if not sys.stderr.isatty():
             yield self
             return
-        with load("langford.cli.output.bar:Bar")(self._title) as self._bar:
+        with load("langford.cli.output.screen:Bar")(self._title) as self._bar:
             yield self
         self._bar = None
 

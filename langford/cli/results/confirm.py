@@ -8,7 +8,7 @@ import click
 
 from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
 from langford.cli.campaigns.running import create_campaign, unfinished, work_off
-from langford.cli.exit_codes import ExitCode
+from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import (
     METHOD_NAMES,
     anyway_option,
@@ -23,7 +23,6 @@ from langford.cli.options.common import (
 )
 from langford.cli.output import display
 from langford.cli.output.how_long import advice, require_consent, seconds_on
-from langford.cli.stop_signals import StopSignals
 from langford.devices import Device, devices
 from langford.ledger import Ledger
 from langford.methods import METHODS

@@ -15,8 +15,8 @@ from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import Answer, ask_sql
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import FiniteRange, duration
-from langford.cli.output.rows import formats
-from langford.cli.output.terminal import is_terminal
+from langford.cli.output import formats
+from langford.cli.output.display import is_terminal
 
 EXPANDED = "expanded"
 

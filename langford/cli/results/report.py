@@ -9,14 +9,13 @@ import click
 from db import Ledger
 from db.errors import Unreplicated
 from db.files.promise import document as promise_document
-from jobs.show.report import citation
-from jobs.show.report.evidence import gathering
-from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report import content, gathering
 from jobs.show.report.formats.files import require_format, write, write_figures
+from jobs.show.report.gathering import Evidence
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display
-from langford.cli.output.terminal import show
+from langford.cli.output.display import show
 from langford.durable import require_replaceable
 from langford.errors import BadInput
 
@@ -94,7 +93,7 @@ def report(
     else:
         for file in written:
             show(f"{file}: {file.stat().st_size / 1000:,.0f} kB")
-        cited = citation.paragraph(found)
+        cited = content.paragraph(found)
         if cited is not None:
             show(f"\n{cited}")
     if found.unreplicated:
@@ -116,13 +115,13 @@ Examples:
 def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: bool) -> None:
     """Print a paragraph that cites a count, and a BibTeX entry for the program."""
     found = _evidence(name, address, exports, unconfirmed=False)
-    cited = citation.paragraph(found)
+    cited = content.paragraph(found)
     if cited is None:
         raise BadInput(f"{found.history.name} has no count to cite: `langford report` shows why")
     if as_json:
-        display.print_json({"campaign": found.history.name, "citation": cited, "bibtex": citation.BIBTEX})
+        display.print_json({"campaign": found.history.name, "citation": cited, "bibtex": content.BIBTEX})
     else:
-        show(f"{cited}\n\n{citation.BIBTEX}")
+        show(f"{cited}\n\n{content.BIBTEX}")
 
 
 def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:
@@ -153,7 +152,7 @@ def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
         "occupancy": numbers.occupancy,
         "aborted": numbers.aborted,
         "aborted_seconds": None if numbers.lost is None else numbers.aborted_seconds,
-        "citation": citation.paragraph(found),
+        "citation": content.paragraph(found),
         "missing": list(found.missing),
         "files": [str(file) for file in files],
     }

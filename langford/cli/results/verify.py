@@ -26,13 +26,11 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.types import device, integers
 from langford.cli.output import display
-from langford.cli.output.dry_run import DryRun, dry_run_option
-from langford.cli.output.how_long import say_how_long, seconds_on
+from langford.cli.output.display import show
+from langford.cli.output.how_long import DryRun, dry_run_option, say_how_long, seconds_on
 from langford.cli.output.progress import ProgressLine
-from langford.cli.output.terminal import show
 from langford.devices import CPU, HOST, VERIFYING, Device, devices
-from langford.speed import seconds_left
-from langford.words import duration, several, share
+from langford.words import duration, seconds_left, several, share
 
 
 def sample(text: str) -> str:

@@ -6,7 +6,7 @@ This module needs matplotlib.  Texts are drawn as they are: nothing in them is a
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import matplotlib
 import numpy as np
@@ -17,8 +17,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from db.messages import MIN_SECONDS
-from jobs.show.report.evidence.gathering import Evidence
-from jobs.show.report.formats.palette import Palette
+from jobs.show.report.gathering import Evidence
 from langford.devices import KINDS
 from langford.words import number, plain
 
@@ -32,6 +31,39 @@ BANDS, BINS = 120, 60
 DPI = 150
 
 matplotlib.rcParams["text.parse_math"] = False
+
+
+@dataclass(frozen=True)
+class Palette:
+    """Colours as #rrggbb.
+
+    Attributes:
+        first, second: what is shown.
+        cloud: one point of many; thousands are a bitmap, which is the same in light and dark.
+        ground: behind everything; empty where the page shows through.
+    """
+
+    ink: str
+    faint: str
+    first: str
+    second: str
+    bad: str
+    cloud: str = "#4a8fd0"
+    ground: str = ""
+
+
+PAPER = Palette("#1b1f24", "#d5dae0", "#1f6fb5", "#b45309", "#c22f2f", ground="#ffffff")
+"""For files: on white."""
+PAGE = Palette("#0a0b01", "#0a0b02", "#0a0b03", "#0a0b04", "#0a0b05")
+"""For pages of HTML: each stands for a variable of the page's style, see :func:`with_variables`."""
+
+
+def with_variables(svg: str) -> str:
+    """A picture drawn in the colours of PAGE, with the variables --ink, --faint, --first, … in their place."""
+    for field in fields(PAGE):
+        if field.name not in ("cloud", "ground"):
+            svg = svg.replace(getattr(PAGE, field.name), f"var(--{field.name})")
+    return svg
 
 
 @dataclass(frozen=True)

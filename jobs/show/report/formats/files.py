@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from jobs.show.report.evidence.gathering import Evidence
+from jobs.show.report.gathering import Evidence
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load

@@ -12,9 +12,9 @@ from markupsafe import Markup, escape
 
 from jobs.show.report.content import document
 from jobs.show.report.document import Block
-from jobs.show.report.evidence.gathering import Evidence
 from jobs.show.report.formats.figures import NARROW, WIDE
 from jobs.show.report.formats.svg import inline
+from jobs.show.report.gathering import Evidence
 from langford.words import plain, shortened
 
 

@@ -27,9 +27,8 @@ from jobs.show.report.document import (
     Section,
     Table,
 )
-from jobs.show.report.evidence.gathering import Evidence
-from jobs.show.report.formats.figures import WIDE, draw
-from jobs.show.report.formats.palette import PAPER
+from jobs.show.report.formats.figures import PAPER, WIDE, draw
+from jobs.show.report.gathering import Evidence
 from langford.words import plain, shortened
 
 MARGIN, LINE, SIZE = 16.0, 4.9, 9.5

@@ -9,9 +9,8 @@ from xml.etree import ElementTree
 import matplotlib
 from matplotlib.figure import Figure
 
-from jobs.show.report.evidence.gathering import Evidence
-from jobs.show.report.formats.figures import DPI, Format, draw
-from jobs.show.report.formats.palette import PAGE, PAPER, with_variables
+from jobs.show.report.formats.figures import DPI, PAGE, PAPER, Format, draw, with_variables
+from jobs.show.report.gathering import Evidence
 
 SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 REFERENCE = re.compile(r"#([\w-]+)")

@@ -27,8 +27,7 @@ from langford.devices import Device, devices
 from langford.estimation import estimate as estimate_by_walks
 from langford.methods import chosen_plan
 from langford.reference import cited, published
-from langford.speed import seconds_left
-from langford.words import several
+from langford.words import seconds_left, several
 
 
 @click.command(

@@ -19,9 +19,8 @@ from pathlib import Path
 
 import click
 
-from langford.cli.output.display import say
-from langford.cli.output.rows.readable import Row, batched, exact, expanded, table
-from langford.cli.output.terminal import plain
+from langford.cli.output.display import plain, say
+from langford.cli.output.tables import Row, aligned, batched, exact, expanded
 from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
@@ -95,7 +94,7 @@ def require_parquet() -> None:
 
 
 FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]] = {
-    "table": table,
+    "table": aligned,
     "expanded": expanded,
     "csv": comma_separated,
     "json": json_array,

@@ -1,4 +1,4 @@
-"""The numbers of a computing campaign, as Loiseau's thesis gives them for L(2, 27) and L(2, 28)."""
+"""The numbers of a computing campaign, as Loiseau's thesis gives them, and where its results come from."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ from numpy.typing import NDArray
 
 from db.look.history import OUTCOMES, History
 from db.states import Outcome
-from jobs.show.report.evidence.timeline import Computing
+from jobs.show.report.timeline import Computing, Times
+from jobs.verify.agreement import device, provenance
+from langford.devices import CPU
 
 ABORTED = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
 """How an attempt ends that brings no result."""
+NAMED = ("host", "device", "kernels")
+UNKNOWN = "not known"
 
 
 @dataclass(frozen=True)
@@ -130,3 +134,49 @@ def _lost(spans: Computing, outcome: Outcome) -> Lost:
     begun = ended_so & spans.begun
     seconds = float((spans.end - spans.start)[begun].sum())
     return Lost(outcome, int(begun.sum()), int((ended_so & ~spans.begun).sum()), seconds)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Results of one kind of device of one host, by one version of the kernels."""
+
+    host: str
+    device: str  # what the maker calls it; "cpu" for a processor without a name
+    kernels: str
+    # Of this program and of what its kernels are compiled with: (name, version)
+    versions: tuple[tuple[str, str], ...]
+    units: int  # how many devices of this kind the provenances distinguish; 1 if they do not
+    times: Spread
+    seconds: float
+    work: float
+
+
+def origins(history: History, work: Times) -> tuple[Origin, ...]:
+    """Those with the longest computing time first; ``work``: of every task, float64[tasks]."""
+    results = history.results
+    alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
+    units: dict[tuple[str, str], set[str]] = {}
+    for place, source in enumerate(history.sources):
+        said = provenance(source)
+        place_of, model = device(said.get("device", UNKNOWN))
+        if model == str(CPU):
+            model = _processor(history, place) or model
+        host = said.get("host", UNKNOWN)
+        versions = tuple((name, text) for name, text in said.items() if name not in NAMED)
+        alike.setdefault((host, model, said.get("kernels", UNKNOWN), versions), []).append(place)
+        units.setdefault((host, model), set()).add(place_of)
+    found = []
+    for (host, model, kernels, versions), places in alike.items():
+        chosen = np.isin(results.source, places)
+        times = Spread.of(results.seconds[chosen])
+        if times is not None:
+            seconds, done = float(results.seconds[chosen].sum()), float(work[results.task[chosen]].sum())
+            count = len(units[host, model])
+            found.append(Origin(host, model, kernels, versions, count, times, seconds, done))
+    return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))
+
+
+def _processor(history: History, source: int) -> str | None:
+    positions = history.results.worker[history.results.source == source]
+    worker = int(positions[0]) if len(positions) else -1
+    return None if history.workers is None or worker < 0 else history.workers[worker].device_model

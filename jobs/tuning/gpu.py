@@ -1,12 +1,9 @@
-"""The experiments for backtracking on a GPU: figures 1.9 to 1.11 of the thesis, and some that it did not make.
-
-Each experiment uses the best settings of those before it.
-"""
+"""The experiments on a GPU: figures 1.9 to 1.14 of the thesis, and some that it did not make."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts, until_slow
@@ -21,8 +18,11 @@ from langford.methods.backtracking.cuda import (
     lane_depth,
 )
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
+from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
+from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.threads import computing_threads
 
 AROUND = 2
 """The numbers of colours per lane that are tried differ from the usual one by up to this."""
@@ -31,6 +31,10 @@ WAITING = (1, 2, 4, 8, 16, 32)
 STREAMS = range(1, 8)
 THREADS_PER_MULTIPROCESSOR = (512, 1024, 1536, 2048, 4096)
 SHARES = (0.0, 0.01, 0.02, 0.05, 0.1, 0.2)
+GODFREY_THREADS = (32, 64, 128, 256)
+BLOCKS = (1, 2, 3, 4, 6, 8, 12)
+DEPTHS = (10, 12, 14)
+GODFREY_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
 
 
 class Bench:
@@ -175,4 +179,74 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
             ),
             "80/20 in section 1.2.5",
         )
+    )
+
+
+class GodfreyBench:
+    """Measurements of one problem on one GPU, and the fastest launch so far."""
+
+    def __init__(self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch) -> None:
+        self.problem, self.cores, self.launch = problem, cores, launch
+        self._compiler, self._watch = compiler, watch
+
+    def plan(self, depth: int) -> GodfreyPlan:
+        plan = find_method("godfrey", self.problem).plan(self.problem, depth)
+        assert isinstance(plan, GodfreyPlan)
+        return plan
+
+    def launched(self, plan: GodfreyPlan, launch: Launch) -> Trial:
+        gpu = GodfreyOnGpu(plan, self._compiler, launch)
+        label = f"{launch.threads} threads, {launch.blocks} blocks"
+        seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.tasks))
+        return Trial(launch.blocks or 0, seconds, asdict(launch))
+
+    def shared(self, plan: GodfreyPlan, share: float) -> Trial:
+        """``share`` of the tasks, the last ones, are for the cores."""
+        gpu = GodfreyOnGpu(plan, self._compiler, self.launch)
+        tasks_on_gpu = len(plan.tasks) - round(share * len(plan.tasks))
+
+        def both() -> Iterable[PartialResult]:
+            with computing_threads(self.cores) as pool:
+                on_cores = [pool.submit(plan.evaluate, index) for index in plan.tasks[tasks_on_gpu:]]
+                yield from map(gpu.evaluate, plan.tasks[:tasks_on_gpu])
+                yield from (future.result() for future in on_cores)
+
+        actual_share = 1 - tasks_on_gpu / len(plan.tasks)
+        label = f"depth {plan.depth}, {100 * actual_share:.2g}% on cores"
+        seconds = self._watch.seconds(label, plan, both)
+        return Trial(actual_share, seconds, {"depth": plan.depth, "share": actual_share})
+
+
+def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
+    """Yield two experiments: the launch, then depth and share; at the end ``bench.launch`` is the fastest."""
+    plan = bench.plan(4)
+    title = f"{bench.problem} by godfrey on a GPU"
+    grid = Experiment(
+        "grid",
+        title,
+        "blocks per multiprocessor",
+        tuple(
+            Curve(
+                f"{threads} threads per block",
+                tuple(
+                    bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks))
+                    for blocks in BLOCKS
+                ),
+            )
+            for threads in GODFREY_THREADS
+        ),
+        "figure 1.13",
+    )
+    bench.launch = replace(bench.launch, **grid.best.settings)
+    yield grid
+    plan.evaluator()
+    yield Experiment(
+        "share",
+        title,
+        "share of the tasks for the cores",
+        tuple(
+            Curve(f"depth {depth}", until_slow(bench.shared(bench.plan(depth), share) for share in GODFREY_SHARES))
+            for depth in DEPTHS
+        ),
+        "figure 1.14",
     )

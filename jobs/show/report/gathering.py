@@ -18,10 +18,9 @@ from db.files.reading import STANDARD_INPUT
 from db.look.history import History, PastWorker
 from db.look.overview import Eta
 from jobs.run.loop import result
-from jobs.show.report.evidence import exported
-from jobs.show.report.evidence.numbers import Numbers, numbers
-from jobs.show.report.evidence.origins import UNKNOWN, Origin, origins
-from jobs.show.report.evidence.timeline import (
+from jobs.show.report import exported
+from jobs.show.report.numbers import UNKNOWN, Numbers, Origin, numbers, origins
+from jobs.show.report.timeline import (
     Computing,
     Occupancy,
     Throughput,
@@ -37,8 +36,7 @@ from jobs.verify.confirmation import Confirmation, confirmations
 from langford.errors import LangfordError
 from langford.methods import METHODS, Count, plan_of
 from langford.provenance import kernel_hash
-from langford.speed import speed
-from langford.words import instant
+from langford.words import instant, speed
 
 PARTS = 240
 """The number of parts into which the elapsed time is split."""

@@ -18,7 +18,7 @@ from db.look.overview import Overview, Presence, Watch, WorkerView
 from db.records import EventRecord
 from db.states import EventKind, Outcome
 from jobs.clock import SYSTEM, Clock
-from jobs.show.log import campaign_lines, line
+from jobs.show import log_lines
 from jobs.show.wording import WORDINGS
 
 EVENT_SECONDS, LOOK_SECONDS, PROGRESS_SECONDS = 1.0, 5.0, 60.0
@@ -93,13 +93,13 @@ class CampaignReporter:
             self._look_at(self._watch.overview())
         for kind, gathered in self._happened.items():
             if happened := gathered.due(at_once):
-                campaign_lines.happened(self._name, kind, happened)
+                log_lines.happened(self._name, kind, happened)
         for change, workers in self._changes.items():
             if changed := workers.due(at_once):
-                campaign_lines.WORKER_LINES[change](self._name, changed)
+                log_lines.WORKER_LINES[change](self._name, changed)
         for outcome, numbers in self._lost.items():
             if number := sum(numbers.due(at_once)):
-                campaign_lines.LOST_LINES[outcome](self._name, number)
+                log_lines.LOST_LINES[outcome](self._name, number)
 
     def _look_at(self, now: Overview) -> None:
         before, self._before = self._before, now
@@ -111,7 +111,7 @@ class CampaignReporter:
             self._say_progress(now)
         elif not self._done_said:
             self._done_said = True
-            campaign_lines.done(now)
+            log_lines.done(now)
 
     def _compare(self, before: Overview, now: Overview) -> None:
         for worker in now.workers:
@@ -136,7 +136,7 @@ class CampaignReporter:
         """Log the progress each minute, and less often while nothing changes."""
         if self._clock.monotonic() < self._next_progress:
             return
-        words = campaign_lines.progress(now)
+        words = log_lines.progress(now)
         if (
             words == self._progress
             and self._clock.monotonic() < self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS
@@ -144,7 +144,7 @@ class CampaignReporter:
             return
         self._progress = words
         self._next_progress = self._clock.monotonic() + PROGRESS_SECONDS
-        campaign_lines.going(now)
+        log_lines.going(now)
 
 
 class Reporter:
@@ -189,5 +189,5 @@ class Reporter:
             except Exception as error:  # whatever it is: the lines must go on, and the server goes on without them
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
                 if name not in self._blind:
-                    line.line("blind", f"cannot see how far it is: {kind}{error}", name, alarm=True)
+                    log_lines.line("blind", f"cannot see how far it is: {kind}{error}", name, alarm=True)
                 self._blind.add(name)

@@ -1,10 +1,14 @@
-"""The lines of the server's log about campaigns: what happened, in words, and as fields for programs."""
+"""The lines of the server's log: each has a kind, what happened in words, and fields for programs, but no token.
+
+They go to a logger of the standard library; whoever starts the server chooses how they are written.
+"""
 
 from __future__ import annotations
 
+import logging
 import socket
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import asdict
@@ -13,13 +17,22 @@ from db import Campaign
 from db.look.overview import ENDINGS, Overview, Presence, WorkerView, iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
-from jobs.show.log import line
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
-from langford.speed import now
-from langford.words import duration, percent, quantity, several
+from langford.words import duration, now, percent, quantity, several
 
-LOGGERS = (line.NAME, "uvicorn.error")
+NAME = "langford.server"
+LOGGER = logging.getLogger(NAME)
+LOGGERS = (NAME, "uvicorn.error")
 """What the log of a server is made of."""
+
+
+def line(event: str, message: str, campaign: str | None = None, *, alarm: bool = False, **fields: Any) -> None:
+    """``campaign``: None: the line is about the server; ``fields``: the message, for programs."""
+    LOGGER.log(logging.WARNING if alarm else logging.INFO, "%s", message, extra=extra(event, campaign, fields))
+
+
+def extra(event: str, campaign: str | None, fields: Mapping[str, Any]) -> dict[str, Any]:
+    return {"event": event, "campaign": campaign, "fields": dict(fields)}
 
 
 # -- the server -------------------------------------------------------------------------------
@@ -30,7 +43,7 @@ def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign])
     url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
     words = [f"{campaign.name} ({_done(campaign)})" for campaign in campaigns]
     names = [campaign.name for campaign in campaigns]
-    line.line("listening", f"listening on {url} for {', '.join(words)}", url=url, campaigns=names)
+    line("listening", f"listening on {url} for {', '.join(words)}", url=url, campaigns=names)
 
 
 def _done(campaign: Campaign) -> str:
@@ -39,11 +52,11 @@ def _done(campaign: Campaign) -> str:
 
 
 def stopped() -> None:
-    line.line("stopped", "stopped: workers keep what they hold, and ask again")
+    line("stopped", "stopped: workers keep what they hold, and ask again")
 
 
 def notice(event: str, message: str, campaign: str) -> None:
-    line.line(event, message, campaign, alarm=event == "not_notified")
+    line(event, message, campaign, alarm=event == "not_notified")
 
 
 # -- events of the ledger ---------------------------------------------------------------------
@@ -53,7 +66,7 @@ def happened(campaign: str, kind: EventKind, events: Sequence[EventRecord]) -> N
     wording = WORDINGS[kind]
     message = wording.one(events[0]) if len(events) == 1 else wording.many(events)
     fields = {"number": len(events), "tasks": tasks_of(events)[:LISTED], "detail": events[-1].detail}
-    line.line(kind.replace("-", "_"), message, campaign, alarm=wording.alarm, **fields)
+    line(kind.replace("-", "_"), message, campaign, alarm=wording.alarm, **fields)
 
 
 # -- workers ----------------------------------------------------------------------------------
@@ -89,15 +102,13 @@ def expired(campaign: str, number: int) -> None:
     leases = (
         "1 lease has expired: its task goes" if number == 1 else f"{number:,} leases have expired: their tasks go"
     )
-    line.line("leases_expired", f"{leases} back to the queue", campaign, alarm=True, number=number)
+    line("leases_expired", f"{leases} back to the queue", campaign, alarm=True, number=number)
 
 
 def died(campaign: str, number: int) -> None:
     """Processes that died while they evaluated tasks, which go to other workers."""
     one, many = "process of a worker has died: its task goes", "processes of workers have died: their tasks go"
-    line.line(
-        "processes_died", f"{several(number, one, many)} back to the queue", campaign, alarm=True, number=number
-    )
+    line("processes_died", f"{several(number, one, many)} back to the queue", campaign, alarm=True, number=number)
 
 
 def _workers_line(
@@ -108,7 +119,7 @@ def _workers_line(
     more = f" and {len(hosts) - NAMED:,} more machines" if len(hosts) > NAMED else ""
     message = one if len(workers) == 1 else f"{many}{named}{more}"
     listed = [_worker_fields(worker) for worker in workers[:LISTED]]
-    line.line(event, message, campaign, alarm=alarm, number=len(workers), workers=listed)
+    line(event, message, campaign, alarm=alarm, number=len(workers), workers=listed)
 
 
 def _name(worker: WorkerView) -> str:
@@ -159,7 +170,7 @@ def progress(overview: Overview) -> str:
 def going(overview: Overview) -> None:
     """The line of every minute."""
     speed, eta = overview.speed, overview.eta
-    line.line(
+    line(
         "progress",
         progress(overview),
         overview.campaign,
@@ -189,7 +200,7 @@ def done(overview: Overview) -> None:
     message = (
         f"done: {several(overview.tasks.done, 'task')}{checks}; `langford result {overview.campaign}` merges them"
     )
-    line.line("done", message, overview.campaign, tasks=overview.tasks.done)
+    line("done", message, overview.campaign, tasks=overview.tasks.done)
 
 
 WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}

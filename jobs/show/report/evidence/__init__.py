@@ -1,1 +1,0 @@
-"""What is known of a campaign, and computed from it."""

@@ -1,1 +1,0 @@
-"""The commands that count here and now."""
