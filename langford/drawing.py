@@ -1,4 +1,4 @@
-"""Pictures of an arrangement: coloured cubes with an arc over each colour's neighbours."""
+"""Pictures of an arrangement: coloured cubes with an arc over each colour's neighbours, on a circle with chords."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from colorsys import hsv_to_rgb
 from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
@@ -91,33 +91,38 @@ def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[st
     return drawn
 
 
-def figure(arrangement: Arrangement) -> Figure:
-    """Raises NotInstalled without matplotlib."""
+def figure(arrangement: Arrangement, circle: bool = False) -> Figure:
+    """Arcs over cubes in a row, or chords between those on a circle.  Raises NotInstalled without matplotlib."""
     try:
         from matplotlib.figure import Figure
-        from matplotlib.patches import Arc, FancyBboxPatch
+        from matplotlib.patches import Arc, Circle, FancyBboxPatch, Polygon
     except ImportError as error:
         raise NotInstalled(NO_MATPLOTLIB) from error
     width = len(arrangement)
-    tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
-    drawn = Figure(figsize=(0.4 * width + 0.4, 0.4 * (tallest + 2.0)))
+    if circle:
+        radius = 0.5 / math.sin(math.pi / max(width, 2))
+        turns = (math.tau * place / width for place in range(width))
+        middles = [(radius * math.sin(turn), radius * math.cos(turn)) for turn in turns]
+        left, right, bottom, top = (side * (radius + 0.8) for side in (-1, 1, -1, 1))
+    else:
+        tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
+        middles = [(float(place), 0.0) for place in range(width)]
+        left, right, bottom, top = -0.8, width - 0.2, -0.8, tallest + 1.0
+    drawn = Figure(figsize=(0.4 * (right - left - 0.6) + 0.4, 0.4 * (top - bottom + 0.2)))
     axes = drawn.add_axes((0, 0, 1, 1))
+    if circle:
+        axes.add_patch(Circle((0, 0), radius, fill=False, edgecolor="lightgrey", linewidth=0.8))
     for name, start, end in spans(arrangement):
-        axes.add_patch(
-            Arc(
-                ((start + end) / 2, 0.5),
-                end - start,
-                end - start,
-                theta1=0,
-                theta2=180,
-                color=colour(name),
-                linewidth=2,
-            )
-        )
-    for place, name in enumerate(arrangement):
+        looks: dict[str, Any] = {"edgecolor": colour(name), "fill": False, "linewidth": 2}
+        if circle:
+            axes.add_patch(Polygon([middles[start], middles[end]], closed=False, **looks))
+        else:
+            size = end - start
+            axes.add_patch(Arc(((start + end) / 2, 0.5), size, size, theta1=0, theta2=180, **looks))
+    for (across, up), name in zip(middles, arrangement, strict=True):
         axes.add_patch(
             FancyBboxPatch(
-                (place - 0.38, -0.38),
+                (across - 0.38, up - 0.38),
                 0.76,
                 0.76,
                 boxstyle="round,pad=0,rounding_size=0.12",
@@ -127,9 +132,9 @@ def figure(arrangement: Arrangement) -> Figure:
             )
         )
         if name:
-            axes.text(place, -0.02, str(name), ha="center", va="center", fontsize=10)
-    axes.set_xlim(-0.8, width - 0.2)
-    axes.set_ylim(-0.8, tallest + 1.0)
+            axes.text(across, up - 0.02, str(name), ha="center", va="center", fontsize=10)
+    axes.set_xlim(left, right)
+    axes.set_ylim(bottom, top)
     axes.set_aspect("equal")
     axes.axis("off")
     return drawn
@@ -144,14 +149,14 @@ def require_drawable(path: Path) -> None:
     require_replaceable(path)
 
 
-def save(arrangement: Arrangement, path: Path) -> None:
+def save(arrangement: Arrangement, path: Path, circle: bool = False) -> None:
     """Write the picture in the format of the file's suffix (.svg, .png, .pdf).
 
     Raises BadInput, NotInstalled or OSError.
     """
     require_drawable(path)
     content = BytesIO()
-    figure(arrangement).savefig(content, format=path.suffix.lower()[1:], dpi=150)
+    figure(arrangement, circle).savefig(content, format=path.suffix.lower()[1:], dpi=150)
     replace_file(path, content.getvalue())
 
 

@@ -1,17 +1,21 @@
 """Simple proofs that a problem has no arrangement.
 
-- The largest difference does not fit into the row.
+- A difference does not fit into the row.
 - Parity: a colour that starts at x with difference d fills places that sum to s·x + d·s(s−1)/2, so the places' sum
   minus Σ d·s(s−1)/2 is a multiple of s.  For s = 3 the centre c gives squares 3c² + 2d², which adds a condition on
   squares.
 - Room: the last cubes of all colours stand (s−1)·Σ d behind the first ones, which cannot be more than the last n
   filled places are behind the first n.  For Langford's row of defect d that is n ≥ 2d − 1, and for the hooked one
   n(n − 2d + 1) + 2 ≥ 0, as in the literature.
+- On a circle with an even number of places, the odd differences take as many odd as even places, and the others
+  leave no single place of a kind.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+from langford.words import several
 
 if TYPE_CHECKING:
     from langford.problem import Problem
@@ -19,12 +23,11 @@ if TYPE_CHECKING:
 
 def obstruction(problem: Problem) -> str | None:
     """Why there can be no arrangement, or None when none of the proofs applies."""
-    if problem.circle:
-        return _circular_parity(problem)
-    longest = problem.differences[-1]
-    if not problem.placements(longest):
-        return f"difference {longest} does not fit into {problem.places} places"
-    return _parity(problem) or _room(problem)
+    for difference in problem.differences if problem.circle else problem.differences[-1:]:
+        if not problem.placements(difference):
+            holes = f" with places {', '.join(map(str, problem.empty))} empty" if problem.circle else ""
+            return f"difference {difference} does not fit into {problem.places} places{holes}"
+    return _circular_parity(problem) if problem.circle else _parity(problem) or _room(problem)
 
 
 def _parity(problem: Problem) -> str | None:
@@ -54,13 +57,17 @@ def _parity(problem: Problem) -> str | None:
 
 
 def _circular_parity(problem: Problem) -> str | None:
-    places, differences = sum(problem.filled), sum(problem.differences)
-    if problem.places % 2 or (places - differences) % 2 == 0:
+    if problem.places % 2:
+        return None
+    odd = sum(difference % 2 for difference in problem.differences)
+    odd_places = sum(place % 2 for place in problem.filled)
+    even_places = len(problem.filled) - odd_places
+    if odd <= min(odd_places, even_places) and (odd_places - odd) % 2 == 0:
         return None
     return (
-        f"on a circle with an even number of places, {problem.places}, the two places of a pair add up to its "
-        f"difference and an even number; the sum of all filled places is {places} and that of all differences "
-        f"{differences}, and one of them is odd and the other even"
+        f"on a circle with an even number of places, {problem.places}, a pair with an odd difference takes an odd "
+        f"and an even place, and every other pair takes two of one kind; so with {several(odd, 'odd difference')}, "
+        f"{odd_places} odd and {even_places} even places cannot be filled"
     )
 
 

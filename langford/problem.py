@@ -19,14 +19,15 @@ from itertools import pairwise
 from langford.errors import BadProblem
 from langford.existence import obstruction
 from langford.integers import whole
-from langford.variants import DIFFERENCES, VARIANTS, Parameter
+from langford.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
 from langford.words import several
 
 MOST_PLACES = 4096
 """The longest row: no method can count a longer one, and its description would fill the memory."""
 
 LISTED = re.compile(
-    r"differences-(N(?:\.N)*)-over-(N)(?:-x(N))?(?:-empty-(N(?:\.N)*))?".replace("N", r"\d{1,9}"), re.ASCII
+    r"(differences|cyclic)-(N(?:\.N)*)-over-(N)(?:-x(N))?(?:-empty-(N(?:\.N)*))?".replace("N", r"\d{1,9}"),
+    re.ASCII,
 )
 NAMED = re.compile(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?((?:-[a-z-]+-\d{1,9}){0,9})", re.ASCII)
 VALUE = re.compile(r"-([a-z-]+)-(\d{1,9})", re.ASCII)
@@ -124,17 +125,21 @@ class Problem:
         places: int | None = None,
         empty: Iterable[int] = (),
         copies: int = 2,
+        circle: bool = False,
     ) -> Problem:
-        """Any set of distinct positive differences.
+        """Any set of distinct positive differences, on a line or on a circle.
 
         ``places`` defaults to just enough for all cubes and the ``empty`` places.
 
         >>> Problem.from_differences((1, 2, 4, 5, 7), empty=[2]).name
         'differences-1.2.4.5.7-over-11-empty-2'
+        >>> Problem.from_differences((1, 2, 4), empty=[1, 4], circle=True).name
+        'cyclic-1.2.4-over-8-empty-1.4'
 
         Raises:
             BadProblem: repeated, non-positive or too large differences, or a row of another length
-                than the cubes and the empty places fill.
+                than the cubes and the empty places fill; on a circle also differences of more than half of it, and
+                other copies than 2.
         """
         chosen = tuple(sorted(whole("a difference", d, BadProblem) for d in differences))
         holes = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
@@ -152,7 +157,9 @@ class Problem:
             )
         if len(set(holes)) != len(holes) or any(not 1 <= hole <= row for hole in holes):
             raise BadProblem(f"empty places must be distinct and within 1..{row}, not {holes}")
-        return cls(DIFFERENCES, chosen, row, copies, holes)
+        if circle:
+            _require_circle(chosen, row, copies)
+        return cls(DIFFERENCES, chosen, row, copies, holes, circle=circle)
 
     @classmethod
     def parse(cls, name: str) -> Problem:
@@ -168,10 +175,11 @@ class Problem:
         listed = LISTED.fullmatch(name)
         if listed:
             return cls.from_differences(
-                map(int, listed[1].split(".")),
-                int(listed[2]),
-                map(int, listed[4].split(".")) if listed[4] else (),
-                int(listed[3] or 2),
+                map(int, listed[2].split(".")),
+                int(listed[3]),
+                map(int, listed[5].split(".")) if listed[5] else (),
+                int(listed[4] or 2),
+                listed[1] == CYCLIC,
             )
         plain = NAMED.fullmatch(name)
         if plain is None:
@@ -188,7 +196,7 @@ class Problem:
         Parameters with a default have it; others have the nearest value that n allows.
         """
         if self.variant == DIFFERENCES:
-            return Problem.named("langford", n, self.copies)
+            return Problem.named("starter" if self.circle else "langford", n, self.copies)
         chosen = zip(VARIANTS[self.variant].parameters, self.values, strict=True)
         values = {
             each.keyword: value if each.most is None else min(value, each.most(n))
@@ -213,7 +221,7 @@ class Problem:
             return f"{self.variant}-{self.order}{copies}{values}"
         listed = ".".join(map(str, self.differences))
         empty = "-empty-" + ".".join(map(str, self.empty)) if self.empty else ""
-        return f"differences-{listed}-over-{self.places}{copies}{empty}"
+        return f"{CYCLIC if self.circle else DIFFERENCES}-{listed}-over-{self.places}{copies}{empty}"
 
     @property
     def chosen(self) -> tuple[tuple[Parameter, int], ...]:
@@ -237,11 +245,13 @@ class Problem:
             return *variant, str(self.order), *copies, *values
         empty = ("--empty", ",".join(map(str, self.empty))) if self.empty else ()
         differences = ",".join(map(str, self.differences))
-        return "--differences", differences, "--places", str(self.places), *empty, *copies
+        cyclic = (CYCLIC,) if self.circle else ()
+        return *cyclic, "--differences", differences, "--places", str(self.places), *empty, *copies
 
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:
-            return f"differences {{{', '.join(map(str, self.differences))}}} over {self.places} places"
+            over = "on a circle of" if self.circle else "over"
+            return f"differences {{{', '.join(map(str, self.differences))}}} {over} {self.places} places"
         words = "".join(f" {parameter.words.format(value)}" for parameter, value in self.chosen)
         return f"{VARIANTS[self.variant].title}({self.copies},{self.order}){words}"
 
@@ -337,6 +347,18 @@ def problem_of(problem: Problem | int) -> Problem:
 def _require_lengths(longest: int, places: int) -> None:
     if max(longest, places) > MOST_PLACES:
         raise BadProblem(f"a difference, or a row, may be at most {MOST_PLACES:,} long: choose a smaller problem")
+
+
+def _require_circle(differences: tuple[int, ...], places: int, copies: int) -> None:
+    if copies != 2:
+        raise BadProblem("a circle takes pairs only; leave --copies at 2")
+    for d in differences:
+        if 2 * d > places:
+            same = min(d % places, -d % places)
+            raise BadProblem(
+                f"two places of a circle of {places} are at most {places // 2} apart: difference {d} is "
+                f"{f'the same as {same}' if same else 'that of a place and itself'}"
+            )
 
 
 def _require_sizes(n: int, copies: int) -> None:

@@ -14,6 +14,8 @@ from langford.integers import whole
 
 DIFFERENCES = "differences"
 """The :attr:`Problem.variant` of a set of differences that belongs to no named variant."""
+CYCLIC = "cyclic"
+"""How the command line and names of problems call such a set on a circle."""
 
 
 @dataclass(frozen=True)

@@ -224,7 +224,10 @@ class Method(ABC):
         if seed is None:
             return 0
         if not self.seeded:
-            raise BadSeed(f"{self.name} has no seed; leave it out, or choose the method shifted2 or shifted")
+            seeded = [name for name, method in load("langford.methods:METHODS").items() if method.seeded]
+            raise BadSeed(
+                f"{self.name} has no seed; leave it out, or choose a method that has: {', '.join(seeded)}"
+            )
         if not 0 <= seed <= LARGEST_SEED:
             raise BadSeed(f"a seed is a number from 0 to {LARGEST_SEED}, not {seed}")
         return seed

@@ -136,6 +136,7 @@ def test_shapes_that_are_compiled_at_the_same_time_stay_apart(tmp_path: Path) ->
         (["9"], "0"),
         (["--differences", "1,3,5"], "1"),
         (["--differences", "1,2", "--places", "5", "--empty", "4"], "1"),
+        (["cyclic", "--differences", "1,2,4", "--empty", "1,4"], "2"),
     ],
 )
 def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from click.testing import CliRunner
@@ -10,6 +11,7 @@ from click.testing import CliRunner
 from langford.cli.main import cli
 from langford.problem import Problem
 from tests.support.brute_force import arrangements
+from tests.support.cases import exhaustive
 from tests.support.command_line import Mpirun, Run
 
 MEMBERS = {
@@ -21,8 +23,12 @@ MEMBERS = {
     "rosa-8": "rosa 8",
     "hooked-rosa-6": "hooked-rosa 6",
     "extended-rosa-6-hole-3-second-hole-9": "extended-rosa 6 --hole 3 --second-hole 9",
+    "starter-7": "starter 7",
+    "cyclic-skolem-5": "cyclic-skolem 5",
+    "cyclic-1.2.4.5.6-over-13-empty-2.3.7": "cyclic --differences 1,2,4,5,6 --empty 2,3,7",
 }
 """A member of each family, and the arguments that name it."""
+CIRCLES = [name for name in MEMBERS if Problem.parse(name).circle]
 
 
 def true_count(name: str) -> int:
@@ -32,8 +38,8 @@ def true_count(name: str) -> int:
 
 @pytest.mark.parametrize("name", MEMBERS)
 def test_commands_without_a_ledger_know_every_family(name: str) -> None:
-    def document(command: str, *more: str) -> dict[str, str]:
-        outcome = CliRunner().invoke(cli, [command, *MEMBERS[name].split(), *more, "--json"])
+    def document(command: str, *more: str, words: Sequence[str] = MEMBERS[name].split()) -> dict[str, str]:
+        outcome = CliRunner().invoke(cli, [command, *words, *more, "--json"])
         assert outcome.exit_code == 0, outcome.output
         read: dict[str, str] = json.loads(outcome.stdout)
         return read
@@ -41,13 +47,14 @@ def test_commands_without_a_ledger_know_every_family(name: str) -> None:
     count = document("count")
     assert (count["problem"], int(count["count"])) == (name, true_count(name))
     assert document("list", "--count") == {"problem": name, "count": count["count"]}
-    assert document("estimate", "--walks", "1000")["problem"] == name
+    assert document("estimate", "--walks", "1000", words=Problem.parse(name).arguments)["problem"] == name
     drawn = document("draw", "--sample-seed", "1")["arrangement"]
     assert len(drawn) == Problem.parse(name).places
 
 
 def test_campaigns_and_exports_know_families(langford: Run) -> None:
-    for name in ("extended-skolem-8-hole-3", "near-skolem-8-missing-3"):
+    names = {"extended-skolem-8-hole-3", "near-skolem-8-missing-3", *CIRCLES}
+    for name in sorted(names):
         ran = langford("run", *MEMBERS[name].split(), "--json")
         assert ran.returncode == 0, ran.stderr
         campaign = json.loads(ran.stdout)["campaign"]
@@ -61,14 +68,32 @@ def test_campaigns_and_exports_know_families(langford: Run) -> None:
         assert verified.returncode == 0, verified.stderr
         assert "every task was compared" in verified.stdout
         # A row without a mirror, by shifted: no zero bits, and no mirror images.  Residues and bounds are left.
+        # Of circles none is known, and a search has a factor of 1.
         no_zeros = not Problem.parse(name).mirrored
         assert ("residue and bounds (there are no zero bits to check)" in verified.stdout) == no_zeros
     asked = json.loads(langford("query", "--sql", "SELECT problem FROM campaign", "--json").stdout)
-    assert {row["problem"] for row in asked} == {"extended-skolem-8-hole-3", "near-skolem-8-missing-3"}
+    assert {row["problem"] for row in asked} == names
 
 
-def test_ranks_know_families(mpirun: Mpirun) -> None:
-    process = mpirun(2, "mpi", "--static", "hooked-near-skolem", "8", "--missing", "4", "--json")
+@pytest.mark.parametrize("name", CIRCLES)
+def test_circles_are_confirmed(langford: Run, name: str) -> None:
+    campaign = json.loads(langford("run", *MEMBERS[name].split(), "--json").stdout)["campaign"]
+    done = langford("confirm", campaign, "--json")
+    assert done.returncode == 0, done.stderr
+    first, second = json.loads(done.stdout)["campaigns"]
+    assert (first["method"], first["seed"]) != (second["method"], second["seed"])
+    assert int(first["count"]) == int(second["count"]) == true_count(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("hooked-near-skolem-8-missing-4", ["--static"]),
+        *exhaustive([(CIRCLES[0], ["--static"]), (CIRCLES[0], []), (CIRCLES[-1], [])]),
+    ],
+)
+def test_ranks_know_families(mpirun: Mpirun, name: str, way: list[str]) -> None:
+    process = mpirun(2, "mpi", *way, *MEMBERS[name].split(), "--json")
     output, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
-    assert int(json.loads(output)["count"]) == true_count("hooked-near-skolem-8-missing-4")
+    assert int(json.loads(output)["count"]) == true_count(name)

@@ -525,21 +525,26 @@ def stopped_by(
     return results(folder), process.wait(), str(errors)
 
 
-def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "table", [TABLE, *exhaustive([["table", "starter", *TABLE[2:]]])], ids=lambda table: table[1]
+)
+def test_a_table_survives_kills_between_and_within_its_campaigns(
+    langford: Run, tmp_path: Path, table: list[str]
+) -> None:
     kept = 0
     for more in (2, 3):
-        done, code, _ = stopped_by(signal.SIGKILL, tmp_path, TABLE, more)
+        done, code, _ = stopped_by(signal.SIGKILL, tmp_path, table, more)
         assert code == -signal.SIGKILL
         assert done >= kept + more
         kept = done
-    finished = made(langford, *TABLE[1:])
-    assert without_seconds(finished) == without_seconds(made(langford, *TABLE[1:], "--ledger", "other.db"))
+    finished = made(langford, *table[1:])
+    assert without_seconds(finished) == without_seconds(made(langford, *table[1:], "--ledger", "other.db"))
     # What was kept is not computed again: each task has one attempt that is done.
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         for campaign in ledger.campaigns():
             progress = campaign.progress()
             assert progress.attempts["done"] == progress.tasks["done"] == campaign.tasks
-    assert made(langford, *TABLE[1:]) == finished
+    assert made(langford, *table[1:]) == finished
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, *exhaustive([signal.SIGTERM])], ids=lambda number: number.name)

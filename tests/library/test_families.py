@@ -17,7 +17,8 @@ from langford.errors import BadProblem, CheckFailed
 from langford.methods import METHODS
 from langford.problem import Problem
 from langford.reference import SEQUENCES, cited, published
-from langford.variants import VARIANTS, Parameter
+from langford.variants import CYCLIC, VARIANTS, Parameter
+from tests.support import brute_force
 from tests.support.cases import exhaustive
 
 LONGEST_ROW = 18
@@ -73,27 +74,14 @@ def sequences(differences: int, row: int) -> int:
     return sum(sequences(differences ^ 1 << d, (row ^ 1 ^ 1 << d) >> 1) for d in found)
 
 
-@cache
-def circles(differences: int, free: int, places: int) -> int:
-    """The number of ways to fill a circle, its last free place first; place k is bit k − 1 of ``free``."""
-    if not free:
-        return int(not differences)
-    first = free.bit_length() - 1
-    others = (place for place in range(first) if free >> place & 1)
-    found = ((place, min(first - place, places + place - first)) for place in others)
-    return sum(
-        circles(differences ^ 1 << d, free ^ 1 << first ^ 1 << place, places)
-        for place, d in found
-        if differences >> d & 1
-    )
-
-
 def expected(problem: Problem, n: int, **values: int) -> int:
     """The number of sequences of a family by its definition."""
     differences, length, empty = DEFINITIONS[problem.variant](n, **values)
     row = sum(1 << k for k in range(1, length + 1) if k not in empty)
     listed = sum(1 << d for d in differences)
-    return circles(listed, row >> 1, length) if problem.variant in CIRCLES else sequences(listed, row)
+    return (
+        brute_force.on_a_circle(listed, row >> 1, length) if problem.variant in CIRCLES else sequences(listed, row)
+    )
 
 
 def choices(parameters: tuple[Parameter, ...], n: int) -> Iterator[dict[str, int]]:
@@ -342,11 +330,11 @@ PAGE = Path(__file__).parents[2] / "docs" / "families.md"
 
 def test_the_page_has_a_line_for_each_family_and_its_smallest_sequence() -> None:
     listed = re.findall(r"^\| `([a-z-]+)` \|.*\| `([0-9 .]+)` \|", PAGE.read_text(), re.MULTILINE)
-    assert sorted(family for family, _ in listed) == sorted(VARIANTS)
+    assert sorted(family for family, _ in listed) == sorted([*VARIANTS, CYCLIC])
+    one_pair = Problem.from_differences([1], circle=True)
     for family, row in listed:
-        smallest = next(
-            row for problem, _, _ in MEMBERS if problem.variant == family for row in explicit.iterate(problem)
-        )
+        members = [one_pair] if family == CYCLIC else [each for each, _, _ in MEMBERS if each.variant == family]
+        smallest = next(row for problem in members for row in explicit.iterate(problem))
         assert row == " ".join(str(label) if label else "." for label in smallest)
 
 

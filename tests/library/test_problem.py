@@ -23,6 +23,8 @@ NAMED = ["langford", "skolem", "hooked-langford", "hooked-skolem"]
         Problem.from_differences([1, 4, 6]),
         Problem.from_differences([2, 3], 7, [2, 6, 7]),
         Problem.from_differences([1, 2], 6, copies=3),
+        Problem.from_differences([1, 2], circle=True),
+        Problem.from_differences([1, 4, 5], 11, [2, 3, 4, 6, 11], circle=True),
     ],
 )
 def test_names_identify(problem: Problem) -> None:
@@ -42,6 +44,11 @@ def test_names_identify(problem: Problem) -> None:
         (lambda: Problem.from_differences([]), "at least 1"),
         (lambda: Problem.from_differences([1, 2], 5), "4 places, not 5"),
         (lambda: Problem.from_differences([1, 2], 5, [6]), "within 1..5"),
+        (lambda: Problem.from_differences([1, 4], circle=True), "circle of 4 are at most 2 apart: .* 4 is that of"),
+        (lambda: Problem.from_differences([1, 2, 4], 7, [3], circle=True), "7 .* difference 4 is the same as 3"),
+        (lambda: Problem.from_differences([1, 2], copies=3, circle=True), "a circle takes pairs only"),
+        (lambda: Problem.from_differences([1, 3.5], circle=True), "difference must be a whole number, not 3.5"),
+        (lambda: Problem.parse("cyclic-1.3-over-4"), "difference 3 is the same as 1"),
         (lambda: Problem.parse("langford"), "names no problem"),
         (lambda: Problem.parse("langford-٤"), "names no problem"),
         (lambda: Problem.parse("differences-1..2-over-4"), "names no problem"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from itertools import product
 from math import prod
 
@@ -17,15 +18,31 @@ def arrangements(problem: Problem) -> int:
         total = 0
         for start in free:
             cubes = {start + colours[0] * copy for copy in range(problem.copies)}
-            if problem.circle:
-                cubes = {(place - 1) % problem.places + 1 for place in cubes}
-                if 2 * colours[0] == problem.places and start not in range(1, colours[0] + 1):
-                    continue  # the same pair from its other end
             if cubes <= free:
                 total += place(colours[1:], free - cubes)
         return total
 
+    if problem.circle:
+        return on_a_circle(sum(1 << d for d in problem.differences), problem.free_mask, problem.places)
     return place(sorted(problem.differences, reverse=True), frozenset(problem.filled))
+
+
+@cache
+def on_a_circle(differences: int, free: int, places: int) -> int:
+    """The number of ways to fill a circle, its last free place first.
+
+    Bit d of ``differences`` stands for the difference d, bit k − 1 of ``free`` for place k.
+    """
+    if not free:
+        return int(not differences)
+    first = free.bit_length() - 1
+    others = (place for place in range(first) if free >> place & 1)
+    found = ((place, min(first - place, places + place - first)) for place in others)
+    return sum(
+        on_a_circle(differences ^ 1 << d, free ^ 1 << first ^ 1 << place, places)
+        for place, d in found
+        if differences >> d & 1
+    )
 
 
 def godfrey_sum(problem: Problem) -> int:

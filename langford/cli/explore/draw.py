@@ -21,6 +21,7 @@ from langford.errors import BadProblem
 Examples:
   langford draw 7
   langford draw skolem 28 --sample-seed 1 --out s28.svg
+  langford draw starter 9 --out starter.svg
   langford draw --cubes 3,1,2,1,3,2"""
 )
 @problem_options
@@ -31,23 +32,28 @@ Examples:
 def draw(
     chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None, as_json: bool
 ) -> None:
-    """Draw an arrangement as coloured cubes and arcs."""
+    """Draw an arrangement as coloured cubes and arcs.
+
+    A file shows a circle as such, with chords; on a terminal it is cut open before place 1.
+    """
     if out is not None:
         drawing.require_drawable(out)
-    if cubes is None:
-        with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):
-            arrangement = next(explicit.sample(chosen.problem(), 1, seed))
-    else:
+    problem = chosen.problem() if cubes is None or chosen.words or chosen.differences else None
+    if cubes is not None:
         arrangement = tuple(cubes)
-        if not arrangement or min(arrangement) < 0:
+        if min(arrangement) < 0:
             raise BadProblem("give --cubes one label per place, 0 for an empty one")
-        if chosen.words and not explicit.is_valid(chosen.problem(), arrangement):
+        if problem is not None and not explicit.is_valid(problem, arrangement):
             raise BadProblem(
-                f"{','.join(map(str, cubes))} is not an arrangement of {chosen.problem().name}: correct it, or "
-                "leave N out to draw it without this check"
+                f"{','.join(map(str, cubes))} is not an arrangement of {problem.name}: correct it, or "
+                "name no problem to draw it without this check"
             )
+    else:
+        assert problem is not None
+        with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):
+            arrangement = next(explicit.sample(problem, 1, seed))
     if out is not None:
-        drawing.save(arrangement, out)
+        drawing.save(arrangement, out, problem is not None and problem.circle)
     if as_json:
         display.print_json({"arrangement": list(arrangement), "file": None if out is None else str(out)})
     elif out is not None:

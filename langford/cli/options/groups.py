@@ -27,7 +27,7 @@ from langford.devices import Device
 from langford.errors import BadProblem
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
-from langford.variants import PARAMETERS, VARIANTS
+from langford.variants import CYCLIC, PARAMETERS, VARIANTS
 
 if TYPE_CHECKING:
     from langford.ledger import Campaign, Ledger
@@ -109,16 +109,21 @@ class ProblemOptions:
 
     def problem(self) -> Problem:
         """The problem that the options describe; raises UsageError or BadProblem."""
+        cyclic = self.words[:1] == (CYCLIC,) and self.variant is None
+        if cyclic and (self.differences is None or len(self.words) > 1):
+            raise BadProblem(
+                "cyclic has no N: give it --differences D,D,..., and --empty P,P,... where it has holes"
+            )
         if self.differences is None:
             if self.places is not None or self.empty is not None:
                 raise BadProblem("--places and --empty need --differences: give it too, or leave them out")
             variant, n = named(self.words, self.variant)
             return Problem.named(variant, n, self.copies, **self.parameters)
-        if self.words or self.variant:
+        if (self.words or self.variant) and not cyclic:
             raise BadProblem("give N or --differences, not both")
         for keyword in self.parameters:
             raise BadProblem(f"--{keyword.replace('_', '-')} goes with a variant: leave it out, or --differences")
-        return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies)
+        return Problem.from_differences(self.differences, self.places, self.empty or (), self.copies, cyclic)
 
 
 @dataclass(frozen=True)
@@ -142,7 +147,7 @@ class CampaignOptions(ProblemOptions):
         if self.variant or self.differences or len(words) != 1:
             return None
         [word] = words
-        if self.words and (NUMBER.fullmatch(word) or word in VARIANTS):
+        if self.words and (NUMBER.fullmatch(word) or word in (*VARIANTS, CYCLIC)):
             return None
         chosen = (self.places, self.empty, self.method_name, self.depth, self.plan_seed, self.words and self.name)
         if any(value not in (None, ()) for value in chosen) or self.copies != 2 or self.parameters:
@@ -174,7 +179,9 @@ def problem_argument(metavar: str = "[VARIANT] N") -> Callable[[Command], Comman
         "words",
         nargs=-1,
         metavar=metavar,
-        shell_complete=lambda context, parameter, begun: [name for name in VARIANTS if name.startswith(begun)],
+        shell_complete=lambda context, parameter, begun: [
+            name for name in (*VARIANTS, CYCLIC) if name.startswith(begun)
+        ],
     )
 
 
@@ -182,7 +189,12 @@ _problem = (
     click.option("--variant", type=VARIANT_NAMES, hidden=True),
     copies_option,
     parameter_options,
-    click.option("--differences", type=integers, metavar="D,D,...", help="Count this set of differences instead."),
+    click.option(
+        "--differences",
+        type=integers,
+        metavar="D,D,...",
+        help="Count this set of differences instead; after the word cyclic, on a circle.",
+    ),
     click.option("--places", type=int, help="With --differences: length of the row."),
     click.option("--empty", type=integers, metavar="P,P,...", help="With --differences: places that stay empty."),
 )
