@@ -6,7 +6,7 @@ its ends.  So near-Skolem rows without 1, or differences 2..12 given as such, ha
 The terms were looked up in November 2026 in the files of the OEIS (github.com/oeis/oeisdata), as of 2025; a(12) and
 a(13) of A002047 are of 7 December 2025.  L(4,24), found by T. Saito and S. Hayasaka and by R. Noble, is from J. E.
 Miller's pages: R. Molinari confirms it there in 2018, dialectrix.com/langford/RoryMolinari.html.
-A392247 could not be read: of it one term is known here, and its index n is taken to be that of the order 4n.
+A390360 and A392247, by P. Sampson, are of 19 and 14 August 2026.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ SEQUENCES = {
         Published(
             "A390360", 0, 4, _cyclic_skolem(1), _listed(1, 2, 1200, 4009024, 51487228672, first=0), False
         ),
-        Published("A392247", 4, 4, _cyclic_skolem(0), {4: 4377344000}, False),
+        Published("A392247", 1, 4, _cyclic_skolem(0), _listed(1, 192, 456960, 4377344000), False),
         Published("J. E. Miller", 24, 24, _named("langford", 4), {24: 3}, False),
     )
 }  # fmt: skip
