@@ -11,6 +11,7 @@ from jobs.console import SILENT, Console
 from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
 from jobs.tuning.forecast import core_seconds
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
+from jobs.tuning.necklace import necklace_on_gpu
 from langford.cores import cores
 from langford.devices import CPU, Cuda
 from langford.durable import replace_file
@@ -55,6 +56,10 @@ def experiments(
         sums = GodfreyBench(problem, compiler, cores(), Launch(), watch)
         yield from ((GPU.kind, experiment) for experiment in godfrey_on_gpu(sums))
         best = asdict(sums.launch)
+    elif method.name == "necklace":
+        grid = necklace_on_gpu(problem, compiler, watch)
+        yield GPU.kind, grid
+        best = {**grid.best.settings}
     else:
         bench = Bench(problem, method.name, compiler, cores(), Settings(), watch)
         yield from ((GPU.kind, experiment) for experiment in search_on_gpu(bench))

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from jobs.tuning import gpu, session
+from jobs.tuning import gpu, necklace, session
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch
+from langford.methods.necklace.cuda import Launch as NecklaceLaunch
 from langford.problem import Problem
 from tests.library.programs import host_program
 from tests.support.cases import exhaustive
@@ -68,6 +69,13 @@ def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     assert first < some < last
 
 
+def test_necklaces_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(necklace, "THREADS", (32, 768))
+    grid = necklace.necklace_on_gpu(Problem.named("starter", 6), host_program(), Stopwatch(1))
+    assert [len(curve.trials) for curve in grid.curves] == [3, 1]
+    assert NecklaceLaunch(**grid.best.settings).threads in (32, 768)
+
+
 def test_noise_does_not_choose() -> None:
     trials = (Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3}))
     assert Experiment("streams", "", "", (Curve("", trials),)).best is trials[1]
@@ -93,10 +101,15 @@ def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.for_cores(Problem.langford(12), METHODS["miller"]) == Problem.langford(12)
 
 
-@pytest.mark.parametrize("method", ["miller", *exhaustive(["godfrey"])])
-def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str) -> None:
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [("miller", ["--n", "7"]), *exhaustive([("godfrey", ["--n", "7"]), ("necklace", ["starter", "7"])])],
+)
+def test_the_command(
+    langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, problem: list[str]
+) -> None:
     monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
-    done = langford("tune", method, "--n", "7", "--repeat", "1", "--out", "figures", "--no-save", "--json")
+    done = langford("tune", method, *problem, "--repeat", "1", "--out", "figures", "--no-save", "--json")
     assert done.returncode == 0, done.stderr
     assert "the experiments on a GPU are left out" in done.stderr
     experiments = json.loads(done.stdout)
@@ -106,5 +119,5 @@ def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPa
         assert all(trial["seconds"] > 0 for curve in each["curves"] for trial in curve["trials"])
         figure = tmp_path / "figures" / f"{method}-cpu-{each['name']}.svg"
         assert figure.read_text().startswith("<?xml")
-    table = langford("tune", method, "--n", "7", "--repeat", "1", "--no-save")
+    table = langford("tune", method, *problem, "--repeat", "1", "--no-save")
     assert "(fastest)" in table.stdout

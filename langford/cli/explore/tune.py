@@ -28,10 +28,13 @@ CHOICE = "choice"
 Examples:
   langford tune miller 15
   langford tune godfrey skolem 20 --out figures
+  langford tune necklace starter 22
   langford tune regular 14 --json --no-save
   langford tune choice 20"""
 )
-@click.argument("method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", CHOICE]))
+@click.argument(
+    "method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", "necklace", CHOICE])
+)
 @problem_options
 @click.option("--n", hidden=True, help="N, in the form of earlier versions.")
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
