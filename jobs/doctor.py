@@ -46,7 +46,12 @@ def examine() -> Iterator[Finding]:
     """Examine every part of the machine in turn, and count on the processor and on every GPU."""
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
-    yield Finding("kernels", State.WORKS, f"{kernel_hash()}: the hash of the code that computes")
+    by_method = ", ".join(f"{name} {kernel_hash(name)}" for name in load("langford.methods:METHODS"))
+    yield Finding(
+        "kernels",
+        State.WORKS,
+        f"{kernel_hash()}: the hash of all code that computes; of that of each method: {by_method}",
+    )
     yield examine_device("processor", CPU, f"{processor_model()}, {several(cores(), 'core')}; ")
     yield from _gpus()
     yield _of_python("sqlite", "sqlite3", "sqlite_version", "for ledgers on a local disk")

@@ -3,15 +3,31 @@
 from __future__ import annotations
 
 import hashlib
+import re
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from langford.errors import MachineFailed
 from langford.loading import load
 from langford.version import __version__
 
+if TYPE_CHECKING:
+    from langford.methods.plan import Method
+
 COMPUTING = ("arithmetic", "kernels", "methods")
+ROOT = Path(__file__).parent
+WITH_ALL_METHODS = (ROOT / "__init__.py", ROOT / "methods" / "__init__.py")
+"""Imported with each of their modules, but used by none."""
+IMPORTED = re.compile(
+    r"^[ \t]*(?:from|import) ([\w.]+)(?: import (?:\(([^()]*)|([\w ,]+)))?", re.ASCII | re.MULTILINE
+)
+LOADED = re.compile(r'"([a-z_]\w*(?:\.\w+)+):\w+"', re.ASCII)
+INCLUDED = re.compile(r'"(\w+\.(?:cuh?|h))"', re.ASCII)
+"""How files name what they use; sources of GPUs have names that are not in two folders."""
 
 
 class InstallationChanged(MachineFailed):
@@ -19,33 +35,87 @@ class InstallationChanged(MachineFailed):
 
 
 @cache
-def kernel_hash() -> str:
-    """First 16 hex digits of the SHA-256 of every source file that takes part in counting.
+def kernel_hash(method: str | None = None) -> str:
+    """First 16 hex digits of the SHA-256 of every source file that takes part in counting by a method.
 
-    They are read once, when this process first asks.  Raises InstallationChanged when there is none.
+    Those are its files and what they import, load or include.  None, or a method that is unknown here: those of all
+    methods.  They are read once, when this process first asks.  Raises InstallationChanged when there is none.
     """
-    return _hash_now()
+    sources = kept_sources()
+    used = None if method is None else load("langford.methods:METHODS").get(method)
+    if used is None:
+        return _hash(sources)
+    files = files_of(used)
+    elsewhere = {file: file.read_bytes() for file in files if ROOT not in file.parents}
+    return _hash({**{file: content for file, content in sources.items() if file in files}, **elsewhere})
 
 
 def require_unchanged(kernels: str) -> None:
-    """Raises InstallationChanged unless this is the hash of the source files as they are now."""
-    now = _hash_now()
+    """Raises InstallationChanged unless this is the hash of the source files of all methods as they are now."""
+    now = _hash(_sources())
     if now != kernels:
         raise InstallationChanged(
             f"this program was changed while it ran: its kernels were {kernels} and are {now} now; start it again"
         )
 
 
-def _hash_now() -> str:
-    root = Path(__file__).parent
-    files = [file for folder in COMPUTING for file in sorted((root / folder).rglob("*"))]
-    sources = [file for file in files if file.suffix in (".py", ".cu", ".cuh", ".h")]
+def files_of(method: Method) -> set[Path]:
+    """The files that a method uses, also those that do not compute."""
+    places = method.plans, *method.evaluators.values()
+    modules = [type(method).__module__, *(place.partition(":")[0] for place in places)]
+    packages = {"langford", *(module.partition(".")[0] for module in modules)}
+    found: set[Path] = set()
+    fresh = {file for module in modules for file in _loaded_with(module, packages)}
+    while fresh:
+        found |= fresh
+        fresh = {used for file in fresh for used in _used_by(file, packages)} - found
+    return found
+
+
+def _loaded_with(module: str, packages: set[str]) -> Iterator[Path]:
+    """The files of a module and of the packages that it is in."""
+    top, *parts = module.split(".")
+    spec = find_spec(top) if top in packages else None
+    if spec is None or spec.origin is None:
+        return
+    place = Path(spec.origin)
+    files = [place]
+    for part in parts:
+        place = place.with_name(part) / "__init__.py"
+        files += place, place.parent.with_suffix(".py")
+    yield from (file for file in files if file not in WITH_ALL_METHODS and file.is_file())
+
+
+def _used_by(file: Path, packages: set[str]) -> Iterator[Path]:
+    """What a file imports, loads or includes."""
+    text = file.read_text()
+    if file.suffix == ".py":
+        modules = {*LOADED.findall(text)}
+        for module, *names in IMPORTED.findall(text):
+            modules |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", " ".join(names)))}
+        for module in modules:
+            yield from _loaded_with(module, packages)
+    included = {*INCLUDED.findall(text)}
+    yield from (source for source in kept_sources() if source.name in included)
+
+
+@cache
+def kept_sources() -> Mapping[Path, bytes]:
+    return _sources()
+
+
+def _sources() -> dict[Path, bytes]:
+    files = [file for folder in COMPUTING for file in sorted((ROOT / folder).rglob("*"))]
+    return {file: file.read_bytes() for file in files if file.suffix in (".py", ".cu", ".cuh", ".h")}
+
+
+def _hash(sources: Mapping[Path, bytes]) -> str:
     if not sources:
-        raise InstallationChanged(f"no kernels are left in {root}: install this program again, and start it again")
+        raise InstallationChanged(f"no kernels are left in {ROOT}: install this program again, and start it again")
     digest = hashlib.sha256()
-    for file in sources:
-        digest.update(file.relative_to(root).as_posix().encode())
-        digest.update(file.read_bytes())
+    for file, content in sources.items():
+        digest.update((file.relative_to(ROOT) if ROOT in file.parents else Path(file.name)).as_posix().encode())
+        digest.update(content)
     return digest.hexdigest()[:16]
 
 

@@ -47,5 +47,6 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
         raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
-    provenance = {"host": platform.node(), "device": device.described, "kernels": kernel_hash(), **versions()}
+    kernels = kernel_hash(plan.method.name)
+    provenance = {"host": platform.node(), "device": device.described, "kernels": kernels, **versions()}
     return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True), began)

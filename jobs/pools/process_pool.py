@@ -201,8 +201,8 @@ def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels
         plan = plan_of(key)
         for device in set(devices):
             plan.evaluator(device)
+    kernel_hash(key.method)  # read here, once for the results of all workers
     require_unchanged(kernels)
-    kernel_hash()  # read here, once for the results of all workers
     return plan
 
 
@@ -248,6 +248,7 @@ def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
     gc.collect()  # a plan and its evaluators refer to one another
     plan = plan_of(key)
     evaluator_of(plan, device)
+    kernel_hash(key.method)
     require_unchanged(kernels)
     return plan
 

@@ -25,7 +25,7 @@ class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "w
 
     worker_id: Uuid
     process: Annotated[str, Meta(pattern=PROCESS)]  # its name on that machine, see process_name
-    # Hash of the code that computes here, see langford.provenance.kernel_hash
+    # Hash of the code that computes here; of that of a method once the campaign is known (langford.provenance)
     kernels: Annotated[str, Meta(max_length=64, pattern=ALPHANUMERIC)]
 
     @property

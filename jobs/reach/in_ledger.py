@@ -50,7 +50,7 @@ class InLedger:
     def described(self, standing: Standing) -> Description:
         known = self.campaign
         address = self._ledger.uuid, known.uuid, known.name, known.key
-        return Description.of(*address, known.tasks, known.work, standing, kernel_hash())
+        return Description.of(*address, known.tasks, known.work, standing, kernel_hash(known.key.method))
 
     def expire_the_dead(self) -> None:
         def expire() -> None:

@@ -33,6 +33,7 @@ from jobs.reach.quarantine import FOLDER, Quarantine
 from jobs.reach.wire import Description
 from langford.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.errors import BadInput, LangfordError
+from langford.provenance import kernel_hash
 
 SUFFIX = ".result.json"
 LOCK = ".lock"
@@ -113,7 +114,8 @@ class Outbox:
 
     def put(self, delivery: Delivery) -> bool:
         """Keep a delivery; returns whether it is on disk now, which may be full."""
-        file, content = self._file(delivery), envelope.sealed(self._known, self._identity.kernels, delivery)
+        kernels = kernel_hash(self._known.key.method)
+        file, content = self._file(delivery), envelope.sealed(self._known, kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is no regular file")
         try:

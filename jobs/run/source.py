@@ -12,6 +12,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
+from msgspec import structs
+
 from db import Delivery, Lease
 from db.errors import Away, UnknownWorker
 from db.files.reading import agreed_plan
@@ -28,6 +30,7 @@ from jobs.run.effort import LEASE_SECONDS
 from jobs.run.tally import LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey
+from langford.provenance import kernel_hash
 
 T = TypeVar("T")
 
@@ -203,10 +206,10 @@ class TaskSource:
         self._campaign.expire_the_dead()
         info = self._campaign.info()
         agreed_plan(info.name, info.key, info.tasks)
-        if info.kernels != self._identity.kernels:
-            self._console.say(
-                f"the code that computes here ({self._identity.kernels}) is not the server's ({info.kernels})"
-            )
+        kernels = kernel_hash(info.key.method)
+        self._identity = structs.replace(self._identity, kernels=kernels)
+        if info.kernels != kernels:
+            self._console.say(f"the code that computes here ({kernels}) is not the server's ({info.kernels})")
         self._outgoing.open(info)
         self._take(info)
 

@@ -79,7 +79,7 @@ def sources(evaluations: Collection[Evaluation], by_model: bool = False) -> dict
     return dict(sorted(counted.items()))
 
 
-def stale(counted: dict[str, int]) -> int:
-    """How many of these results come from other kernels than those of this program."""
-    here = f"kernels {kernel_hash()} "
+def stale(counted: dict[str, int], method: str) -> int:
+    """How many of these results come from other kernels than those of this program for the method."""
+    here = f"kernels {kernel_hash(method)} "
     return sum(number for words, number in counted.items() if not words.startswith(here))

@@ -109,7 +109,8 @@ class Recomputation:
     def evaluation(self, index: int, parts: Collection[Part]) -> Evaluation:
         value = sum(part.result.value for part in parts)
         result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
-        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernel_hash(), **versions()}
+        kernels = kernel_hash(self.plan.method.name)
+        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernels, **versions()}
         how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
         return Evaluation(result, sum(part.seconds for part in parts), how)
 

@@ -138,7 +138,7 @@ def statement_of(
             "by": user(),
             "host": platform.node(),
             "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
-            "kernels": kernel_hash(),
+            "kernels": kernel_hash(str(plan_fields["method"])),
             "versions": versions(),
             "device": device.described,
             "how": how,

@@ -16,6 +16,7 @@ from jobs.verify.recomputation import Comparison, compare, recomputation
 from jobs.verify.statement import Statement, statement_of
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete, LangfordError
+from langford.provenance import kernel_hash
 from langford.words import several
 
 DEFAULT_SAMPLE = "3"
@@ -123,7 +124,7 @@ class Verification:
             campaign.name, plan_fields, comparisons, coverage, self._way.words, self._device, checks, origins,
             campaign.promise(),
         )  # fmt: skip
-        return Outcome(campaign.name, statement, comparisons, decided, stale(origins), pending)
+        return Outcome(campaign.name, statement, comparisons, decided, stale(origins, key.method), pending)
 
 
 def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:
@@ -138,7 +139,9 @@ def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device
     if not evaluations:
         return []
     me = Identity.fresh([device])
-    return campaign.judge(evaluations, me.worker_id, me.host, me.process, me.device_kind, me.kernels)
+    return campaign.judge(
+        evaluations, me.worker_id, me.host, me.process, me.device_kind, kernel_hash(campaign.key.method)
+    )
 
 
 def check_all(campaign: Campaign, export: Export) -> list[str]:

@@ -55,7 +55,7 @@ def source(kernels: str) -> str:
 
 def export_of(results: Results, key: PlanKey = KEY, kernels: str | None = None) -> Export:
     """An export of these results."""
-    provenance = source(kernels or kernel_hash())
+    provenance = source(kernels or kernel_hash(key.method))
     return Export("eight", key, len(PLAN.tasks), tuple(Evaluation(each, 0.25, provenance) for each in results))
 
 
@@ -171,7 +171,7 @@ def findings(content: bytes, folder: Path) -> set[str]:
                 found.add(name)
     if {each.index for each in results} != set(plan.tasks) or len(results) != len(plan.tasks):
         found.add("complete")
-    if coverage.stale(coverage.sources(export.results)):
+    if coverage.stale(coverage.sources(export.results), export.key.method):
         found.add("kernels")
     try:
         count = merge(plan, results)

@@ -23,6 +23,7 @@ from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
+from langford.reference import published
 from langford.result import PartialResult
 from tests.support.command_line import ENVIRONMENT, command_on, planted
 from tests.support.databases import new_ledger
@@ -202,7 +203,7 @@ class Farm:
         for worker in workers:
             _, errors = worker.communicate(timeout=150)
             assert worker.returncode == 0, errors
-        assert result(self.campaign).published == COUNT
+        assert result(self.campaign).published == published(self.campaign.problem)
         progress = self.campaign.progress()
         assert progress.tasks == {"done": self.campaign.tasks}
         assert progress.conflicts == 0

@@ -15,11 +15,23 @@ from db.schema.models import Attempt
 from db.states import Ending
 from jobs.reach.identity import Identity
 from langford.devices import cores
+from langford.methods import PlanKey
+from langford.problem import Problem
+from langford.provenance import kernel_hash
 from tests.farm.farm import HURRY, Farm, Proxy
 from tests.support.campaigns import HOUR, new_campaign
 from tests.support.cases import exhaustive
 from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
+
+
+def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
+    farm = Farm(tmp_path, PlanKey(Problem.named("starter", 9), "necklace", 8, seed=1))
+    try:
+        farm.finish(farm.work())
+        assert {worker.kernels for worker in farm.workers()} == {kernel_hash("necklace")}
+    finally:
+        farm.stop()
 
 
 def test_a_worker_never_loads_the_database(farm: Farm) -> None:

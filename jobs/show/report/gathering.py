@@ -250,7 +250,7 @@ def _evidence(
         count,
         pending,
         compared,
-        kernel_hash(),
+        kernel_hash(history.key.method),
         tuple(missing),
         promise=promise,
         unreplicated=unreplicated,

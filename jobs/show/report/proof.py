@@ -107,7 +107,7 @@ def _origins(evidence: Evidence) -> Iterator[Block]:
         others = "none of them" if evidence.kernels not in kernels else "one of them"
         compared = f"and {others} is that of the program that made this report, {evidence.kernels}"
     yield Paragraph(
-        "The hash of the kernels is that of all code that takes part in counting. The results of this campaign "
+        "The hash of the kernels is that of the code that takes part in counting by this method. The results "
         f"were computed by {several(len(kernels), 'known version')} of it, {compared}. A result by another version "
         "is not wrong for that."
     )

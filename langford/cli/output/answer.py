@@ -53,7 +53,7 @@ class Answer:
             "seconds": round(self.seconds, 3),
             "work_per_second": self.speed,
             "checks": list(self.count.checks),
-            "kernels": kernel_hash(),
+            "kernels": kernel_hash(self.method),
             **self.comparison.document(),
         }
 
