@@ -58,7 +58,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count cyclic 5 --differences 1,2", "has no N"),
     ("count cyclic --differences 1,2,5 --empty 1", "difference 5 is the same as 2"),
     ("count cyclic --differences 1,2 --copies 3", "pairs only"),
-    ("count cyclic-skolem 33", "at most 64 places"),
+    ("count cyclic-skolem 33", "64 bits; 66 places do not fit"),
     ("count cyclic --differences 1,2 --places 70 --method necklace", "not 70"),
     ("run cyclic --differences 1,2 --hole 3", "--hole goes with a variant"),
     ("count 32", "core years"),
