@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from msgspec import Meta
 from msgspec.structs import replace
 
-from db.messages import ASCII, Count, Digits, Message, Natural, Real, Seconds, Text, measurable
+from db.messages import ASCII, MAX_TEXT, Count, Digits, Message, Natural, Real, Seconds, Text, measurable
 from db.states import EventKind
 from langford.result import Evaluation, PartialResult
 
@@ -59,12 +58,17 @@ class Delivery(Credential, frozen=True):
         return self if self.seconds <= longest else replace(self, seconds=longest)
 
 
-@dataclass(frozen=True)
-class Receipt:
-    """What became of a delivery."""
+class Receipt(Message, frozen=True, rename={"verdict": "event"}):
+    """What became of a delivery, see :meth:`db.Campaign.deliver`."""
 
-    # Confirmed, conflict or refused; None: the result is the accepted one, from now on or already
-    event: EventKind | None
-    detail: str = ""  # the values that were compared, or the reason for the refusal
-    # Whether the ledger took a result from it, and not from an earlier one of the same attempt
-    is_new: bool = field(default=False, compare=False)
+    verdict: Literal["accepted", "confirmed", "conflict", "refused"]
+    detail: Text  # the values that were compared, or the reason for the refusal
+
+    @classmethod
+    def of(cls, event: EventKind | None, detail: str = "") -> Self:
+        return cls("accepted" if event is None else event.value, detail[:MAX_TEXT])  # type: ignore[arg-type]
+
+    @property
+    def event(self) -> EventKind | None:
+        """None: the result is the accepted one, from now on or already."""
+        return None if self.verdict == "accepted" else EventKind(self.verdict)

@@ -157,8 +157,8 @@ class Campaign(LeasedTasks):
         shown = tokens.digest(token)
         with self.writing() as transaction:
             account = accounts.of_token(transaction, self.record, shown)
-            receipts = acceptance.accept(transaction, self.plan, deliveries, one_at_a_time, account)
-            accounts.delivered(transaction, shown, receipts)
+            receipts, new = acceptance.accept(transaction, self.plan, deliveries, one_at_a_time, account)
+            accounts.delivered(transaction, shown, receipts, new)
         return receipts
 
     def export(self) -> Export:

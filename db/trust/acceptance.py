@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from sqlalchemy import insert
@@ -64,14 +64,14 @@ class Judged:
         attempt_id = self.delivery.attempt
         if self.attempt is None:
             detail = f"the nonce shown is of no attempt {attempt_id} at task {self.index}"
-            return Receipt(EventKind.REFUSED, detail)
+            return Receipt.of(EventKind.REFUSED, detail)
         if self.fault is not None:
-            return Receipt(EventKind.REFUSED, self.fault)
+            return Receipt.of(EventKind.REFUSED, self.fault)
         accepted_value, accepted_id = accepted[self.index]
         if (self.value, attempt_id) == (accepted_value, accepted_id):
-            return Receipt(None)
+            return Receipt.of(None)
         kind = EventKind.CONFIRMED if self.value == accepted_value else EventKind.CONFLICT
-        return Receipt(kind, f"{self.value} by attempt {attempt_id}, {accepted_value} by attempt {accepted_id}")
+        return Receipt.of(kind, f"{self.value} by attempt {attempt_id}, {accepted_value} by attempt {accepted_id}")
 
 
 def accept(
@@ -80,8 +80,9 @@ def accept(
     deliveries: Sequence[Delivery],
     one_at_a_time: bool = False,
     account: Account | None = None,
-) -> list[Receipt]:
-    """Take results; returns what became of each, see :meth:`db.Campaign.deliver`.
+) -> tuple[list[Receipt], int]:
+    """Take results; returns what became of each, see :meth:`db.Campaign.deliver`, and how many first gave a result
+    that is accepted or confirms the accepted one.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
     Overtaken, and the transaction must be undone.  ``account``: None: there is no limit to refusals that are
@@ -127,7 +128,11 @@ def accept(
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         witnesses.testify(transaction, further, lots)
     new = {id(delivery) for delivery in (*(row.delivery for row in first.values()), *further)}
-    return [replace(receipt, is_new=id(row.delivery) in new) for row, receipt in zip(judged, receipts, strict=True)]
+    gains = [
+        id(row.delivery) in new and receipt.event in (None, EventKind.CONFIRMED)
+        for row, receipt in zip(judged, receipts, strict=True)
+    ]
+    return receipts, sum(gains)
 
 
 def _plausible(delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
@@ -222,7 +227,7 @@ def take(
         Delivery.of(Credential(attempt_id, nonce), evaluation)
         for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
     ]
-    receipts = accept(transaction, plan, deliveries, one_at_a_time=True)
+    receipts, _ = accept(transaction, plan, deliveries, one_at_a_time=True)
     indices = [evaluation.result.index for evaluation in new]
     computations.keep(transaction, worker_id, list(zip(attempt_ids, indices, strict=True)), known)
     return receipts

@@ -156,9 +156,11 @@ def granted(transaction: Transaction, token: str, account: Account | None, lease
     transaction.execute(_CHANGE.values(**values), shown=token)
 
 
-def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt]) -> None:
-    """Record what became of results that came with a token; a refusal costs as much as a lease, for its event."""
-    results = sum(receipt.is_new and receipt.event in (None, EventKind.CONFIRMED) for receipt in receipts)
+def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt], results: int) -> None:
+    """Record what became of results that came with a token; a refusal costs as much as a lease, for its event.
+
+    ``results``: how many of them were new, and are right as far as is known.
+    """
     refused = sum(receipt.event is EventKind.REFUSED for receipt in receipts)
     if token and (results or refused):
         values = {

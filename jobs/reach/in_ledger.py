@@ -10,9 +10,9 @@ from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
-from jobs.reach.calls import Calls
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity, is_dead
+from jobs.reach.patience import Calls
 from jobs.reach.wire import Description
 from langford.provenance import kernel_hash
 

@@ -27,9 +27,8 @@ from db import Delivery
 from db.messages import UUID
 from db.work import nonces
 from jobs.console import SILENT, Console
-from jobs.reach import envelope
 from jobs.reach.identity import Identity
-from jobs.reach.quarantine import FOLDER, Quarantine
+from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
 from jobs.reach.wire import Description
 from langford.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.errors import BadInput, LangfordError
@@ -115,7 +114,7 @@ class Outbox:
     def put(self, delivery: Delivery) -> bool:
         """Keep a delivery; returns whether it is on disk now, which may be full."""
         kernels = kernel_hash(self._known.key.method)
-        file, content = self._file(delivery), envelope.sealed(self._known, kernels, delivery)
+        file, content = self._file(delivery), sealed(self._known, kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is no regular file")
         try:
@@ -137,7 +136,7 @@ class Outbox:
         for file in self._files():
             if not self._quarantine.has(file):
                 try:
-                    delivery = envelope.opened(regular_content(file, LARGEST_FILE), self._known)
+                    delivery = opened(regular_content(file, LARGEST_FILE), self._known)
                 except FileNotFoundError:
                     continue  # it has been deleted meanwhile
                 except (NotRegular, TooLarge):

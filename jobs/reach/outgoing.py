@@ -167,6 +167,6 @@ def deliver_each(campaign: Campaign, deliveries: Sequence[Delivery]) -> list[Rec
         return campaign.deliver(deliveries)
     except RequestRefused as error:
         if len(deliveries) == 1:
-            return [Receipt(EventKind.REFUSED, str(error))]
+            return [Receipt.of(EventKind.REFUSED, str(error))]
     half = len(deliveries) // 2
     return [*deliver_each(campaign, deliveries[:half]), *deliver_each(campaign, deliveries[half:])]

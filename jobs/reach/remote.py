@@ -1,12 +1,14 @@
-"""A campaign behind a task server: one method for each request of a worker."""
+"""Campaigns behind a task server: a method for each request of a worker, and the overviews for those who watch."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
+
+from msgspec import Meta
 
 from db import Credential, Delivery, Lease, Receipt
 from db.look.overview import Overview
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
+Campaigns = Annotated[list[wire.Listed], Meta(max_length=wire.MAX_CAMPAIGNS)]
 SERVER = Way("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
 
 
@@ -141,10 +144,40 @@ class RemoteCampaign:
         with understood(self._address):
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")
-            return [receipt.receipt for receipt in answer.receipts]
+        return answer.receipts
 
     def _post(self, operation: Operation[Q, A], request: Q) -> A:
         return self._requests.post(operation.answer, self._address, operation.path, request)
+
+
+class RemoteOverviews:
+    """The overviews that a token opens."""
+
+    def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
+        """``name``: of a campaign; None: the one in the address, or all.  Raises BadInput."""
+        parts = split(url)
+        path = parts.path.strip("/")
+        if parts.scheme not in ("http", "https") or not parts.hostname or "/" in path or (path and name):
+            raise BadInput(
+                f"{url!r} is not the address of a server: write http://HOST:PORT/CAMPAIGN, or http://HOST:PORT for "
+                "all campaigns that the token opens"
+            )
+        self.address, self.name = f"{parts.scheme}://{parts.netloc}", name or path or None
+        self._requests = Requests(parts, token, certificate, insecure)
+
+    def overviews(self) -> list[Overview]:
+        """Raises ServerAway, ServerRefuses or CampaignReplaced."""
+        names = [self.name] if self.name else self._names()
+        return [self._overview(name) for name in names]
+
+    def _names(self) -> list[str]:
+        return [listed.campaign for listed in self._requests.get(Campaigns, f"{self.address}/campaigns")]
+
+    def _overview(self, name: str) -> Overview:
+        return self._requests.get(Overview, f"{self.address}/campaigns/{quote(name, safe='')}", "/status")
+
+    def close(self) -> None:
+        self._requests.close()
 
 
 def _end(credential: Credential, reason: str) -> wire.End:

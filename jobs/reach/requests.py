@@ -15,11 +15,9 @@ from db.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
-from jobs.reach.calls import Calls, Overdue
 from jobs.reach.diagnosis import distrust, permanent
-from jobs.reach.patience import GivenUp
-from jobs.reach.versions import HEADER, SPOKEN, WireVersion, disagreement
-from jobs.reach.wire import Failure
+from jobs.reach.patience import Calls, GivenUp, Overdue
+from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
 from langford.version import install
 

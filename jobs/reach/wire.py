@@ -1,21 +1,27 @@
-"""The messages between the task server and its workers, and how they become what the two work with.
+"""The messages between the task server and its clients, and their version.
 
 Each message is declared once, for its reader and its writer; :mod:`db.messages` has the types of the fields.
 The integers of results are decimal text: they exceed what readers of JSON keep exactly.
+
+Requests and answers state the version in a header; the messages themselves do not.  Versions that are one minor
+version apart work together: the newer side sends and accepts what the older one knows.  Any other change needs a
+new major version.  docs/compatibility.md lists all versions; a test keeps the fields of this one.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, Generic, Self, TypeVar
 
 from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
-from db.messages import MAX_TEXT, BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
+from db.messages import BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
 from db.records import Standing
-from db.states import Ending, EventKind, Outcome, Role
+from db.states import Ending, Outcome, Role
 from jobs.reach.identity import Identity
+from langford.errors import LangfordError
 from langford.methods import LARGEST_SEED, PlanKey
 
 Q = TypeVar("Q")
@@ -24,12 +30,10 @@ MAX_AT_ONCE = 1_000
 MAX_HELD = 100_000
 MAX_CAMPAIGNS = 10_000
 
-ACCEPTED = "accepted"
-"""What a receipt says when it has no event."""
 Several = Meta(max_length=MAX_AT_ONCE)
 
 
-class Address(Message, frozen=True, kw_only=True):
+class Address(Message, frozen=True):
     """What distinguishes a campaign from every other one."""
 
     ledger: Uuid
@@ -48,15 +52,11 @@ class Departure(Message, frozen=True, kw_only=True):
     """A worker that ends, and why."""
 
     worker: Uuid
-    ending: Text
+    ending: Ending
 
-    @property
-    def known_ending(self) -> Ending:
-        """Raises BadMessage."""
-        known = [ending for ending in Ending if ending is not Ending.LOST]
-        if self.ending not in known:
-            raise BadMessage(f"ending: expected that the work of a worker is {', '.join(known)}")
-        return Ending(self.ending)
+    def __post_init__(self) -> None:
+        if self.ending is Ending.LOST:
+            raise ValueError("ending: no worker says that it was lost")
 
 
 class LeaseRequest(Message, frozen=True, kw_only=True):
@@ -82,15 +82,12 @@ class Release(Message, frozen=True, kw_only=True):
     """Tasks that a worker gives back."""
 
     attempts: Annotated[list[Credential], Several]
-    outcome: Text
+    outcome: Outcome
     note: Text
 
-    @property
-    def known_outcome(self) -> Outcome:
-        """Raises BadMessage."""
+    def __post_init__(self) -> None:
         if self.outcome not in (Outcome.RELEASED, Outcome.PREEMPTED):
-            raise BadMessage("outcome: an attempt is given back as released or preempted")
-        return Outcome(self.outcome)
+            raise ValueError("outcome: an attempt is given back as released or preempted")
 
 
 class End(Credential, frozen=True, kw_only=True):
@@ -109,7 +106,7 @@ class Results(Message, frozen=True, kw_only=True):
 # -- answers of the server --------------------------------------------------------------------
 
 
-class Description(Address, frozen=True, kw_only=True):
+class Description(Address, frozen=True):
     """A campaign and its progress."""
 
     tasks: Count
@@ -133,22 +130,9 @@ class Description(Address, frozen=True, kw_only=True):
         standing: Standing,
         kernels: str,
     ) -> Self:
-        return cls(
-            ledger=ledger,
-            campaign=uuid,
-            name=name,
-            problem=key.problem.name,
-            method=key.method,
-            depth=key.depth,
-            seed=key.seed,
-            tasks=tasks,
-            work=work,
-            tasks_by_state=standing.tasks,
-            work_by_state=standing.work,
-            rechecks=standing.rechecks,
-            rechecking=standing.rechecking,
-            kernels=kernels,
-        )
+        plan = key.problem.name, key.method, key.depth, key.seed
+        progress = standing.tasks, standing.work, standing.rechecks, standing.rechecking
+        return cls(ledger, uuid, name, *plan, tasks, work, *progress, kernels)
 
     @property
     def key(self) -> PlanKey:
@@ -188,29 +172,10 @@ class SetAside(Message, frozen=True, kw_only=True):
     set_aside: bool
 
 
-class ReceiptFields(Message, frozen=True, kw_only=True):
-    """What became of a delivery; ``event``: a kind of event, or ACCEPTED."""
-
-    event: Text
-    detail: Text
-
-    @classmethod
-    def of_receipt(cls, receipt: Receipt) -> Self:
-        return cls(event=receipt.event or ACCEPTED, detail=receipt.detail[:MAX_TEXT])
-
-    @property
-    def receipt(self) -> Receipt:
-        """Raises BadMessage."""
-        events = {ACCEPTED: None, **{event.value: event for event in EventKind}}
-        if self.event not in events:
-            raise BadMessage(f"event: no result can be {self.event!r:.60}")
-        return Receipt(events[self.event], self.detail)
-
-
 class Receipts(Message, frozen=True, kw_only=True):
     """What became of results, in the order in which they were sent."""
 
-    receipts: Annotated[list[ReceiptFields], Several]
+    receipts: Annotated[list[Receipt], Several]
 
 
 class Reopened(Message, frozen=True, kw_only=True):
@@ -268,3 +233,71 @@ FAIL = Operation("/failures", Role.WORKER, End, SetAside)
 DIE = Operation("/deaths", Role.WORKER, End, SetAside)
 DELIVER = Operation("/results", Role.WORKER, Results, Receipts)
 RETRY = Operation("/retries", Role.ADMIN, dict[str, Any], Reopened)
+
+
+# -- versions ---------------------------------------------------------------------------------
+
+HEADER = "Langford-Wire"
+
+
+class OtherVersion(LangfordError):
+    """The messages of a client have a version that the server does not understand."""
+
+
+@dataclass(frozen=True, order=True)
+class WireVersion:
+    """A version of the messages."""
+
+    major: int
+    minor: int
+
+    @classmethod
+    def stated(cls, text: str | None) -> Self:
+        """The version in a header; 1.0 without one, as before versions were stated.  Raises BadMessage.
+
+        >>> str(WireVersion.stated("2.10")), str(WireVersion.stated(None))
+        ('2.10', '1.0')
+        """
+        found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", "1.0" if text is None else text)
+        if found is None:
+            raise BadMessage(f"{HEADER}: expected a version like {SPOKEN}, got {text!r:.40}")
+        return cls(int(found[1]), int(found[2]))
+
+    def __str__(self) -> str:
+        return f"{self.major}.{self.minor}"
+
+
+SPOKEN = WireVersion(1, 1)
+"""The version that this program speaks."""
+
+
+def disagreement(client: WireVersion, server: WireVersion) -> str | None:
+    """Why a client and a server do not understand each other, which is the older one, and what to do.
+
+    None: they are at most one minor version apart.
+
+    >>> disagreement(WireVersion(1, 1), WireVersion(1, 2))
+    >>> disagreement(WireVersion(1, 0), WireVersion(1, 2)).partition(":")[0]
+    'the client is older than the server (messages 1.0 and 1.2)'
+    """
+    if client.major == server.major and abs(client.minor - server.minor) <= 1:
+        return None
+    if client < server:
+        return (
+            f"the client is older than the server (messages {client} and {server}): install the server's version "
+            "of langford for the client"
+        )
+    return (
+        f"the server is older than the client (messages {server} and {client}): upgrade langford on the server, or "
+        "use the server's version for the client"
+    )
+
+
+def require_understood(stated: str | None) -> None:
+    """Raises OtherVersion for a client that states a version which this program does not understand, or BadMessage.
+
+    ``stated``: what the client states; None: nothing.
+    """
+    reason = disagreement(WireVersion.stated(stated), SPOKEN)
+    if reason is not None:
+        raise OtherVersion(reason)

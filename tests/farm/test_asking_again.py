@@ -99,10 +99,10 @@ def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch:
     def deliver(deliveries: Sequence[Delivery]) -> list[Receipt]:
         if spoiling & {each.attempt for each in deliveries}:
             raise RequestRefused("it cannot be read")
-        return [Receipt(None, str(each.attempt)) for each in deliveries]
+        return [Receipt.of(None, str(each.attempt)) for each in deliveries]
 
     monkeypatch.setattr(campaign, "deliver", deliver)
     receipts = deliver_each(campaign, [delivery(Credential(number, "n"), TRUE[number]) for number in range(7)])
-    refused = Receipt(EventKind.REFUSED, "it cannot be read")
-    assert receipts == [refused if number in spoiling else Receipt(None, str(number)) for number in range(7)]
+    refused = Receipt.of(EventKind.REFUSED, "it cannot be read")
+    assert receipts == [refused if number in spoiling else Receipt.of(None, str(number)) for number in range(7)]
     campaign.close()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from db import Credential, Delivery
-from jobs.reach import envelope
+from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.wire import Description
@@ -22,7 +22,7 @@ from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.hostile_files import forged, plant
 
 KEPT = delivery(Credential(7, "n"), TRUE[0])
-GENUINE = envelope.sealed(info(), "kernels", KEPT)
+GENUINE = outbox_files.sealed(info(), "kernels", KEPT)
 DEAD = str(uuid.UUID(int=4, version=4))
 
 
@@ -278,7 +278,7 @@ def test_files_that_come_and_go_while_two_workers_look(machine: Machine, outside
         left = outside / "left"
         left.mkdir()
         result = delivery(Credential(number, f"nonce {number}"), TRUE[0])
-        (left / f"{number}.a.result.json").write_bytes(envelope.sealed(info(), "kernels", result))
+        (left / f"{number}.a.result.json").write_bytes(outbox_files.sealed(info(), "kernels", result))
         (left / f"{number}.b.result.json").write_bytes(b"{")
         (machine.root / CAMPAIGN).mkdir(parents=True, exist_ok=True)
         left.rename(machine.root / CAMPAIGN / str(uuid.uuid4()))

@@ -14,10 +14,10 @@ from msgspec import structs
 
 from db import Credential, Delivery, Standing
 from db.messages import BadMessage, converted, document
-from jobs.reach import envelope
+from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.quarantine import Quarantine
+from jobs.reach.outbox_files import Quarantine
 from jobs.reach.wire import Description
 from langford.provenance import kernel_hash
 from langford.result import PartialResult
@@ -104,7 +104,7 @@ def test_a_file_says_what_it_belongs_to(machine: Machine) -> None:
     expected = {"ledger": LEDGER, "campaign": CAMPAIGN, "name": NAME, "problem": "langford-7", "attempt": 7}
     expected |= {"method": "polyphase", "depth": 8, "nonce": "n", "kernels": kernel_hash("polyphase")}
     assert {name: document.get(name) for name in expected} == expected
-    assert envelope.opened(file.read_bytes(), info()) == delivery(Credential(7, "n"), TRUE[0])
+    assert outbox_files.opened(file.read_bytes(), info()) == delivery(Credential(7, "n"), TRUE[0])
 
 
 def test_a_campaign_may_be_renamed_while_results_wait(machine: Machine) -> None:

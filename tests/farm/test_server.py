@@ -21,7 +21,7 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.traffic import Traffic
-from jobs.reach.wire import ACCEPTED, Description
+from jobs.reach.wire import Description
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support.asgi import Client
@@ -89,7 +89,7 @@ class Farm:
         if answer.status_code != 200:
             return answer.status_code
         events = [receipt["event"] for receipt in answer.json()["receipts"]]
-        return [None if event == ACCEPTED else event for event in events]
+        return [None if event == "accepted" else event for event in events]
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from jobs.reach import identity, requests, wire
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
-from jobs.reach.versions import HEADER, SPOKEN, WireVersion
+from jobs.reach.wire import HEADER, SPOKEN, WireVersion
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Client
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from db import Credential, Delivery, Ledger
 from db.states import Role
-from jobs.reach import envelope
+from jobs.reach import outbox_files
 from jobs.reach.wire import Description
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import Farm
@@ -25,7 +25,7 @@ def genuine(farm: Farm) -> bytes:
     address = farm.ledger.uuid, campaign.uuid, campaign.name, campaign.key, campaign.tasks, campaign.work
     made = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
     info = Description.of(*address, campaign.standing(), "kernels")
-    return envelope.sealed(info, "kernels", Delivery.of(Credential(1_000_000, "guessed"), made))
+    return outbox_files.sealed(info, "kernels", Delivery.of(Credential(1_000_000, "guessed"), made))
 
 
 def living(root: Path, campaign: str) -> list[Path]:
@@ -95,7 +95,7 @@ def test_a_server_on_postgres_refuses_what_is_forged(langford: Run, tmp_path: Pa
     dead.mkdir(parents=True)
     result = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
     for number, attempt in enumerate((1, 2**31 - 1, 2**31, 2**53, 2**62)):
-        content = envelope.sealed(info, "kernels", Delivery.of(Credential(attempt, "guessed"), result))
+        content = outbox_files.sealed(info, "kernels", Delivery.of(Credential(attempt, "guessed"), result))
         (dead / f"{number}{SUFFIX}").write_bytes(content)
     with Server(tmp_path, "eight", "--ledger", address) as server:
         options = ["--outbox", "outbox", "--workers", "1"]

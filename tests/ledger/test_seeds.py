@@ -18,7 +18,7 @@ from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.messages import BadMessage, converted, document
 from db.states import Role
 from jobs.farm.api import server
-from jobs.reach import envelope
+from jobs.reach import outbox_files
 from jobs.reach.wire import Description
 from jobs.run.loop import result
 from jobs.verify import exchange
@@ -117,15 +117,15 @@ def test_exports_with_a_wrong_seed_are_refused(tmp_path: Path, fields: dict[str,
 
 def test_a_result_on_its_way_belongs_to_one_seed() -> None:
     sent = delivery(Credential(3, "n"), plan_of(KEY).evaluate(0))
-    content = envelope.sealed(info(KEY), "kernels", sent)
-    assert envelope.opened(content, info(KEY)) == sent
+    content = outbox_files.sealed(info(KEY), "kernels", sent)
+    assert outbox_files.opened(content, info(KEY)) == sent
     with pytest.raises(BadMessage, match="its seed"):
-        envelope.opened(content, info(DEFAULT))
-    earlier = json.loads(envelope.sealed(info(DEFAULT), "kernels", sent))
+        outbox_files.opened(content, info(DEFAULT))
+    earlier = json.loads(outbox_files.sealed(info(DEFAULT), "kernels", sent))
     del earlier["seed"]
-    assert envelope.opened(json.dumps(earlier).encode(), info(DEFAULT)) == sent
+    assert outbox_files.opened(json.dumps(earlier).encode(), info(DEFAULT)) == sent
     with pytest.raises(BadMessage, match="its seed"):
-        envelope.opened(json.dumps(earlier).encode(), info(KEY))
+        outbox_files.opened(json.dumps(earlier).encode(), info(KEY))
 
 
 def test_a_server_says_which_seed(ledger: Ledger) -> None:

@@ -29,7 +29,7 @@ def enrol(campaign: InLedger, request: Identity) -> wire.Pace:
 
 
 def leave(campaign: InLedger, request: wire.Departure) -> wire.Done:
-    campaign.leave(request.worker, request.known_ending)
+    campaign.leave(request.worker, request.ending)
     return wire.Done()
 
 
@@ -49,7 +49,7 @@ def renew(campaign: InLedger, request: wire.Renewal) -> wire.Running:
 
 
 def release(campaign: InLedger, request: wire.Release) -> wire.Done:
-    campaign.release(request.attempts, request.known_outcome, request.note)
+    campaign.release(request.attempts, request.outcome, request.note)
     return wire.Done()
 
 
@@ -66,8 +66,7 @@ def deliver(campaign: InLedger, request: wire.Results) -> wire.Receipts:
     deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
     if any(delivery.index >= tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {several(tasks, 'task')}")
-    receipts = campaign.deliver(deliveries)
-    return wire.Receipts(receipts=[wire.ReceiptFields.of_receipt(receipt) for receipt in receipts])
+    return wire.Receipts(receipts=campaign.deliver(deliveries))
 
 
 def retry(campaign: InLedger, request: dict[str, Any]) -> wire.Reopened:

@@ -16,7 +16,7 @@
     POST /campaigns/NAME/retries      admin   {} → {reopened}
 
 Requests carry "Authorization: Bearer TOKEN", those of workers also their version of the messages
-(:mod:`jobs.reach.versions`).  A token alone changes no attempt: a request names an attempt and the
+(:mod:`jobs.reach.wire`).  A token alone changes no attempt: a request names an attempt and the
 nonce of its lease, and a request for leases names a worker, whose random UUID no answer reveals.  The token with
 which a worker enrols also decides whose vote its results are; the worker sends the same token for its leases.
 409 says that the ledger does not know the worker, 410 that another campaign has the name now.  A request may be
@@ -27,6 +27,7 @@ the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -67,8 +68,7 @@ from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach import wire
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.versions import HEADER, SPOKEN, OtherVersion, require_understood
-from jobs.reach.wire import Description, Operation
+from jobs.reach.wire import HEADER, SPOKEN, Description, Operation, OtherVersion, require_understood
 from langford.errors import LangfordError
 
 LARGEST_BODY = bodies.RESULTS.size
@@ -150,20 +150,16 @@ def application(
     return Starlette(routes=routes, middleware=middleware)
 
 
+@dataclass(frozen=True, eq=False)
 class Endpoints:
     """The addresses of programs: each method that takes a request answers those to one address."""
 
-    def __init__(
-        self,
-        ledger: Ledger,
-        access: Access,
-        overviews: Overviews,
-        streams: Streams,
-        metrics: Metrics,
-        version: str,
-    ) -> None:
-        self._ledger, self._access, self._overviews = ledger, access, overviews
-        self._streams, self._metrics, self._version = streams, metrics, version
+    ledger: Ledger
+    access: Access
+    overviews: Overviews
+    streams: Streams
+    numbers: Metrics
+    version: str
 
     def routes(self) -> list[BaseRoute]:
         """All addresses; those to which programs write with the role that they need."""
@@ -177,40 +173,40 @@ class Endpoints:
         ]
 
     async def metrics(self, request: Request) -> Response:
-        text = await self._access.read(self._metrics.text, await self._opened(request))
+        text = await self.access.read(self.numbers.text, await self._opened(request))
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
     async def listed(self, request: Request) -> Response:
-        chosen = [self._access.campaigns[name] for name in await self._opened(request)]
-        return _private(encoded(await self._access.read(self._overviews.listed, chosen)))
+        chosen = [self.access.campaigns[name] for name in await self._opened(request)]
+        return _private(encoded(await self.access.read(self.overviews.listed, chosen)))
 
     async def info(self, request: Request) -> Response:
         """For readers the progress is some seconds old."""
         campaign, right = await self._authorized(request, Role.READER)
         if right.role is Role.READER:
-            standing = partial(self._overviews.standing, campaign.name)
-            return _private(encoded(await self._access.read(self._info, campaign, standing)))
+            standing = partial(self.overviews.standing, campaign.name)
+            return _private(encoded(await self.access.read(self._info, campaign, standing)))
         # A worker sees at once that nothing is left to do.
-        return _private(encoded(await self._access.work(request, self._info, campaign, campaign.standing)))
+        return _private(encoded(await self.access.work(request, self._info, campaign, campaign.standing)))
 
     async def status(self, request: Request) -> Response:
         """Some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER)
-        return _private(await self._access.read(self._overviews.status, campaign.name))
+        return _private(await self.access.read(self.overviews.status, campaign.name))
 
     async def stream(self, request: Request) -> Response:
         """Until the token of the request no longer opens the campaign."""
         campaign, right = await self._authorized(request, Role.READER)
 
         async def allowed() -> bool:
-            return await self._access.role(request, campaign.name, [right.token]) is not None
+            return await self.access.role(request, campaign.name, [right.token]) is not None
 
-        listener = Listener(self._access.address(request), digest(right.token), allowed)
-        compute = partial(self._overviews.status, campaign.name)
-        return await self._streams.answer(campaign.name, compute, listener, self._version)
+        listener = Listener(self.access.address(request), digest(right.token), allowed)
+        compute = partial(self.overviews.status, campaign.name)
+        return await self.streams.answer(campaign.name, compute, listener, self.version)
 
     def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> Description:
-        return InLedger(self._ledger, campaign).described(standing())
+        return InLedger(self.ledger, campaign).described(standing())
 
     def _operation(self, operation: Operation[Any, Any]) -> Route:
         """The address of an operation, whose requests have bounds."""
@@ -221,10 +217,10 @@ class Endpoints:
             body = await bounds.read(request)
 
             def answer() -> bytes:
-                reached = InLedger(self._ledger, campaign, token=right.token)
+                reached = InLedger(self.ledger, campaign, token=right.token)
                 return encoded(operations.ANSWERS[operation](reached, bounds.parse(body, operation.request)))
 
-            return _private(await self._access.work(request, answer))
+            return _private(await self.access.work(request, answer))
 
         return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
 
@@ -234,7 +230,7 @@ class Endpoints:
         Raises NoToken or Forbidden; BadMessage or OtherVersion for a client of another version.
         """
         name = request.path_params["name"]
-        right = await self._access.right(request, name, self._tokens(request))
+        right = await self.access.right(request, name, self._tokens(request))
         if right is None:
             raise Forbidden("no campaign here has this name and this token: check both")
         if not right.role.includes(role):
@@ -243,21 +239,21 @@ class Endpoints:
         # Browsers state no version, and need none to read.
         if said is not None or request.method == "POST":
             require_understood(said)
-        return self._access.campaigns[name], right
+        return self.access.campaigns[name], right
 
     async def _opened(self, request: Request) -> list[str]:
         """The names of the campaigns that the tokens of a request open, at least one.
 
         Raises NoToken or Forbidden.
         """
-        names = await self._access.opened(request, self._tokens(request))
+        names = await self.access.opened(request, self._tokens(request))
         if not names:
             raise Forbidden("this token opens no campaign here: check it")
         return names
 
     def _tokens(self, request: Request) -> list[str]:
         """At least one; raises NoToken."""
-        tokens = self._access.tokens(request)
+        tokens = self.access.tokens(request)
         if not tokens:
             raise NoToken("send a token: Authorization: Bearer TOKEN")
         return tokens

@@ -54,7 +54,7 @@ class Counted:
         traffic: Traffic,
         log: LimitedLog,
         address_of: Callable[[Request], str],
-        paths: Mapping[int, str],
+        paths: Mapping[object, str],
     ) -> None:
         """``paths``: of the routes, see :func:`paths_of`."""
         self._application, self._traffic, self._log = app, traffic, log
@@ -75,7 +75,7 @@ class Counted:
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]
-        self._traffic.note(method, self._paths.get(id(scope.get("endpoint")), ELSEWHERE), status)
+        self._traffic.note(method, self._paths.get(scope.get("endpoint"), ELSEWHERE), status)
         if not self._traffic.listed:
             return
         # Without the query: a client may have put a token there by mistake.
@@ -88,12 +88,12 @@ class Counted:
             self._log.say(address, message, None, "request", logging.INFO, **fields)
 
 
-def paths_of(routes: Sequence[BaseRoute], prefix: str = "") -> dict[int, str]:
-    """The paths of routes, with their parameters by name, by the identity of their endpoints."""
-    paths: dict[int, str] = {}
+def paths_of(routes: Sequence[BaseRoute], prefix: str = "") -> dict[object, str]:
+    """The paths of routes, with their parameters by name, by endpoint."""
+    paths: dict[object, str] = {}
     for route in routes:
         if isinstance(route, Route):
-            paths[id(route.endpoint)] = prefix + route.path
+            paths[route.endpoint] = prefix + route.path
         elif isinstance(route, Mount):
             paths |= paths_of(route.routes, prefix + route.path)
     return paths

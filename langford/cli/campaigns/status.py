@@ -17,7 +17,7 @@ from db.look.overview import Overview, Presence, to_document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.identity import is_dead
 from jobs.reach.patience import Patience
-from jobs.reach.remote_overviews import RemoteOverviews
+from jobs.reach.remote import RemoteOverviews
 from langford.cli.options.common import (
     certificate_option,
     insecure_option,
