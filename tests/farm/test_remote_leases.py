@@ -1,4 +1,7 @@
-"""Random histories of the lease model through the server's protocol: see tests.support.histories."""
+"""Random histories of the lease model through the protocol of workers, however they reach the campaign.
+
+See :mod:`tests.support.histories`.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +15,19 @@ from db import Campaign, Lease, Ledger
 from db.errors import WorkerDistrusted
 from db.states import Outcome, Role
 from jobs.farm.api import server
+from jobs.reach import campaign as reach
+from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteCampaign, ServerRefuses
 from tests.support.asgi import Bridge
 from tests.support.histories import Histories
 
 
-class ServedCampaign:
-    """What workers do goes through a server, the rest straight to the campaign; the server may restart."""
+class ReachedCampaign:
+    """What workers do goes through the protocol, the rest straight to the campaign."""
 
     def __init__(self, ledger: Ledger, campaign: Campaign) -> None:
         self._ledger, self._campaign = ledger, campaign
-        self._clients: dict[str, RemoteCampaign] = {}
+        self._reached: dict[str, reach.Campaign] = {}
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._campaign, name)
@@ -30,20 +35,17 @@ class ServedCampaign:
     def set_recheck_share(self, share: float) -> None:
         self._campaign.set_recheck_share(share)
         self.disconnect()
-        application = server.application(self._ledger, [self._campaign.name], server.RateLimit(1e9, 1e9))
-        self._bridge, self._token = Bridge(application), self._campaign.new_token(Role.WORKER)
-        worker = self._client(self._token)
+        self._token = self._campaign.new_token(Role.WORKER)
+        worker = self._by(self._token)
         self.renew, self.fail, self.deliver = worker.renew, worker.fail, worker.deliver
 
     def disconnect(self) -> None:
-        if self._clients:
-            self._bridge.close()
-        self._clients = {}
+        self._reached = {}
 
     def lease(self, worker: str, count: int, seconds: float, held: None, token: str) -> list[Lease]:
         known = range(10_000)  # what it got before is not forgotten
         try:
-            leases = self._client(token).lease(worker, count, max(0.0, seconds), known)
+            leases = self._by(token).lease(worker, count, max(0.0, seconds), known)
         except ServerRefuses as error:
             raise WorkerDistrusted(str(error)) from error
         if seconds < 0:
@@ -51,29 +53,58 @@ class ServedCampaign:
         return leases
 
     def release(self, shown: Any, outcome: Outcome = Outcome.RELEASED) -> None:
-        self._client(self._token).release(shown, outcome, "")
+        self._by(self._token).release(shown, outcome, "")
 
-    def _client(self, token: str) -> RemoteCampaign:
-        url = f"http://localhost:1/{self._campaign.name}"
-        if token not in self._clients:
-            self._clients[token] = RemoteCampaign(url, token, transport=self._bridge)
-        return self._clients[token]
+    def _by(self, token: str) -> reach.Campaign:
+        if token not in self._reached:
+            self._reached[token] = self.reach(token)
+        return self._reached[token]
+
+    def reach(self, token: str) -> reach.Campaign:
+        return InLedger(self._ledger, self._campaign, token=token)
 
 
-class RemoteHistories(Histories):
+class ServedCampaign(ReachedCampaign):
+    """Reached through a server, which may restart."""
+
+    _bridge: Bridge | None = None
+
+    def reach(self, token: str) -> reach.Campaign:
+        if self._bridge is None:
+            limit = server.RateLimit(1e9, 1e9)
+            self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], limit))
+        return RemoteCampaign(f"http://localhost:1/{self._campaign.name}", token, transport=self._bridge)
+
+    def disconnect(self) -> None:
+        super().disconnect()
+        if self._bridge is not None:
+            self._bridge.close()
+        self._bridge = None
+
+
+class LedgerHistories(Histories):
+    """The same histories, as a local run reaches the campaign."""
+
+    def connected(self, campaign: Campaign) -> Any:
+        return ReachedCampaign(self.ledger, campaign)
+
+    def disconnect(self) -> None:
+        self.campaign.disconnect()
+
+
+class RemoteHistories(LedgerHistories):
     """The same histories, every word of them over the wire."""
 
     def connected(self, campaign: Campaign) -> Any:
         return ServedCampaign(self.ledger, campaign)
-
-    def disconnect(self) -> None:
-        self.campaign.disconnect()
 
 
 class MoreRemoteHistories(RemoteHistories):
     """Others, and more of them."""
 
 
+TestLedgerHistories = LedgerHistories.TestCase
+TestLedgerHistories.settings = settings(max_examples=2, stateful_step_count=20, deadline=None)
 TestRemoteHistories = RemoteHistories.TestCase
 TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)
 TestMoreRemoteHistories = pytest.mark.exhaustive(MoreRemoteHistories.TestCase)
