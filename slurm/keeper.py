@@ -7,7 +7,8 @@ it finds its array elements by the name of their jobs.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
+from pathlib import Path
 
 from db import Standing
 from db.errors import Away
@@ -17,6 +18,7 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Patience
 from langford.words import several
 from slurm.errors import QueueNotKept
+from slurm.lock import held
 from slurm.names import job_name
 from slurm.scheduler import Element, Scheduler
 from slurm.stuck import Stuck, remedy
@@ -27,7 +29,11 @@ FRUITLESS_ROUNDS = 5
 
 
 class QueueKeeper:
-    """Keeps the queue of one campaign."""
+    """Keeps the queue of one campaign.
+
+    Attributes:
+        campaign: whose workers are in the queue.
+    """
 
     def __init__(
         self,
@@ -42,18 +48,26 @@ class QueueKeeper:
         """``script``: a job script, for a name of the jobs and a number of array elements; ``most``: waiting or
         running.
         """
-        self._scheduler, self._campaign, self._script = scheduler, campaign, script
+        self._scheduler, self.campaign, self._script = scheduler, campaign, script
         self._most, self._seconds, self._console, self._clock = most, seconds, console, clock
         self._largest_array: int | None = None
         self._last: tuple[Mapping[str, int], int] | None = None
         self._fruitless_rounds = 0
         self._stuck, self._reasons_said = Stuck(), set[str]()
+        self._locks: Path | None = None
+        self._locked = ExitStack()
 
-    def run(self) -> str | None:
+    def run(self, locks: Path | None = None) -> str | None:
         """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
 
+        ``locks``: a folder where it holds a lock meanwhile, so that no other keeper keeps this queue.
         Raises QueueNotKept, and NotInstalled where SLURM is not installed.
         """
+        self._locks = locks
+        with self._locked:
+            return self._keep()
+
+    def _keep(self) -> str | None:
         patience = Patience(self._console, "what the queue depends on", self._clock)
         while True:
             # While it is away the number of missing elements is not known, or no more may be submitted.
@@ -72,8 +86,11 @@ class QueueKeeper:
 
         Raises Away or QueueNotKept; elements that were submitted before the error stay.
         """
-        info = self._campaign.info()
+        info = self.campaign.info()
         name, standing = job_name(info.name, info.campaign), info.standing
+        if self._locks is not None:  # a server may not have told the name before
+            self._locked.enter_context(held(self._locks / f"{name}.lock"))
+            self._locks = None
         if not standing.to_do:
             self._scheduler.cancel_pending(name)
             return None

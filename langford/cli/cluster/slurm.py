@@ -5,9 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from functools import cache
 from pathlib import Path
 
 import click
@@ -19,7 +16,6 @@ from jobs.console import Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteCampaign
-from jobs.show.hooks import Hook
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
@@ -33,7 +29,6 @@ from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey
 from langford.words import several
 from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
-from slurm.lock import held
 
 LANGFORD = (sys.executable, "-P", "-m", "langford")
 """Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
@@ -88,16 +83,12 @@ def keep(
     if queue.server and notify.given:
         raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
     stop, hooks = StopSignals(), notify.hooks() if not queue.server else []
-    with ExitStack() as locks:
-
-        def lock(jobs: str) -> None:
-            locks.enter_context(held(job.logs / name / f"{jobs}.lock"))
-
-        keeper = _keeper(name, queue, job, as_json, stop, lock)
-        if keeper is None:
-            return
-        with _notified(name, queue, hooks, notify.stalled_after, stop):
-            keeper.run()
+    keeper = _keeper(name, queue, job, as_json, stop)
+    if keeper is None:
+        return
+    known = [keeper.campaign.campaign] if isinstance(keeper.campaign, InLedger) else []
+    with notified(known, hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
+        keeper.run(job.logs / name)
     if as_json:
         display.print_json({"campaign": name, "done": stop.received is None})
     if stop.received:
@@ -160,31 +151,16 @@ def _print_script(script: str, as_json: bool) -> None:
         print(script, end="")
 
 
-@contextmanager
-def _notified(
-    name: str, queue: QueueOptions, hooks: Sequence[Hook], stalled_after: float, stop: StopSignals
-) -> Iterator[None]:
-    if not hooks:
-        yield
-        return
-    with Ledger(queue.address) as ledger:
-        campaigns = [ledger.campaign(name)]
-        with notified(campaigns, hooks, stalled_after, say_notice, lambda: last_seconds(stop)):
-            yield
-
-
 def _keeper(
     name: str,
     queue: QueueOptions,
     job: JobOptions,
     as_json: bool,
     stop: StopSignals | None = None,
-    lock: Callable[[str], None] = lambda jobs: None,
 ) -> QueueKeeper | None:
     """Make the folder for the logs of a campaign and the keeper of its queue.
 
-    With --dry-run nothing is made: the script is printed, and the keeper is None.  ``lock`` is called with the name
-    of the jobs as soon as it is known: a server may not answer yet.
+    With --dry-run nothing is made: the script is printed, and the keeper is None.
     """
     resources = job.resources()
     logs = (job.logs / name).absolute()
@@ -195,13 +171,10 @@ def _keeper(
     if on_cores:
         command += ["--workers", str(resources.cpus or 1)]
 
-    array_script(name, 1, resources, logs, command, job.setup)  # what is refused in it is refused now
-    locked = cache(lock)
-
     def script(jobs: str, elements: int) -> str:
-        locked(jobs)
         return array_script(jobs, elements, resources, logs, command, job.setup)
 
+    script(name, 1)  # what is refused in it is refused now
     try:
         info = campaign.info()
     except Away as error:
@@ -214,12 +187,10 @@ def _keeper(
     else:
         if on_cores:
             _say_how_long(info.key, info.standing, queue.max_queued, resources.cpus or 1)
-        jobs = job_name(name, info.campaign)
         if job.dry_run:
-            _print_script(array_script(jobs, queue.max_queued, resources, logs, command, job.setup), as_json)
+            _print_script(script(job_name(name, info.campaign), queue.max_queued), as_json)
             return None
         make_log_folder(logs)
-        locked(jobs)
     return QueueKeeper(SlurmScheduler(), campaign, script, queue.max_queued, console=console)
 
 
