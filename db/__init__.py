@@ -8,7 +8,6 @@ from db.attempts import Credential, Delivery, Lease, Receipt
 from db.files.exports import Export, joined
 from db.files.promise import Promise
 from db.files.reading import read_export
-from db.machines import Equipment
 from db.records import CampaignRecord, LeaseHolder, Progress, Replication, Standing, TaskRecord
 from langford.loading import loading
 
@@ -23,7 +22,6 @@ __all__ = [
     "Credential",
     "Database",
     "Delivery",
-    "Equipment",
     "Export",
     "Lease",
     "LeaseHolder",

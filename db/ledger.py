@@ -7,14 +7,13 @@ import uuid
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from sqlalchemy import Connection
 
 from db.campaign import Campaign
 from db.errors import CampaignMismatch
 from db.files.exports import Export, origin
-from db.machines import UNKNOWN, Equipment
 from db.records import CampaignRecord, Right
 from db.schema import models
 from db.schema.dialects import Now, insert_new
@@ -144,13 +143,13 @@ class Ledger:
         device_kind: str = "cpu",
         kernels: str | None = None,
         token: str = "",
-        equipment: Equipment = UNKNOWN,
+        **equipment: Any,
     ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
-        ``token``: the one that it shows to a task server; "" when it opens the ledger itself.  Raises WrongToken
-        when the worker is registered with another token, and TooManyWorkers when the token has as many workers
-        as it may have.
+        ``token``: the one that it shows to a task server; "" when it opens the ledger itself.  ``equipment``: see
+        :attr:`db.machines.Machine.equipment`; what is missing is unknown.  Raises WrongToken when the worker is
+        registered with another token, and TooManyWorkers when the token has as many workers as it may have.
         """
         shown, idle = tokens.digest(token), list[str]()
         if shown:
@@ -161,7 +160,7 @@ class Ledger:
                     idle = presence.idle(connection, shown)
         with self.database.writing() as connection:
             presence.prune(connection, idle)
-            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, shown, equipment=equipment)
+            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, shown, **equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""

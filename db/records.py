@@ -32,6 +32,7 @@ class CampaignRecord:
 class Computation:
     """When and on which machine an exported result was computed, by the clock of the ledger that exported it."""
 
+    worker: int  # its number among the workers of the export; their UUIDs are secret
     machine: Machine
     granted: float  # when the lease began, in seconds since 1970
     began: float | None  # when its computing began, in seconds since 1970; None: unknown

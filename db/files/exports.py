@@ -72,8 +72,8 @@ def joined(exports: Sequence[Export]) -> Export:
             if evaluation.result.index not in by_task and evaluation.result.index in export.computations:
                 computation = export.computations[evaluation.result.index]
                 # Workers of two files may have the same number.
-                machine = replace(computation.machine, number=computation.machine.number * len(exports) + number)
-                computations[evaluation.result.index] = replace(computation, machine=machine)
+                worker = computation.worker * len(exports) + number
+                computations[evaluation.result.index] = replace(computation, worker=worker)
             _add(by_task, evaluation)
     promise = joined_promise(
         [({evaluation.result.index for evaluation in export.results}, export.promise) for export in exports]

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
-from db.machines import MachineFields
 from db.messages import STORABLE, Count, Digits, Message, ProblemName, Real, Seconds, Share, Text
 from langford.methods import LARGEST_SEED
 
@@ -55,10 +54,6 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
 
 class Source(Message, frozen=True, kw_only=True):
     source: Text
-
-
-class Worker(MachineFields, frozen=True, kw_only=True):
-    """A worker that evaluated some results."""
 
 
 class Line(Message, frozen=True, kw_only=True, omit_defaults=True):

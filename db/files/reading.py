@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, TypeVar
 
 from db.errors import BadExport, CampaignMismatch
 from db.files.exports import Export
-from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source, Worker
+from db.files.forms import FORMAT, WITH_PROMISE, AnyHeader, Header, Line, Seal, Source
 from db.files.promise import PromiseReader
 from db.files.writing import MAX_SOURCES
 from db.machines import Machine
@@ -80,7 +80,7 @@ def _export(lines: _Lines) -> Export:
     key = PlanKey(problem(header.problem), header.method, header.depth, header.seed)
     sources = _sources(lines, header.sources)
     agreed_plan(name, key, header.tasks)
-    machines = [_machine(number, lines.read(Worker)) for number in range(header.workers)]
+    machines = [lines.read(Machine) for _ in range(header.workers)]
     promised = PromiseReader(header)
     computations: dict[int, Computation] = {}
     evaluations = tuple(_evaluations(lines, header, sources, machines, computations, promised))
@@ -111,10 +111,6 @@ def _sources(lines: _Lines, count: int) -> list[str]:
     return sources
 
 
-def _machine(number: int, worker: Worker) -> Machine:
-    return Machine(number, str(worker.host), worker.device_kind, worker.equipment)
-
-
 def _evaluations(
     lines: _Lines,
     header: Header,
@@ -139,7 +135,7 @@ def _evaluations(
             worker, granted, began, ended = line.history
             if not granted <= (granted if began is None else began) <= ended:
                 raise BadMessage("a result has a history that goes backwards")
-            computations[line.task] = Computation(_of("worker", machines, worker), granted, began, ended)
+            computations[line.task] = Computation(worker, _of("worker", machines, worker), granted, began, ended)
         promised.read(line)
         yield Evaluation(result, measurable(line.seconds), source, began)
 

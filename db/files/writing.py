@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from db import messages
-from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source, Worker
+from db.files.forms import FORMAT, WITH_PROMISE, Header, Line, Seal, Source
 from db.files.promise import Promise
 from db.machines import Machine
 from db.records import Computation
@@ -46,15 +46,16 @@ def written(
     If the provenances are too long together, all are cut to the same length.
     """
     sources: set[str] = set()
-    machines: dict[Machine, int] = {}
+    machines: dict[int, Machine] = {}
     number = 0
     for evaluation, computation in results():
         number += 1
         sources.add(evaluation.provenance)
         if computation is not None:
-            machines.setdefault(computation.machine, len(machines))
+            machines.setdefault(computation.worker, computation.machine)
     cut = MAX_SOURCES // len(sources) if sum(map(len, sources)) > MAX_SOURCES else None
     numbers = {source: place for place, source in enumerate(sorted({source[:cut] for source in sources}))}
+    workers = {worker: place for place, worker in enumerate(machines)}
     promise = None if promise is None else promise.renumbered()
     header = Header(
         format=FORMAT if promise is None else WITH_PROMISE,
@@ -74,8 +75,7 @@ def written(
         yield header
         for source in numbers:
             yield Source(source=source)
-        for machine in machines:
-            yield Worker(**Worker.fields_of(machine.host, machine.device_kind, machine.equipment))
+        yield from machines.values()
         for evaluation, computation in results():
             result = evaluation.result
             yield Line(
@@ -85,7 +85,7 @@ def written(
                 evaluated=str(result.evaluated),
                 seconds=round(evaluation.seconds, 6),
                 source=numbers[evaluation.provenance[:cut]],
-                **_history(computation, machines),
+                **_history(computation, workers),
                 **({} if promise is None else promise.fields(result.index)),
             )
 
@@ -108,11 +108,11 @@ def _line(form: Struct) -> bytes:
     return json.dumps(messages.document(form)).encode() + b"\n"
 
 
-def _history(computation: Computation | None, machines: Mapping[Machine, int]) -> dict[str, Any]:
+def _history(computation: Computation | None, workers: Mapping[int, int]) -> dict[str, Any]:
     if computation is None:
         return {}
     times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
     return {
-        "worker": machines[computation.machine],
+        "worker": workers[computation.worker],
         **{name: None if at is None else round(at, 3) for name, at in times.items()},
     }

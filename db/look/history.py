@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, func, select
 
-from db.machines import Equipment
+from db.machines import slurm_name
 from db.records import CampaignRecord
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
@@ -227,7 +227,7 @@ def _workers(transaction: Transaction) -> list[PastWorker]:
             device_model=row.device_model,
             cores=row.cores,
             processes=row.processes,
-            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
+            slurm=slurm_name(row.slurm_job, row.slurm_index),
             kernels=row.kernels,
             started=row.started,
             last_seen=row.last_seen,

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 
 from db.errors import UnknownWorker, WrongToken
-from db.machines import UNKNOWN, Equipment
 from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Voter, Worker
 from db.states import VoterKind
@@ -24,7 +23,7 @@ def enrol(
     kernels: str | None = None,
     token: str = "",
     kind: VoterKind = VoterKind.WORKER,
-    equipment: Equipment = UNKNOWN,
+    **equipment: Any,
 ) -> None:
     """See :meth:`db.Ledger.enrol`; ``token`` is the digest.  Raises WrongToken."""
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
@@ -45,7 +44,7 @@ def enrol(
             voter_id=voter_id,
             started=Now(),
             last_seen=Now(),
-            **asdict(equipment),
+            **equipment,
         )
     )
 

@@ -6,10 +6,11 @@ import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec.structs import asdict
 from sqlalchemy import bindparam, insert, select, update
 
 from db.files.writing import Evaluated
-from db.machines import Equipment, Machine
+from db.machines import Machine
 from db.records import Computation
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Voter, Worker
@@ -61,26 +62,28 @@ _KEEP = (
 
 def of_results(transaction: Transaction) -> Iterator[Evaluated]:
     """By task, each with its computation, read as they are iterated."""
-    machines: dict[str, Machine] = {}
+    known: dict[str, tuple[int, Machine]] = {}
     rows: Iterable[Sequence[Any]] = transaction.execute(_RESULTS)
     for row in rows:
-        index, value, residue, evaluated, seconds, provenance, is_known, *when, worker_id, host, kind = row[:13]
+        index, value, residue, evaluated, seconds, provenance, is_known, *when, worker_id = row[:11]
         evaluation = Evaluation(PartialResult.from_text(index, value, residue, evaluated), seconds, provenance)
         computation = None
         if is_known:
-            machine = machines.get(worker_id)
-            if machine is None:
-                machine = machines[worker_id] = Machine(len(machines), host, kind, Equipment(*row[13:]))
-            computation = _computation(machine, *when)
+            if worker_id not in known:
+                known[worker_id] = len(known), Machine(*row[11:])
+            computation = _computation(*known[worker_id], *when)
         yield evaluation, computation
 
 
-def _computation(machine: Machine, granted: float, began: float | None, ended: float | None) -> Computation | None:
+def _computation(
+    worker: int, machine: Machine, granted: float, began: float | None, ended: float | None
+) -> Computation | None:
     if ended is None:
         return None
     # The clock may have been set back, and a late result may have begun after the end of its lease.
     granted = min(granted, ended)
-    return Computation(machine, granted, None if began is None else min(max(granted, began), ended), ended)
+    began = None if began is None else min(max(granted, began), ended)
+    return Computation(worker, machine, granted, began, ended)
 
 
 def keep(
@@ -95,18 +98,18 @@ def keep(
     """
     now = transaction.connection.execute(select(Now())).scalar_one()
     rows: list[dict[str, object]] = []
-    workers: dict[Machine, str] = {}
-    times: dict[Machine, list[float]] = {}
+    workers: dict[int, tuple[str, Machine]] = {}
+    times: dict[int, list[float]] = {}
     for attempt, index in attempts:
         computation = computations.get(index)
         if computation is None or computation.ended > now:
             continue  # unknown, or by a clock that was ahead of that of this ledger
-        of_machine = workers.setdefault(computation.machine, str(uuid.uuid4()))
-        times.setdefault(computation.machine, []).extend((computation.granted, computation.ended))
+        imported, _ = workers.setdefault(computation.worker, (str(uuid.uuid4()), computation.machine))
+        times.setdefault(computation.worker, []).extend((computation.granted, computation.ended))
         rows.append(
             {
                 "attempt": attempt,
-                "worker": of_machine,
+                "worker": imported,
                 "grant": computation.granted,
                 "begin": computation.began,
                 "end": computation.ended,
@@ -117,26 +120,20 @@ def keep(
             select(Worker.voter_id).where(Worker.id == worker_id)
         ).scalar_one()
         transaction.connection.execute(
-            insert(Worker), [_row(machine, workers[machine], voter_id, times[machine]) for machine in workers]
+            insert(Worker),
+            [_row(machine, imported, voter_id, times[worker]) for worker, (imported, machine) in workers.items()],
         )
         transaction.connection.execute(_KEEP, rows)
 
 
 def _row(machine: Machine, worker_id: str, voter_id: int | None, times: Sequence[float]) -> dict[str, object]:
-    equipment = machine.equipment
     return {
+        **asdict(machine),
         "id": worker_id,
-        "host": machine.host,
         "process": IMPORTED,
-        "device_kind": machine.device_kind,
         "voter_id": voter_id,
         "started": min(times),
         "last_seen": max(times),
         "ended": max(times),
         "ending": Ending.FINISHED,
-        "cores": equipment.cores,
-        "processes": equipment.processes,
-        "device_model": equipment.device_model,
-        "slurm_job": equipment.slurm_job,
-        "slurm_index": equipment.slurm_index,
     }

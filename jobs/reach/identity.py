@@ -9,18 +9,18 @@ import re
 import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import Meta
 
-from db.machines import MAX_JOB, MAX_MODEL, UNKNOWN, Equipment, MachineFields
+from db.machines import EQUIPMENT, MAX_JOB, MAX_MODEL, HostName, Machine
 from db.messages import ALPHANUMERIC, PROCESS, Uuid
 from langford.cores import cores
 from langford.devices import Device, kind_of
 from langford.provenance import kernel_hash
 
 
-class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
+class Identity(Machine, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
     """A worker that registers: its machine, and who it is there."""
 
     worker_id: Uuid
@@ -39,7 +39,9 @@ class Identity(MachineFields, frozen=True, kw_only=True, rename={"worker_id": "w
             worker_id=str(uuid.uuid4()),
             process=process_name(os.getpid()),
             kernels=kernel_hash(),
-            **cls.fields_of(platform.node(), kind_of(devices), equipment_of(devices)),
+            host=HostName(platform.node()),
+            device_kind=kind_of(devices),
+            **equipment_of(devices),
         )
 
 
@@ -51,23 +53,23 @@ def user() -> str:
         return str(os.getuid())
 
 
-def equipment_of(devices: Sequence[Device], environment: Mapping[str, str] = os.environ) -> Equipment:
+def equipment_of(devices: Sequence[Device], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:
     """What a worker has that computes on these devices, and which job of SLURM it is.
 
     ``environment``: where SLURM tells the job: that of this process.
     """
     if not devices:
-        return UNKNOWN
+        return dict.fromkeys(EQUIPMENT)
     models = dict.fromkeys(device.model for device in devices)
     job = environment.get("SLURM_ARRAY_JOB_ID") or environment.get("SLURM_JOB_ID")
     index = environment.get("SLURM_ARRAY_TASK_ID", "")
-    return Equipment(
-        cores(),
-        len(devices),
-        ", ".join(models)[:MAX_MODEL],
-        None if job is None else job[:MAX_JOB],
-        int(index) if re.fullmatch("[0-9]{1,9}", index) else None,
-    )
+    return {
+        "cores": cores(),
+        "processes": len(devices),
+        "device_model": ", ".join(models)[:MAX_MODEL],
+        "slurm_job": None if job is None else job[:MAX_JOB],
+        "slurm_index": int(index) if re.fullmatch("[0-9]{1,9}", index) else None,
+    }
 
 
 def process_name(pid: int) -> str:

@@ -66,7 +66,7 @@ class InLedger:
 
     def enrol(self, identity: Identity) -> float | None:
         def enrol() -> float | None:
-            self._ledger.enrol(*identity.enrolment, self._token, identity.equipment)
+            self._ledger.enrol(*identity.enrolment, self._token, **identity.equipment)
             return self.campaign.pace(identity.device_kind, self._token)
 
         return self._ask(enrol)

@@ -25,7 +25,7 @@ from hypothesis import strategies as st
 from pypdf import PdfReader
 from sqlalchemy import update
 
-from db import Campaign, Equipment, Export, Ledger, read_export
+from db import Campaign, Export, Ledger, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
 from db.machines import Machine
 from db.records import Computation
@@ -403,8 +403,8 @@ def test_the_report_of_an_export_says_what_it_does_not_know() -> None:
     assert all(value in shown for value in theirs.values() if value)
 
 
-GPU = Machine(0, "node-1", "cuda", Equipment(96, 4, "NVIDIA H200", "1234", 7))
-CPU = Machine(1, "node-2", "cpu", Equipment(8, 8, "a chip"))
+GPU = Machine("node-1", "cuda", 96, 4, "NVIDIA H200", "1234", 7)
+CPU = Machine("node-2", "cpu", 8, 8, "a chip", None, None)
 START = 1_750_000_000.0
 """2025-06-15 15:06:40 UTC."""
 
@@ -417,7 +417,11 @@ def exported(known: int = TASKS) -> Export:
     """
     told = {
         index: Computation(
-            CPU if index % 2 else GPU, START + 10 * index, START + 10 * index + 0.5, START + 10 * index + 9.5
+            index % 2,
+            CPU if index % 2 else GPU,
+            START + 10 * index,
+            START + 10 * index + 0.5,
+            START + 10 * index + 9.5,
         )
         for index in range(known)
     }

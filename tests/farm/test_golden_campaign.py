@@ -23,7 +23,7 @@ from click.testing import CliRunner
 from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select, update
 
-from db import Campaign, Equipment, read_export
+from db import Campaign, read_export
 from db.look.overview import Overview
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Worker
@@ -75,6 +75,10 @@ def place(campaign: Campaign, start: float, worker: str, spans: list[tuple[float
                 connection.execute(update(Result).where(mine).values(accepted=start + ended))
 
 
+GPU = {"cores": 16, "processes": 1, "device_model": "a GPU"}
+CORES = {"cores": 2, "processes": 2, "device_model": "a processor"}
+
+
 class Golden:
     """The campaign as it is 1850 seconds after its start.
 
@@ -89,11 +93,8 @@ class Golden:
         self.campaign = new_campaign(self.ledger, "")
         with self.ledger.database.reading() as connection:
             self.start = float(connection.scalar(select(Now())) or 0.0) - LATE
-        for worker, kind, equipment in (
-            ("gpu", "cuda", Equipment(16, 1, "a GPU")),
-            ("cores", "cpu", Equipment(2, 2, "a processor")),
-        ):
-            self.ledger.enrol(worker, f"host-{worker}", "1", kind, equipment=equipment)
+        for worker, kind, equipment in (("gpu", "cuda", GPU), ("cores", "cpu", CORES)):
+            self.ledger.enrol(worker, f"host-{worker}", "1", kind, **equipment)
         with self.ledger.database.writing() as connection:
             connection.execute(update(Worker).values(started=self.start))
         seen: list[tuple[float, float, float | None]] = [
@@ -261,7 +262,7 @@ def test_results_without_times_are_no_part_of_the_speed_since_the_start(golden: 
     with new_ledger("sqlite", tmp_path) as ledger:
         campaign = new_campaign(ledger, "")
         start = golden.start
-        ledger.enrol("gpu", "host-gpu", "1", "cuda", equipment=Equipment(16, 1, "a GPU"))
+        ledger.enrol("gpu", "host-gpu", "1", "cuda", **GPU)
         place(campaign, start, "gpu", [(0.0, 100.0, 500.0), (0.0, 500.0, 900.0)])
         mine = {record.index for record in campaign.task_records("done")}
         few = [one for one in export.results if one.result.index not in mine][:4]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from db import Credential, Equipment, Lease
+from db import Credential, Lease
 from db.messages import converted, document
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
@@ -57,8 +57,7 @@ class Farm:
         return self.client.post(f"/campaigns/{NAME}{path}", json=fields, headers=headers)
 
     def enrol(self, worker: str, token: int = LIAR, processes: int = HUGE, host: str = "") -> str:
-        equipment = Equipment(processes=processes)
-        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=self.tokens[token], equipment=equipment)
+        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=self.tokens[token], processes=processes)
         return worker
 
     def ask(

@@ -16,7 +16,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import select, text, update
 
-from db import Equipment, Export, Ledger, joined, read_export
+from db import Export, Ledger, joined, read_export
 from db.errors import BadExport
 from db.machines import Machine
 from db.records import Computation
@@ -27,8 +27,8 @@ from langford.result import Evaluation
 from tests.support import malicious_exports
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, true_deliveries
 
-GPU = Machine(0, "node-1", "cuda", Equipment(96, 4, "NVIDIA H200", "1234", 7))
-CPU = Machine(1, "node-2", "cpu", Equipment(8, 8, "a chip"))
+GPU = Machine("node-1", "cuda", 96, 4, "NVIDIA H200", "1234", 7)
+CPU = Machine("node-2", "cpu", 8, 8, "a chip", None, None)
 START = 1_750_000_000.0
 
 
@@ -36,6 +36,7 @@ def export_with_computations() -> Export:
     """All results: of even tasks by a GPU, of odd ones by a processor, of the last one nothing is known."""
     computations = {
         index: Computation(
+            index % 2,
             CPU if index % 2 else GPU,
             START + 10 * index,
             None if index == 3 else START + 10 * index + 0.125,
@@ -112,7 +113,7 @@ def test_an_import_is_an_event(ledger: Ledger, tmp_path: Path) -> None:
 
 def test_what_workers_did_is_exported(ledger: Ledger, tmp_path: Path) -> None:
     campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-    ledger.enrol("a", "host-a", "1", "cuda", equipment=GPU.equipment)
+    ledger.enrol("a", "host-a", "1", "cuda", **GPU.equipment)
     ledger.enrol("b", "host-b", "1")
     for worker in "ab":
         leases = campaign.lease(worker, TASKS // 2, HOUR)
@@ -152,7 +153,7 @@ def test_joined_files_keep_their_workers_apart() -> None:
     whole = joined(halves)
     assert set(whole.computations) == set(export.computations)
     # What has the same number in two files may be another worker.
-    assert len({computation.machine for computation in whole.computations.values()}) == 4
+    assert len({computation.worker for computation in whole.computations.values()}) == 4
     assert whole.computations[0].granted == START
 
 

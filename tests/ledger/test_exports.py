@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sqlalchemy import select
 
-from db import Equipment, Export, Ledger, Promise, joined, read_export
+from db import Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.machines import Machine
 from db.records import Computation
@@ -97,13 +97,13 @@ def test_the_bytes_of_a_file_stay_as_they_are() -> None:
     """Each field at least once, and left out at least once."""
     exact = Evaluation(PartialResult(3, -(2**200), 5, 2), 0.12345678, '{"a": "ü"}')
     plain = Export(NAME, KEY, TASKS, (exact,))
-    machine = Machine(5, "node-7", "cuda", Equipment(8, None, "H200", None, 0))
+    machine = Machine("node-7", "cuda", 8, None, "H200", None, 0)
     promising = Export(
         NAME,
         replace(KEY, seed=7),
         TASKS,
         tuple(Evaluation(PartialResult(index, 0, 0, 0), 1.0, "{}") for index in (2, 1, 0)),
-        {1: Computation(machine, 1.5, None, 2.12512)},
+        {1: Computation(5, machine, 1.5, None, 2.12512)},
         Promise(0.5, frozenset([0]), {0: (9, 4), 1: None}),
     )
     for export, body in ((plain, FORMAT_1), (promising, FORMAT_2)):

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import pytest
 from msgspec import Meta
 
-from db.machines import MachineFields
+from db.machines import HostName, Machine, slurm_name
 from db.messages import (
     BadMessage,
     Count,
@@ -105,16 +105,16 @@ def test_a_message_comes_back_from_its_document() -> None:
 
 
 def test_a_machine_is_printable() -> None:
-    assert converted(MACHINE, MachineFields).equipment.slurm == "12_3"
-    machine = converted(MACHINE, MachineFields)
+    machine = converted(MACHINE, Machine)
+    assert slurm_name(machine.slurm_job, machine.slurm_index) == "12_3"
     assert document(machine) == MACHINE
-    assert machine == MachineFields(**MachineFields.fields_of("node-7", "cuda", machine.equipment))
+    assert machine == Machine(HostName("node-7"), "cuda", **machine.equipment)
     assert {type(value) for value in document(machine).values()} == {str, int, type(None)}
     for field in ("host", "device_model", "slurm_job"):
         with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
-            converted({**MACHINE, field: "x" * 256}, MachineFields)
+            converted({**MACHINE, field: "x" * 256}, Machine)
         with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
-            converted({**MACHINE, field: "a\x1b[2J"}, MachineFields)
+            converted({**MACHINE, field: "a\x1b[2J"}, Machine)
 
 
 @pytest.mark.parametrize("name", ["langford-99999", "langford-٧", "langford-007", "langford-300", "chess-8"])
@@ -127,7 +127,7 @@ def test_problems_that_nobody_counts_are_refused(name: str) -> None:
 @pytest.mark.parametrize("before", ["", "a - at `$", "a - at `$.", "`"])
 def test_the_name_of_an_unknown_field_cannot_forge_lines(name: str, before: str) -> None:
     """The name may look like the end of the error that quotes it."""
-    for kind in (Form, MachineFields):
+    for kind in (Form, Machine):
         with pytest.raises(BadMessage) as refused:
             decoded(json.dumps({before + name: 1}).encode(), kind)
         assert str(refused.value).isprintable()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from sqlalchemy import Update, select, update
 
-from db import Campaign, Equipment, Export, Lease, Ledger
+from db import Campaign, Export, Lease, Ledger
 from db.errors import NoSuchCampaign
 from db.look.overview import Overview, Presence, Warned, WarningKind, WorkerView, to_document, warnings, workers
 from db.messages import converted
@@ -53,7 +53,7 @@ class History:
 
     def come(self, worker: str, age: float, host: str = "", token: str = "", **equipment: Any) -> None:
         """A worker came, and was seen just now."""
-        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=token, equipment=Equipment(**equipment))
+        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=token, **equipment)
         self.change(Worker, Worker.id == worker, started=age, last_seen=0.0)
 
     def lease(self, worker: str, count: int, age: float, token: str = "") -> list[Lease]:

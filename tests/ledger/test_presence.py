@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
 from typing import Any
 
 import pytest
 from msgspec import structs
 from sqlalchemy import select, update
 
-from db import Campaign, Equipment, Ledger
+from db import Campaign, Ledger
 from db.errors import LedgerError, UnknownWorker, WrongToken
+from db.machines import EQUIPMENT, Machine
 from db.schema.models import Attempt, Worker
 from db.states import Ending, EventKind, Outcome
 from db.work.presence import NOTE_SECONDS, Presence
@@ -54,11 +54,11 @@ def is_fresh(ledger: Ledger, worker: str) -> bool:
 
 
 def test_what_a_worker_computes_with_is_kept(ledger: Ledger) -> None:
-    equipment = Equipment(96, 4, "NVIDIA H200", "1234", 7)
-    ledger.enrol("gpu", "host", "1", "cuda", equipment=equipment)
-    ledger.enrol("gpu", "host", "1", "cuda", equipment=Equipment())  # a second call changes nothing
+    equipment = Machine("host", "cuda", 96, 4, "NVIDIA H200", "1234", 7).equipment
+    ledger.enrol("gpu", "host", "1", "cuda", **equipment)
+    ledger.enrol("gpu", "host", "1", "cuda")  # a second call changes nothing
     kept = row(ledger, "gpu")
-    assert {name: getattr(kept, name) for name in asdict(equipment)} == asdict(equipment)
+    assert {name: getattr(kept, name) for name in equipment} == equipment
     assert kept.last_seen == pytest.approx(kept.started, abs=1)
     assert (kept.ended, kept.ending) == (None, None)
 
@@ -236,12 +236,12 @@ def test_a_run_that_ends_with_an_error_was_stopped(ledger: Ledger, campaign: Cam
 )
 def test_a_job_of_slurm_is_known(environment: dict[str, str], expected: tuple[str | None, int | None]) -> None:
     equipment = equipment_of([CPU, CPU], environment)
-    assert (equipment.slurm_job, equipment.slurm_index) == expected
-    assert (equipment.processes, equipment.device_model) == (2, CPU.model)
+    assert (equipment["slurm_job"], equipment["slurm_index"]) == expected
+    assert (equipment["processes"], equipment["device_model"]) == (2, CPU.model)
 
 
 def test_who_computes_nothing_has_no_equipment() -> None:
-    assert equipment_of([], {"SLURM_JOB_ID": "7"}) == Equipment()
+    assert equipment_of([], {"SLURM_JOB_ID": "7"}) == dict.fromkeys(EQUIPMENT)
 
 
 # -- when computing began -------------------------------------------------------------------------

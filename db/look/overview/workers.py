@@ -11,7 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, and_, bin
 from db.look.overview import figures
 from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, Presence, WorkerView
 from db.look.overview.worker_queries import FirstResults
-from db.machines import Equipment
+from db.machines import slurm_name
 from db.messages import Time
 from db.schema.dialects import among_texts
 from db.schema.models import Attempt, Worker
@@ -91,7 +91,7 @@ def views(
             device_model=row.device_model,
             cores=row.cores,
             processes=row.processes,
-            slurm=Equipment(slurm_job=row.slurm_job, slurm_index=row.slurm_index).slurm,
+            slurm=slurm_name(row.slurm_job, row.slurm_index),
             started=Time(row.started),
             last_seen=Time(_last_seen(row)),
             state=states[row.id],
@@ -188,7 +188,7 @@ def _name(worker: Row[Any]) -> str:
 
 
 def _equipment(worker: Row[Any]) -> str:
-    slurm = Equipment(slurm_job=worker.slurm_job, slurm_index=worker.slurm_index).slurm
+    slurm = slurm_name(worker.slurm_job, worker.slurm_index)
     processes = several(worker.processes, "process", "processes") if worker.processes else ""
     parts = worker.device_model or worker.device_kind, processes, f"SLURM job {slurm}" if slurm else ""
     return ", ".join(filter(None, parts))

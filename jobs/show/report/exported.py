@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from db import Export, joined, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
-from db.machines import Machine
+from db.machines import Machine, slurm_name
 from db.states import Outcome
 
 
@@ -21,7 +21,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
     """
     parts = [read_export(file) for file in files]
     export = joined(parts)
-    machines = sorted({each.machine for each in export.computations.values()}, key=lambda machine: machine.number)
+    machines = dict(sorted({each.worker: each.machine for each in export.computations.values()}.items()))
     history = History(
         name=export.name,
         uuid=None,
@@ -33,7 +33,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         results=_results(export, machines),
         sources=tuple(sorted({evaluation.provenance for evaluation in export.results})),
         attempts=_attempts(export, machines) if machines else None,
-        workers=tuple(_worker(machine) for machine in machines) if machines else None,
+        workers=tuple(_worker(*each) for each in machines.items()) if machines else None,
         events=None,
         event_counts={},
         conflicts=(),
@@ -41,11 +41,11 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
     return export, history, [part.sha256 for part in parts]
 
 
-def _results(export: Export, machines: Sequence[Machine]) -> Results:
+def _results(export: Export, machines: Iterable[int]) -> Results:
     evaluations = sorted(export.results, key=lambda evaluation: evaluation.result.index)
     sources = sorted({evaluation.provenance for evaluation in evaluations})
     places = {source: place for place, source in enumerate(sources)}
-    positions = {machine: place for place, machine in enumerate(machines)}
+    positions = {worker: place for place, worker in enumerate(machines)}
     found = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
     confirmed = {} if export.promise is None else export.promise.confirmed
     return Results(
@@ -54,17 +54,17 @@ def _results(export: Export, machines: Sequence[Machine]) -> Results:
         accepted=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),
         source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int64),
         confirmed=np.array([evaluation.result.index in confirmed for evaluation in evaluations], dtype=np.bool_),
-        worker=np.array([-1 if one is None else positions[one.machine] for one in found], dtype=np.int64),
+        worker=np.array([-1 if one is None else positions[one.worker] for one in found], dtype=np.int64),
     )
 
 
-def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
-    positions = {machine: place for place, machine in enumerate(machines)}
+def _attempts(export: Export, machines: Iterable[int]) -> Attempts:
+    positions = {worker: place for place, worker in enumerate(machines)}
     seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
     known = sorted(export.computations.items())
     return Attempts(
         task=np.array([index for index, _ in known], dtype=np.int64),
-        worker=np.array([positions[one.machine] for _, one in known], dtype=np.int64),
+        worker=np.array([positions[one.worker] for _, one in known], dtype=np.int64),
         granted=np.array([one.granted for _, one in known], dtype=np.float64),
         # None becomes nan.
         began=np.array([one.began for _, one in known], dtype=np.float64),
@@ -75,16 +75,15 @@ def _attempts(export: Export, machines: Sequence[Machine]) -> Attempts:
     )
 
 
-def _worker(machine: Machine) -> PastWorker:
-    equipment = machine.equipment
+def _worker(number: int, machine: Machine) -> PastWorker:
     return PastWorker(
-        worker_id=str(machine.number),
+        worker_id=str(number),
         host=machine.host,
         device_kind=machine.device_kind,
-        device_model=equipment.device_model,
-        cores=equipment.cores,
-        processes=equipment.processes,
-        slurm=equipment.slurm,
+        device_model=machine.device_model,
+        cores=machine.cores,
+        processes=machine.processes,
+        slurm=slurm_name(machine.slurm_job, machine.slurm_index),
         kernels=None,
         started=None,
         last_seen=None,
