@@ -17,8 +17,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from jobs.addresses import is_this_machine
 from jobs.console import Console
-from jobs.reach.calls import Calls, Overdue
-from jobs.reach.patience import GivenUp
+from jobs.reach.patience import Calls, GivenUp, Overdue
 from langford.errors import BadInput
 from langford.version import __version__
 
