@@ -22,8 +22,9 @@ from db.files.writing import Evaluated, TrustedFile, written
 from db.leased_tasks import LeasedTasks
 from db.look import progress
 from db.look.history import History, history
-from db.look.overview import Overview, gathering
+from db.look.overview import gathering
 from db.look.overview.forecast import Forecast
+from db.look.overview.records import Overview
 from db.look.progress import MergedCount
 from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
 from db.states import Role, VoterKind

@@ -20,7 +20,7 @@ from ledger_parts.running_campaign import FULL, QUICK, filled
 from serving import empty_database, postgres_server
 
 from db import Ledger
-from db.look.overview import to_document
+from db.look.overview.records import to_document
 
 CALLS, QUICK_CALLS = 5, 1
 

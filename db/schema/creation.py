@@ -11,9 +11,9 @@ from sqlalchemy import Column, Connection, MetaData, PrimaryKeyConstraint, Strin
 from sqlalchemy.schema import CreateIndex, CreateTable
 
 from db.errors import LedgerUnusable
-from db.schema import creation, views
 from db.schema.dialects import Now, Purpose, alone
 from db.schema.models import Base, Ledger
+from langford.loading import load
 
 VERSION = Table(
     "alembic_version",
@@ -34,13 +34,13 @@ def create(connection: Connection, schema: str) -> None:
     """Create a ledger in an empty database, unless another process has done so meanwhile."""
     # Of two processes that create a ledger at the same time, one creates it and the other finds it.
     alone(connection, Purpose.MAKE_LEDGER)
-    if creation.has_ledger(connection):
+    if has_ledger(connection):
         return
     for table in (VERSION, *Base.metadata.sorted_tables):
         connection.execute(CreateTable(table))
         for index in sorted(table.indexes, key=attrgetter("name")):
             connection.execute(CreateIndex(index))
-    views.create(connection)
+    load("db.schema.views:create")(connection)  # few commands make a ledger, and the views take long to load
     connection.execute(insert(VERSION).values(version_num=schema))
     connection.execute(insert(Ledger).values(uuid=str(uuid.uuid4()), created=Now()))
 

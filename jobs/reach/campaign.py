@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from db import Credential, Delivery, Lease, Receipt
-from db.look.overview import Overview
+from db.look.overview.records import Overview
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.reach.identity import Identity

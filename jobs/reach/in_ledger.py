@@ -18,7 +18,7 @@ from langford.provenance import kernel_hash
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
-    from db.look.overview import Overview
+    from db.look.overview.records import Overview
 
 LEDGER = Way("the ledger", False, look_seconds=0.2, overview_seconds=10.0, idle_seconds=(0.0, 0.0))
 T = TypeVar("T")

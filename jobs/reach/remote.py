@@ -11,7 +11,7 @@ from urllib.parse import quote
 from msgspec import Meta
 
 from db import Credential, Delivery, Lease, Receipt
-from db.look.overview import Overview
+from db.look.overview.records import Overview
 from db.messages import BadMessage
 from db.records import NO_STEPS
 from db.states import Ending, Outcome

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from db.look.overview import Overview
+from db.look.overview.records import Overview
 from jobs.clock import SYSTEM, Clock
 from jobs.reach.patience import Backoff
 from langford.errors import LangfordError

@@ -14,7 +14,8 @@ from typing import Any
 from msgspec.structs import asdict
 
 from db import Campaign
-from db.look.overview import ENDINGS, Overview, Presence, WorkerView, iso
+from db.look.overview.records import ENDINGS, Overview, Presence, WorkerView
+from db.messages import iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of

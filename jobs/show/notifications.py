@@ -18,7 +18,7 @@ from db import Campaign, Standing
 from db.errors import LedgerError
 from db.look import events, notices
 from db.look.notices import Claim
-from db.look.overview import iso
+from db.messages import iso
 from db.states import EventKind, NoticeKind, TaskState
 from jobs.clock import SYSTEM, Clock
 from jobs.show.hooks import Hook, NotDelivered

@@ -14,7 +14,8 @@ from typing import Generic, TypeVar
 from db import Campaign
 from db.errors import LedgerError
 from db.look.events import EventReader, Stirring
-from db.look.overview import Overview, Presence, Watch, WorkerView
+from db.look.overview.records import Overview, Presence, WorkerView
+from db.look.overview.shared import Watch
 from db.records import EventRecord
 from db.states import EventKind, Outcome
 from jobs.clock import SYSTEM, Clock

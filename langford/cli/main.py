@@ -22,137 +22,62 @@ from langford.errors import LangfordError
 from langford.loading import load
 from langford.steps import COMPILING, compiling_words
 
-COUNT, CAMPAIGNS, FARM, CLUSTER, EXPLORE = "Count", "Campaigns", "Farm", "Cluster", "Explore"
-
+SECTIONS = {
+    "Count": {
+        "counting:count": "Count the arrangements of N colours, exactly.",
+        "counting:estimate": "Estimate a count by Knuth's random walks, with its standard error.",
+    },
+    "Campaigns": {
+        "campaigns.run:run": "Create or resume a campaign and run it on this machine.",
+        "campaigns.status:status": "Show the progress of campaigns, their speed, when they end, their workers, "
+        "and what needs attention.",
+        "results.exchange:result": "Merge finished campaigns, or exported files, and print the count with its "
+        "checks.",
+        "results.verify:verify": "Recompute tasks of a campaign on this machine and compare.",
+        "campaigns.tasks:tasks": "List a campaign's tasks with their results.",
+        "campaigns.tasks:retry": "Put the tasks that were set aside back into the queue.",
+        "results.confirm:confirm": "Count a campaign's problem again in another way, and compare the counts.",
+        "campaigns.tasks:recheck": "Put results in question: others evaluate them again, and the merge waits for "
+        "that.",
+        "results.exchange:export": "Write a campaign's results, checksummed, to a file that another ledger can "
+        "import.",
+        "results.exchange:import_": "Take exported results into a ledger; repeating it changes nothing.",
+        "results.query:query": "Ask a ledger: views, named questions, or SQL that can only read; as a table, "
+        "CSV, JSON or Parquet.",
+        "results.report:report": "Write a campaign up: count, checks, times, figures and workers in one page of "
+        "HTML or a PDF.",
+        "results.report:cite": "Print a paragraph that cites a count, and a BibTeX entry for the program.",
+        "campaigns.table:table": "Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON "
+        "or a b-file of the OEIS.",
+        "campaigns.lifecycle:cancel": "Stop a campaign: set all its unfinished tasks aside; its workers then end.",
+        "campaigns.lifecycle:rename": "Give a campaign another name.",
+        "campaigns.lifecycle:delete": "Delete a campaign from its ledger, and keep an export of its results.",
+        "campaigns.lifecycle:ledger": "Work on a ledger as a whole.",
+    },
+    "Farm": {
+        "farm.create:create": "Write a campaign with all its tasks into a ledger, for workers that come later.",
+        "farm.create:token": "Print a new token for a campaign; the ledger keeps only its hash.",
+        "farm.serve:serve": "Hand out the tasks of campaigns to workers anywhere, and take their results.",
+        "farm.work:work": "Work for a task server until its campaign is done.",
+        "campaigns.tasks:release": "Return leased tasks to the queue; other workers get them at once.",
+    },
+    "Cluster": {
+        "cluster.mpi:mpi": "Count on the ranks of an MPI program, started with mpirun or srun.",
+        "cluster.slurm:slurm": "Run campaigns on a SLURM cluster.",
+    },
+    "Explore": {
+        "explore.arrangements:list_": "List explicit arrangements, mirror images once.",
+        "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs.",
+        "explore.doctor:doctor": "Show what this machine has, test it, and list what to install.",
+        "explore.tune:tune": "Count one problem with many settings, and keep the fastest.",
+        "explore.irregular:irregular": "Measure searches and farms by trees, cycles and graphs; run Graph500.",
+    },
+}
+"""The commands and their summaries, by the sections of the help; a command has the name of its function."""
 COMMANDS = {
-    "count": LazyCommand("langford.cli.counting:count", "Count the arrangements of N colours, exactly.", COUNT),
-    "estimate": LazyCommand(
-        "langford.cli.counting:estimate",
-        "Estimate a count by Knuth's random walks, with its standard error.",
-        COUNT,
-    ),
-    "run": LazyCommand(
-        "langford.cli.campaigns.run:run",
-        "Create or resume a campaign and run it on this machine.",
-        CAMPAIGNS,
-    ),
-    "status": LazyCommand(
-        "langford.cli.campaigns.status:status",
-        "Show the progress of campaigns, their speed, when they end, their workers, and what needs attention.",
-        CAMPAIGNS,
-    ),
-    "result": LazyCommand(
-        "langford.cli.results.exchange:result",
-        "Merge finished campaigns, or exported files, and print the count with its checks.",
-        CAMPAIGNS,
-    ),
-    "verify": LazyCommand(
-        "langford.cli.results.verify:verify",
-        "Recompute tasks of a campaign on this machine and compare.",
-        CAMPAIGNS,
-    ),
-    "tasks": LazyCommand(
-        "langford.cli.campaigns.tasks:tasks", "List a campaign's tasks with their results.", CAMPAIGNS
-    ),
-    "retry": LazyCommand(
-        "langford.cli.campaigns.tasks:retry", "Put the tasks that were set aside back into the queue.", CAMPAIGNS
-    ),
-    "confirm": LazyCommand(
-        "langford.cli.results.confirm:confirm",
-        "Count a campaign's problem again in another way, and compare the counts.",
-        CAMPAIGNS,
-    ),
-    "recheck": LazyCommand(
-        "langford.cli.campaigns.tasks:recheck",
-        "Put results in question: others evaluate them again, and the merge waits for that.",
-        CAMPAIGNS,
-    ),
-    "export": LazyCommand(
-        "langford.cli.results.exchange:export",
-        "Write a campaign's results, checksummed, to a file that another ledger can import.",
-        CAMPAIGNS,
-    ),
-    "import": LazyCommand(
-        "langford.cli.results.exchange:import_",
-        "Take exported results into a ledger; repeating it changes nothing.",
-        CAMPAIGNS,
-    ),
-    "query": LazyCommand(
-        "langford.cli.results.query:query",
-        "Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet.",
-        CAMPAIGNS,
-    ),
-    "report": LazyCommand(
-        "langford.cli.results.report:report",
-        "Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.",
-        CAMPAIGNS,
-    ),
-    "cite": LazyCommand(
-        "langford.cli.results.report:cite",
-        "Print a paragraph that cites a count, and a BibTeX entry for the program.",
-        CAMPAIGNS,
-    ),
-    "table": LazyCommand(
-        "langford.cli.campaigns.table:table",
-        "Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.",
-        CAMPAIGNS,
-    ),
-    "cancel": LazyCommand(
-        "langford.cli.campaigns.lifecycle:cancel",
-        "Stop a campaign: set all its unfinished tasks aside; its workers then end.",
-        CAMPAIGNS,
-    ),
-    "rename": LazyCommand("langford.cli.campaigns.lifecycle:rename", "Give a campaign another name.", CAMPAIGNS),
-    "delete": LazyCommand(
-        "langford.cli.campaigns.lifecycle:delete",
-        "Delete a campaign from its ledger, and keep an export of its results.",
-        CAMPAIGNS,
-    ),
-    "ledger": LazyCommand("langford.cli.campaigns.lifecycle:ledger", "Work on a ledger as a whole.", CAMPAIGNS),
-    "create": LazyCommand(
-        "langford.cli.farm.create:create",
-        "Write a campaign with all its tasks into a ledger, for workers that come later.",
-        FARM,
-    ),
-    "token": LazyCommand(
-        "langford.cli.farm.create:token", "Print a new token for a campaign; the ledger keeps only its hash.", FARM
-    ),
-    "serve": LazyCommand(
-        "langford.cli.farm.serve:serve",
-        "Hand out the tasks of campaigns to workers anywhere, and take their results.",
-        FARM,
-    ),
-    "work": LazyCommand("langford.cli.farm.work:work", "Work for a task server until its campaign is done.", FARM),
-    "release": LazyCommand(
-        "langford.cli.campaigns.tasks:release",
-        "Return leased tasks to the queue; other workers get them at once.",
-        FARM,
-    ),
-    "mpi": LazyCommand(
-        "langford.cli.cluster.mpi:mpi",
-        "Count on the ranks of an MPI program, started with mpirun or srun.",
-        CLUSTER,
-    ),
-    "slurm": LazyCommand("langford.cli.cluster.slurm:slurm", "Run campaigns on a SLURM cluster.", CLUSTER),
-    "list": LazyCommand(
-        "langford.cli.explore.arrangements:list_", "List explicit arrangements, mirror images once.", EXPLORE
-    ),
-    "draw": LazyCommand(
-        "langford.cli.explore.draw:draw", "Draw an arrangement as coloured cubes and arcs.", EXPLORE
-    ),
-    "doctor": LazyCommand(
-        "langford.cli.explore.doctor:doctor",
-        "Show what this machine has, test it, and list what to install.",
-        EXPLORE,
-    ),
-    "tune": LazyCommand(
-        "langford.cli.explore.tune:tune", "Count one problem with many settings, and keep the fastest.", EXPLORE
-    ),
-    "irregular": LazyCommand(
-        "langford.cli.explore.irregular:irregular",
-        "Measure searches and farms by trees, cycles and graphs; run Graph500.",
-        EXPLORE,
-    ),
+    place.partition(":")[2].rstrip("_"): LazyCommand(f"langford.cli.{place}", summary, section)
+    for section, commands in SECTIONS.items()
+    for place, summary in commands.items()
 }
 
 

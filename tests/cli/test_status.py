@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from db.look.overview import Overview
+from db.look.overview.records import Overview
 from db.messages import converted
 from db.states import Role
 from langford.methods import PlanKey

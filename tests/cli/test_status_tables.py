@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from db.look.overview import Happened, Overview, Presence, Total, Warned, WarningKind
+from db.look.overview.records import Happened, Overview, Presence, Total, Warned, WarningKind
 from db.messages import Time
 from jobs.show.wording import state_in_words
 from langford.cli.output.overviews import line_of, lines_of

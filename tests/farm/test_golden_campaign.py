@@ -24,7 +24,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select, update
 
 from db import Campaign, read_export
-from db.look.overview import Overview
+from db.look.overview.records import Overview
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Worker
 from db.states import Role

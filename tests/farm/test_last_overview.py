@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from db.look.overview import Eta, Overview
+from db.look.overview.records import Eta, Overview
 from db.messages import Time
 from jobs.reach.requests import ServerAway
 from jobs.run.tally import LastOverview, Tally

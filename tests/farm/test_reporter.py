@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from db import Campaign, Ledger
-from db.look.overview import Overview, Watch
+from db.look.overview.records import Overview
+from db.look.overview.shared import Watch
 from db.states import Ending, Outcome
 from jobs.show import log_lines
 from jobs.show.reporter import (

@@ -15,7 +15,7 @@ from sqlalchemy import delete
 
 from db import Delivery, Lease, Standing
 from db.errors import CampaignMismatch, ConnectionLost, LedgerUnusable
-from db.look.overview import Eta, Overview
+from db.look.overview.records import Eta, Overview
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from jobs.reach.identity import Identity

@@ -18,7 +18,7 @@ import pytest
 
 from db import Campaign
 from db.look import notices
-from db.look.overview import Overview
+from db.look.overview.records import Overview
 from db.records import EventRecord
 from db.states import EventKind, NoticeKind
 from jobs.farm.guard.connections import LimitedLog

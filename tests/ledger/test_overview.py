@@ -13,7 +13,8 @@ from sqlalchemy import Update, select, update
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import NoSuchCampaign
-from db.look.overview import Overview, Presence, Warned, WarningKind, WorkerView, to_document, warnings, workers
+from db.look.overview import warnings, workers
+from db.look.overview.records import Overview, Presence, Warned, WarningKind, WorkerView, to_document
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker

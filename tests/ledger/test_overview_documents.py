@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import fields, replace
 
-from db.look.overview import (
+from db.look.overview.records import (
     Checked,
     Eta,
     Happened,
@@ -21,10 +21,9 @@ from db.look.overview import (
     Warned,
     WarningKind,
     WorkerView,
-    iso,
     to_document,
 )
-from db.messages import BadMessage, Time, converted
+from db.messages import BadMessage, Time, converted, iso
 
 WORKER = WorkerView(
     "0f3a29c4",

@@ -9,8 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from msgspec.structs import replace
 
-from db.look.overview import Overview, Watch, shared
-from db.look.overview.shared import FRESH_SECONDS
+from db.look.overview import shared
+from db.look.overview.records import Overview
+from db.look.overview.shared import FRESH_SECONDS, Watch
 from db.messages import Time
 from tests.ledger.test_overview_documents import OVERVIEW
 

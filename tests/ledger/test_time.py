@@ -11,7 +11,7 @@ from sqlalchemy import select
 from db import Campaign, Ledger
 from db.errors import TooManyWorkers
 from db.leased_tasks import CLOCK_SECONDS
-from db.look.overview import Presence
+from db.look.overview.records import Presence
 from db.look.overview.workers import GONE_SECONDS, SILENT_SECONDS
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome, TaskState

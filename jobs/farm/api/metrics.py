@@ -11,7 +11,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from db.look.overview import Overview, Shared
+from db.look.overview.records import Overview
+from db.look.overview.shared import Shared
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.traffic import Traffic
 from langford.provenance import kernel_hash
@@ -25,7 +26,7 @@ MAX_CHOICES = 64
 
 
 class Metrics:
-    """The numbers of a server; those of a campaign are some seconds old, see :class:`db.look.overview.Watch`."""
+    """The numbers of a server; those of a campaign are some seconds old (:mod:`db.look.overview.shared`)."""
 
     def __init__(self, overviews: Overviews, traffic: Traffic) -> None:
         self._overviews, self._traffic = overviews, traffic

@@ -7,8 +7,9 @@ from pathlib import Path
 from threading import Lock
 
 from db import Campaign, Standing
-from db.look.overview import Overview, Shared, Watch, iso
-from db.messages import encoded
+from db.look.overview.records import Overview
+from db.look.overview.shared import Shared, Watch
+from db.messages import encoded, iso
 from jobs.reach.wire import Listed, TaskNumbers
 
 

@@ -16,7 +16,7 @@ from db.errors import Unreplicated
 from db.files.promise import Promise
 from db.files.reading import STANDARD_INPUT
 from db.look.history import History, PastWorker
-from db.look.overview import Eta
+from db.look.overview.records import Eta
 from jobs.run.loop import result
 from jobs.show.report import exported
 from jobs.show.report.numbers import UNKNOWN, Numbers, Origin, numbers, origins

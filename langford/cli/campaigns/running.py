@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from db.errors import LedgerError
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
-from db.look.overview import ID_LENGTH
+from db.look.overview.records import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.identity import Identity

@@ -13,7 +13,7 @@ import click
 from msgspec.structs import replace
 
 from db import Campaign, Ledger
-from db.look.overview import Overview, Presence, to_document
+from db.look.overview.records import Overview, Presence, to_document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.identity import is_dead
 from jobs.reach.patience import Patience

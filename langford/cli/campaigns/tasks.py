@@ -9,7 +9,7 @@ import click
 
 from db import Ledger
 from db.errors import LedgerError
-from db.look.overview import ID_LENGTH
+from db.look.overview.records import ID_LENGTH
 from db.records import TaskRecord
 from db.states import TaskState
 from langford.cli.options.common import json_option, ledger_option, tasks_argument

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from db import Campaign, Ledger
-from db.look.overview import Watch
+from db.look.overview.shared import Watch
 from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard import listening

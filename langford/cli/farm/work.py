@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from db.look.overview import ID_LENGTH
+from db.look.overview.records import ID_LENGTH
 from jobs.console import Step
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox

@@ -10,7 +10,7 @@ from itertools import starmap
 
 from rich.cells import cell_len
 
-from db.look.overview import Overview, Presence, WorkerView
+from db.look.overview.records import Overview, Presence, WorkerView
 from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.tables import Column, table
 from langford.variants import VARIANTS
