@@ -46,7 +46,7 @@ def kernel_hash(method: str | None = None) -> str:
     if used is None:
         return _hash(sources)
     files = files_of(used)
-    elsewhere = {file: file.read_bytes() for file in files if ROOT not in file.parents}
+    elsewhere = {file: file.read_bytes() for file in sorted(files) if ROOT not in file.parents}
     return _hash({**{file: content for file, content in sources.items() if file in files}, **elsewhere})
 
 
