@@ -12,14 +12,10 @@ MAX_HOST, MAX_MODEL, MAX_JOB = 255, 200, 40
 
 
 class HostName(Printable):
-    """The name of a machine."""
-
     LONGEST = MAX_HOST
 
 
 class DeviceModel(Printable):
-    """The manufacturer's name of a device."""
-
     LONGEST = MAX_MODEL
 
 

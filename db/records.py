@@ -16,8 +16,6 @@ NO_STEPS: Mapping[int, int] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class CampaignRecord:
-    """A row of the ledger's table of campaigns."""
-
     campaign_id: int  # its number in this ledger
     uuid: str  # a random UUID, unique among the campaigns of all ledgers
     name: str
@@ -41,8 +39,6 @@ class Computation:
 
 @dataclass(frozen=True)
 class LeaseHolder:
-    """A worker with running attempts."""
-
     worker_id: str
     host: str
     process: str
@@ -84,8 +80,6 @@ class TokenRecord:
 
 @dataclass(frozen=True)
 class EventRecord:
-    """An event in the history of a campaign."""
-
     event_id: int
     at: float
     kind: str  # a value of db.states.EventKind
@@ -124,8 +118,6 @@ class Standing:
 
 @dataclass(frozen=True, kw_only=True)
 class Progress(Standing):
-    """How far a campaign is."""
-
     seconds: float
     evaluated: int  # total number of products or nodes of the accepted results
     attempts: dict[str, int]  # number of ended attempts by outcome, and of running ones under "running"
@@ -148,8 +140,6 @@ class Replication:
 
 @dataclass(frozen=True)
 class TaskRecord:
-    """One task with its result, if it has one."""
-
     index: int
     state: str
     work: float

@@ -40,8 +40,6 @@ def _limits(environment: Mapping[str, str], root: Path) -> Iterator[int]:
 
 @dataclass(frozen=True)
 class ControlGroup:
-    """A control group."""
-
     folder: Path
     unified: bool  # whether it belongs to the hierarchy of version 2, whose files have other names
 

@@ -76,8 +76,6 @@ class PastWorker:
 
 @dataclass(frozen=True)
 class PastEvent:
-    """An event of the campaign."""
-
     at: float
     kind: str  # a value of db.states.EventKind
     task: int | None

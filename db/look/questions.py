@@ -34,8 +34,6 @@ class Filters:
 
 @dataclass(frozen=True)
 class Question:
-    """A question with a name."""
-
     name: str
     summary: str  # what the rows of the answer are
     query: Query

@@ -74,8 +74,6 @@ class Integers(TypeDecorator[Collection[int]]):
 
 
 class Texts(TypeDecorator[Collection[str]]):
-    """Texts as one parameter."""
-
     impl = JSON
     cache_ok = True
 

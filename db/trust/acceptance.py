@@ -56,7 +56,6 @@ class Judged:
 
     @property
     def may_be_first(self) -> bool:
-        """If its task has no result."""
         return self.attempt is not None and self.fault is None and self.attempt.accepted is None
 
     def receipt(self, accepted: Mapping[int, tuple[str, int]]) -> Receipt:

@@ -47,8 +47,6 @@ COUNT_SECONDS = 1.0
 
 @dataclass(frozen=True)
 class Account:
-    """The account of a token."""
-
     tasks: int
     # leases, held, room, results, counted: see db.schema.models.Token
     leases: float
@@ -61,7 +59,6 @@ class Account:
 
     @property
     def earned(self) -> int:
-        """Leases that its results allow."""
         return PER_RESULT * self.results
 
     @property

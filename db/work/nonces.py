@@ -8,7 +8,6 @@ import secrets
 
 
 def fresh() -> str:
-    """A nonce, which cannot be guessed."""
     return secrets.token_urlsafe(16)
 
 

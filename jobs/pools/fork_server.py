@@ -88,7 +88,6 @@ class ForkServer:
         return self._process.pid
 
     def restart(self, number: int) -> None:
-        """Start a worker again that has ended."""
         self.pipes[number].close()
         self.pipes[number], theirs = SPAWN.Pipe()
         # When the server has ended, so does the new connection, at once.

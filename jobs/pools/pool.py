@@ -22,16 +22,12 @@ class Finished:
 
 @dataclass(frozen=True)
 class Failed:
-    """A task raised an error."""
-
     token: int
     reason: str
 
 
 @dataclass(frozen=True)
 class Died:
-    """A worker process died."""
-
     tokens: tuple[int, ...]
     reason: str
     evaluated: int | None  # token of the task that it evaluated; None: none

@@ -38,8 +38,6 @@ class Lost:
 
 @dataclass
 class _Member:
-    """What the pool knows of a worker process."""
-
     heartbeat: Heartbeat
     tokens: deque[int] = field(default_factory=deque)  # of the tasks that it holds, oldest first
     condemned: str | None = None  # why it was killed by its pool, or ended by itself; None: neither

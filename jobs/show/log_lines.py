@@ -188,7 +188,6 @@ def going(overview: Overview) -> None:
 
 
 def occupied(overview: Overview) -> int:
-    """Workers that hold leases."""
     return sum(worker.state is Presence.WORKING for worker in overview.workers)
 
 

@@ -145,7 +145,6 @@ class Notifier:
         self._thread = threading.Thread(target=self._run, name=f"notify-{hook.channel}", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
         self._thread.start()
 
     def stop(self, seconds: float) -> None:

@@ -22,8 +22,6 @@ LISTED = 100
 
 @dataclass(frozen=True)
 class Wording:
-    """The words for events of one kind."""
-
     one: Callable[[EventRecord], str]
     many: Callable[[Sequence[EventRecord]], str]
     alarm: bool = True  # whether an operator should look at it

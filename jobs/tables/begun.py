@@ -12,8 +12,6 @@ from langford.problem import Problem
 
 
 class Found(NamedTuple):
-    """A campaign that a ledger has."""
-
     campaign: Campaign
     left: float  # the part of its work that is left; 0 when it is finished
     # Whether some of its tasks wait for a worker, or have one.  Those of a cancelled campaign do not.

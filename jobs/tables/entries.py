@@ -66,8 +66,6 @@ class Family:
 
 @dataclass(frozen=True)
 class Entry:
-    """One number of a table."""
-
     n: int
     values: tuple[int, ...]  # of the parameters that the table shows, in their order
     problems: tuple[Problem, ...]  # the number is the sum of their counts

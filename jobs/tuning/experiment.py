@@ -26,8 +26,6 @@ DEPTHS = 5
 
 @dataclass(frozen=True)
 class Trial:
-    """One point of a figure."""
-
     x: float  # its position on the axis of the experiment
     seconds: float  # median over the repetitions
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -51,8 +49,6 @@ def core_counts(cores: int) -> list[int]:
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure."""
-
     label: str
     trials: tuple[Trial, ...]
 

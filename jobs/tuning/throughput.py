@@ -29,8 +29,6 @@ OF_WORKER = " of worker "
 
 @dataclass(frozen=True)
 class Throughput:
-    """The pace of a farm."""
-
     # Of all workers, in the long run, when requests never come at the same time unless they must: the most that
     # the farm can do
     tasks_per_second: float

@@ -15,8 +15,6 @@ from langford.words import plain, several
 
 @dataclass(frozen=True)
 class Coverage:
-    """How much of a campaign was compared."""
-
     compared: int
     done: int
     tasks: int

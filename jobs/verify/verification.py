@@ -35,8 +35,6 @@ class Selection:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a verification found."""
-
     campaign: str
     statement: Statement  # what was compared, in words and as JSON
     comparisons: Sequence[Comparison]

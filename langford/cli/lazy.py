@@ -19,8 +19,6 @@ SUMMARY_LENGTH = 1000
 
 @dataclass(frozen=True)
 class LazyCommand:
-    """A command that is not imported yet."""
-
     reference: str  # "module:name", for langford.loading.load
     short_help: str
     section: str  # the heading under which the help of the group lists it

@@ -25,8 +25,6 @@ K = TypeVar("K", bound=Hashable)
 
 @dataclass(frozen=True)
 class Arrival:
-    """A result that arrived."""
-
     worker: str
     at: float
     work: float  # estimated work of its task
@@ -35,8 +33,6 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Running:
-    """A running attempt."""
-
     task: int
     worker: str
     work: float  # estimated work of its task

@@ -50,8 +50,6 @@ class Presence(StrEnum):
 
 
 class WarningKind(StrEnum):
-    """The kinds of warnings to the operator."""
-
     SILENT_WORKER = "silent_worker"
     CONFLICT = "conflict"
     RECHECK_WITHOUT_SECOND_WORKER = "recheck_without_second_worker"
@@ -114,8 +112,6 @@ class Preempted(Message, frozen=True):
 
 
 class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
-    """A worker of the campaign."""
-
     worker_id: Text  # the first characters of its UUID, which as a whole is secret
     host: Text
     process: Text

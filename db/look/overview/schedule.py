@@ -31,8 +31,6 @@ class DeviceGroup:
 
 @dataclass(frozen=True)
 class Remaining:
-    """The tasks that are left."""
-
     done: float
     # (work of a task, number of such tasks) that no worker holds, the largest first
     waiting: Sequence[tuple[float, int]]

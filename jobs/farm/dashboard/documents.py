@@ -41,8 +41,6 @@ class Asset:
 
 
 class Documents:
-    """All files of the pages."""
-
     def __init__(self) -> None:
         contents = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir())}
         self._templates = {path.stem: path.read_text("utf-8") for path in sorted((FOLDER / "templates").iterdir())}

@@ -26,8 +26,6 @@ UNWANTED = "unwanted"
 
 @dataclass(frozen=True)
 class Serving:
-    """How a server speaks, and how long it waits."""
-
     certificate: str | None = None  # file with a TLS certificate chain; None: without TLS
     key: str | None = None
     # Time for the headers of a request, from the start of a connection on

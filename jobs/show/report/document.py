@@ -28,8 +28,6 @@ class Points:
 
 @dataclass(frozen=True)
 class Table:
-    """A table."""
-
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -62,8 +60,6 @@ Block = Paragraph | Facts | Points | Table | Picture | Commands | Remark
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report."""
-
     title: str
     blocks: Sequence[Block]
 

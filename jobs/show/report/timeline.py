@@ -137,8 +137,6 @@ def without_overlap(owner: NDArray[np.int64], start: Times, end: Times) -> tuple
 
 @dataclass(frozen=True)
 class Throughput:
-    """How fast the work went."""
-
     edges: Times
     tasks: Times
     work: Times  # their estimated work per second, in the method's unit, float64[parts]

@@ -99,8 +99,6 @@ job_options = gathered(
 
 @dataclass(frozen=True)
 class QueueOptions:
-    """The options of the workers of a campaign."""
-
     max_queued: int  # number of array elements that wait or run at any time
     address: str
     server: str | None  # URL of the task server; None: the workers use the ledger

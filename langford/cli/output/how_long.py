@@ -167,8 +167,6 @@ dry_run_option = click.option(
 
 @dataclass(frozen=True)
 class DryRun:
-    """What a command would do."""
-
     what: str
     tasks: int | None  # how many tasks it would evaluate; None: many campaigns have them
     seconds: float  # expected on all devices; 0: moments

@@ -37,8 +37,6 @@ HEAVY, ASCII = ("┏━┳┓", "┃", "┡━╇┩", "│", "└─┴┘"), (
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table."""
-
     heading: str
     # The texts in it, including untrusted ones; none where they are read with streamed
     cells: Sequence[str] = ()
@@ -156,7 +154,6 @@ class _Seen:
         self.is_empty = True
 
     def texts(self, values: Sequence[object]) -> list[str]:
-        """Values as texts, which are looked at."""
         kinds = set(map(type, values))
         texts = _texts(values, kinds)
         self.is_empty = False
@@ -178,7 +175,6 @@ class _Seen:
         return [text[: self._length] if text in self._uuids else TIME.sub(r"\1Z", text) for text in texts]
 
     def measure(self, texts: list[str]) -> None:
-        """Note the width of cells."""
         whole = "".join(texts)
         self.width = max(self.width, max(map(len if whole.isascii() else cell_len, texts)))
         self.has_words = self.has_words or " " in whole
@@ -192,13 +188,11 @@ class _Lines:
         self._box = HEAVY if has_characters("".join(HEAVY)) else ASCII
 
     def head(self, names: Sequence[str]) -> str:
-        """The lines above the rows."""
         top, heading, below = self._box[:3]
         cells = [self._padded([name], place)[0] for place, name in enumerate(names)]
         return f"{self._rule(top)}{heading} {f' {heading} '.join(cells)} {heading}\n{self._rule(below)}"
 
     def body(self, cells: Sequence[list[str]]) -> str:
-        """The lines of some rows."""
         texts, side = self._wrapped(cells), self._box[3]
         widths = [self._width_of(place) for place in range(len(texts))]
         for place, column in enumerate(texts):
@@ -208,7 +202,6 @@ class _Lines:
         return "".join([line % row for row in zip(*texts, strict=True)])
 
     def foot(self) -> str:
-        """The line below the rows."""
         return self._rule(self._box[4])
 
     def _rule(self, characters: str) -> str:
