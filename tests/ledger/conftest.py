@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from db import Ledger
+from db import Campaign, Ledger
+from tests.support.campaigns import new_campaign
 from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 
@@ -21,3 +22,9 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     """
     with new_ledger(request.param, tmp_path) as opened:
         yield opened
+
+
+@pytest.fixture
+def campaign(ledger: Ledger) -> Campaign:
+    """A small one, with two workers."""
+    return new_campaign(ledger)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import os
+import signal
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -18,7 +18,9 @@ from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
 from tests.support.cases import exhaustive
+from tests.support.command_line import ENVIRONMENT
 from tests.support.databases import fresh_database, new_address
+from tests.support.preloaded import preloaded
 
 PAIRS = [
     ("sqlite", "postgres"),
@@ -120,16 +122,18 @@ def test_a_copy_that_breaks_off_leaves_no_ledger(
     assert nothing_is_at(target, tmp_path)
 
 
+def die_when_all_is_copied() -> None:
+    """Have the process of a command killed then."""
+    copying.advance_ids = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+
+
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_copy_that_is_killed_leaves_no_ledger_and_can_be_made_again(tmp_path: Path, kind: str) -> None:
     source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
     write_used_ledger(source)
-    killed = (
-        "import os, sys; from db.store import copying; copying._summary = lambda *_: os.kill(os.getpid(), 9); "
-        "copying.copy(*sys.argv[1:])"
-    )
-    done = subprocess.run([sys.executable, "-c", killed, source, target], check=False)
-    assert done.returncode == -9
+    killed = ("tests.ledger.test_copying:die_when_all_is_copied", {})
+    process = preloaded().start(["ledger", "copy", source, target], tmp_path, ENVIRONMENT, prepare=killed)
+    assert process.wait() == -signal.SIGKILL
     assert not (tmp_path / "ledger.db").exists()
     with pytest.raises(NoLedger):
         Ledger(target)

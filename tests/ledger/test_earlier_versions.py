@@ -8,11 +8,10 @@ miller in 15 tasks, none done (not in 0001, whose version could not create a cam
 from __future__ import annotations
 
 import gzip
+import os
 import resource
 import signal
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from pathlib import Path
 
@@ -20,6 +19,7 @@ import pytest
 
 from db import Delivery, Ledger
 from db.errors import LedgerUnusable
+from db.schema import upgrading
 from db.store.database import Database
 from db.store.revision import MIGRATIONS, SCHEMA
 from jobs.run.loop import result
@@ -27,7 +27,9 @@ from jobs.verify.exchange import take
 from langford.methods import plan_of
 from langford.result import Evaluation
 from tests.support.cases import few
+from tests.support.command_line import ENVIRONMENT
 from tests.support.databases import new_ledger
+from tests.support.preloaded import preloaded
 
 EARLIER = Path(__file__).parent / "earlier"
 SCHEMAS = sorted(
@@ -118,25 +120,18 @@ def test_a_copy_replaces_no_link_that_leads_nowhere(tmp_path: Path) -> None:
     assert link.is_symlink()
 
 
-UNTIL_COPIED = """
-import os, sqlite3, sys
-from db.schema import upgrading
-from db.store.database import Database
-def closing(connection):
-    os.kill(os.getpid(), {number})
-upgrading.closing = closing
-Database(sys.argv[1], upgrade=True)
-"""
-"""Upgrades a ledger, and gets a signal once the file of the copy is there and the copy is not."""
+def signal_when_copied(number: int) -> None:
+    """Have the process of a command get a signal once the file of the copy is there and the copy is not."""
+    upgrading.closing = lambda _: os.kill(os.getpid(), number)  # type: ignore[assignment]
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_copy_that_was_interrupted_has_no_name_of_a_copy(number: int, tmp_path: Path) -> None:
     where = ledger_of("0007", tmp_path)
     before = dump(Path(where))
-    code = UNTIL_COPIED.format(number=int(number))
-    ended = subprocess.run([sys.executable, "-c", code, where], capture_output=True, check=False)
-    assert ended.returncode in (-number, 1)
+    prepare = ("tests.ledger.test_earlier_versions:signal_when_copied", {"number": int(number)})
+    process = preloaded().start(["ledger", "upgrade", where], tmp_path, ENVIRONMENT, prepare=prepare)
+    assert process.wait() in (-number, 128 + number)
     assert not list(tmp_path.glob("langford.db.schema-*"))
     with Database(where, upgrade=True) as database:
         copy = database.copy_before_upgrade

@@ -12,13 +12,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import select
 
 from db import Export, Ledger, Promise, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.machines import Machine
 from db.records import Computation
-from db.schema.models import Event
 from db.states import EventKind
 from jobs.run.loop import result as result_of
 from jobs.verify import exchange
@@ -111,20 +109,6 @@ def test_the_bytes_of_a_file_stay_as_they_are() -> None:
         assert gzip.decompress(export.to_bytes()).decode() == f"{body}{seal}\n"
 
 
-def test_an_import_notes_the_file_and_its_checksum(ledger: Ledger, tmp_path: Path) -> None:
-    """By its name, without what a terminal or a database takes for something else."""
-    file = written(tmp_path, export_of(TRUE), "from ada\x1b[2J.gz")
-    exchange.take(ledger, file)
-    exchange.take_export(ledger, export_of(TRUE, seconds=0.5))
-    with ledger.database.reading() as connection:
-        details = list(
-            connection.scalars(select(Event.detail).where(Event.kind == EventKind.IMPORT).order_by(Event.id))
-        )
-    checksum = hashlib.sha256(file.read_bytes()).hexdigest()
-    assert f"come from from ada?[2J.gz, SHA-256 {checksum}, imported by " in details[0]
-    assert "come from no file, imported by " in details[1]
-
-
 def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path) -> None:
     half = TASKS // 2
     parts = [
@@ -210,33 +194,10 @@ def test_a_changed_text_is_noticed(tmp_path: Path) -> None:
         read_export(file)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"",
-        b"{}",
-        b"[1]\n{}\n",
-        b'{"format": "other"}\n{"sha256": ""}\n',
-        b"\xff\xfe\n\n",
-    ],
-)
-def test_something_else_is_no_export(tmp_path: Path, content: bytes) -> None:
-    file = tmp_path / "other.gz"
-    for written_bytes in (content, gzip.compress(content)):
-        file.write_bytes(written_bytes)
-        with pytest.raises(BadExport):
-            read_export(file)
+def test_an_absent_file_is_no_export(tmp_path: Path) -> None:
+    """Others that are none are in ``test_malicious_exports``."""
     with pytest.raises(BadExport, match="there is no export"):
         read_export(tmp_path / "absent.gz")
-
-
-def test_a_sealed_file_with_other_fields_is_no_export(tmp_path: Path) -> None:
-    body = json.dumps({"format": "langford results 1", "campaign": "x"}).encode() + b"\n"
-    seal = json.dumps({"sha256": hashlib.sha256(body).hexdigest()}).encode() + b"\n"
-    file = tmp_path / "short.gz"
-    file.write_bytes(gzip.compress(body + seal))
-    with pytest.raises(BadExport):
-        read_export(file)
 
 
 def test_exports_of_different_campaigns_do_not_join() -> None:

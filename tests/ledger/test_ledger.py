@@ -3,12 +3,11 @@ histories."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from msgspec import structs
 from sqlalchemy import text
 
@@ -23,9 +22,7 @@ from db.errors import (
     WorkerDistrusted,
 )
 from db.states import EventKind, Outcome, Role, TaskState
-from langford.arithmetic.residue import residue
 from langford.problem import Problem
-from langford.result import Expectation, PartialResult
 from tests.support.campaigns import (
     HOUR,
     KEY,
@@ -41,20 +38,8 @@ from tests.support.campaigns import (
     true_deliveries,
 )
 from tests.support.databases import new_ledger
-from tests.support.histories import Histories
 
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    """A new ledger; random histories make the same transitions behind PgBouncer."""
-    opened = new_ledger(request.param, tmp_path)
-    yield opened
-    opened.close()
-
-
-@pytest.fixture
-def campaign(ledger: Ledger) -> Campaign:
-    return new_campaign(ledger)
+pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 
 
 def test_creating_again_finds_the_same(ledger: Ledger, campaign: Campaign) -> None:
@@ -157,19 +142,6 @@ def test_only_failures_of_the_task_set_it_aside(campaign: Campaign) -> None:
     assert not campaign.lease("a", TASKS, HOUR)
     assert campaign.reopen() == TASKS
     assert len(campaign.lease("a", TASKS, HOUR)) == TASKS
-
-
-def test_values_are_stored_as_text(ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
-    huge = 3**200 << 64
-    lease = campaign.lease("a", 1, HOUR)[0]
-    result = PartialResult(lease.index, huge, residue(huge), 10**30)
-    monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, 0, 4**300))
-    deliver(campaign, lease, result)
-    assert campaign.results() == [result]
-    with ledger.database.reading() as connection:
-        typeof = "typeof" if ledger.database.engine.dialect.name == "sqlite" else "pg_typeof"
-        kinds = connection.execute(text(f"SELECT {typeof}(value), {typeof}(residue) FROM result"))
-        assert set(kinds.one()) == {"text"}
 
 
 def test_a_share_of_the_results_is_evaluated_again(campaign: Campaign) -> None:
@@ -384,21 +356,3 @@ def test_a_long_label_of_a_token_is_cut(campaign: Campaign) -> None:
     campaign.new_token(Role.READER, label="the dashboard in the hall " * 9)
     [kept] = campaign.tokens()
     assert kept.label == ("the dashboard in the hall " * 9)[:100]
-
-
-class PostgresHistories(Histories):
-    """The same histories on Postgres behind PgBouncer."""
-
-    database = "pgbouncer"
-
-
-class MoreHistories(Histories):
-    """Others, and more of them."""
-
-
-TestHistories = Histories.TestCase
-TestHistories.settings = settings(max_examples=5, stateful_step_count=30, deadline=None)
-TestMoreHistories = pytest.mark.exhaustive(MoreHistories.TestCase)
-TestMoreHistories.settings = settings(max_examples=8, stateful_step_count=30, deadline=None)
-TestPostgresHistories = PostgresHistories.TestCase
-TestPostgresHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)

@@ -9,23 +9,21 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
 import pytest
-from alembic.autogenerate import compare_metadata
-from alembic.migration import MigrationContext
 
 from db import Ledger
 from db.errors import LedgerUnusable
-from db.schema.models import Base
 from db.store.places import refuse_network_file_system
-from langford.methods import PlanKey, plan_of
-from langford.problem import Problem
-from tests.support.campaigns import write_used_ledger
+from tests.support.campaigns import HOUR, new_campaign, write_used_ledger
 from tests.support.cases import few
-from tests.support.command_line import Run
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.earlier_schemas import UNDONE
+from tests.support.preloaded import ALONE as IN_PROCESS
+from tests.support.preloaded import preloaded
 from tests.system.resting import ALONE, ANSWER, CAMPAIGN, started, tasks_done, wait_for_results
 
 
@@ -123,11 +121,6 @@ def test_schemas_of_other_versions(langford: Run, tmp_path: Path) -> None:
         assert "use the version that wrote it" in done.stderr
 
 
-def test_models_and_migrations_agree(tmp_path: Path) -> None:
-    with Ledger(str(tmp_path / "fresh.db"), create=True) as ledger, ledger.database.reading() as connection:
-        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
-
-
 @pytest.mark.parametrize("kind", ["nfs4", "lustre"])
 def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
     mounts = tmp_path / "mountinfo"
@@ -143,7 +136,7 @@ def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
     refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
 
 
-def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
+def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path, tmp_path: Path) -> None:
     run = ["run", "langford", "12", "--depth", "16", "--name", "full", "--ledger", "disk/ledger.db"]
 
     def is_told(done: subprocess.CompletedProcess[str]) -> None:
@@ -159,7 +152,9 @@ def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path) -> None:
     filler = small_disk / "filler"
     used = sum(file.stat().st_size for file in small_disk.iterdir())
     filler.write_bytes(b"0" * (12 * 2**20 - used - 200_000))
-    is_told(langford(*run, in_process=False))  # its leases end with its process
+    stopped = preloaded().start(run, tmp_path, ENVIRONMENT, subprocess.PIPE, subprocess.PIPE, prepare=IN_PROCESS)
+    _, errors = stopped.communicate()
+    is_told(subprocess.CompletedProcess(run, stopped.returncode, stderr=errors))  # its leases end with its process
     filler.unlink()
     done = langford(*run)
     assert done.returncode == 0, done.stderr
@@ -186,38 +181,21 @@ def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Pa
     assert done.stdout.startswith(ANSWER), done.stderr
 
 
-@pytest.mark.parametrize("successor", [False, True])
-def test_a_run_ends_whose_ledger_is_deleted(langford: Run, tmp_path: Path, successor: bool) -> None:
-    other = tmp_path / "other.db"
-    assert langford("run", "langford", "7", "--ledger", other.name).returncode == 0
-    with started(CAMPAIGN, tmp_path, prepare=ALONE) as process:
-        wait_for_results(tmp_path, process, 10)
-        if successor:
-            other.rename(tmp_path / "langford.db")
-        else:
-            for file in tmp_path.glob("langford.db*"):
-                file.unlink()
-        output, errors = process.communicate(timeout=30)
-    assert process.returncode == 2, errors
-    assert not output
-    assert "langford.db was moved, deleted or replaced while it was in use" in errors
-
-
-def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path) -> None:
-    file, elsewhere, key = (
-        tmp_path / "ledger.db",
-        tmp_path / "elsewhere.db",
-        PlanKey(Problem.langford(7), "miller", 1),
-    )
+@pytest.mark.parametrize("replaced", [False, True])
+def test_a_ledger_goes_on_when_its_file_is_back(tmp_path: Path, replaced: bool) -> None:
+    file, elsewhere, another = (tmp_path / name for name in ("ledger.db", "elsewhere.db", "another.db"))
+    write_used_ledger(str(another))
     with Ledger(str(file), create=True) as ledger:
-        campaign = ledger.create_campaign("seven", key, plan_of(key).work.tolist())
+        campaign = new_campaign(ledger)
         file.rename(elsewhere)
-        with pytest.raises(LedgerUnusable, match="was moved, deleted or replaced"):
-            campaign.progress()
-        with pytest.raises(LedgerUnusable, match="was moved, deleted or replaced"):
-            campaign.rename("eight")
-        with pytest.raises(LedgerUnusable, match=r"delete ledger\.db-wal"):
-            Ledger(str(file), create=True)
+        if replaced:
+            another.rename(file)
+        for act in (campaign.progress, partial(campaign.rename, "eight"), partial(campaign.lease, "a", 1, HOUR)):
+            with pytest.raises(LedgerUnusable, match="was moved, deleted or replaced"):
+                act()
+        if not replaced:
+            with pytest.raises(LedgerUnusable, match=r"delete ledger\.db-wal"):
+                Ledger(str(file), create=True)
         elsewhere.rename(file)
         campaign.rename("nine")
     with Ledger(str(file)) as ledger:

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from sqlalchemy import select
 from sqlalchemy.exc import OperationalError
 
-from db import Campaign, Credential, Export, Ledger, Promise
+from db import Campaign, Export, Ledger, Promise
 from db.schema.models import Attempt, Voter, Worker
 from db.states import EventKind, TaskState
 from db.store.connections import prepare_new
@@ -268,16 +268,4 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
         assert kept.provenance == provenance
 
     keep()
-    ledger.close()
-
-
-@pytest.mark.parametrize("attempt", [0, 2**31, 2**62])
-def test_attempts_that_nobody_has(where: str, attempt: int) -> None:
-    ledger = Ledger(where)
-    campaign = new_campaign(ledger)
-    shown = Credential(attempt, "guessed")
-    assert campaign.renew([shown], HOUR) == set()
-    campaign.release([shown])
-    assert campaign.fail(shown, "boom") is False
-    assert deliver(campaign, shown, TRUE[0]) is EventKind.REFUSED
     ledger.close()

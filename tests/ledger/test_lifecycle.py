@@ -79,8 +79,9 @@ def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(ledger: 
 def test_a_campaign_gets_another_name(ledger: Ledger) -> None:
     campaign = new_campaign(ledger)
     ledger.create_campaign("other", KEY, plan_of(KEY).work.tolist())
+    opened_before = ledger.campaign(NAME)
     campaign.rename("eleven")
-    assert campaign.name == "eleven"
+    assert campaign.name == opened_before.overview().campaign == "eleven"
     assert ledger.campaign("eleven").uuid == campaign.uuid
     with pytest.raises(NoSuchCampaign):
         ledger.campaign(NAME)

@@ -1,4 +1,4 @@
-"""Runs and queue keepers on a real Postgres whose connections break and hang; roles that may only read."""
+"""Runs and queue keepers on a real Postgres whose connections break and hang."""
 
 from __future__ import annotations
 
@@ -259,39 +259,3 @@ def sleep(ledger: Ledger) -> None:
     with ledger.database.reading() as connection:
         connection.exec_driver_sql("SET LOCAL statement_timeout = '50ms'")
         connection.exec_driver_sql("SELECT pg_sleep(5)")
-
-
-# -- a role that may only read ----------------------------------------------------------------------
-
-
-@pytest.fixture
-def read_only(wire: Wire, langford: Run) -> str:
-    """The address of a used ledger for a role that may only read it."""
-    assert langford("run", "langford", "8", "--depth", "4", "--ledger", wire.database).returncode == 0
-    role = f"reader_{str(wire.name)[-12:]}"
-    with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
-        connection.exec_driver_sql(f"CREATE ROLE {role} LOGIN")
-        connection.exec_driver_sql(f"GRANT SELECT ON ALL TABLES IN SCHEMA public TO {role}")
-    return wire.address.replace("postgres@", f"{role}@")
-
-
-NAME = "langford-8-polyphase-4"
-
-
-def test_a_role_that_only_reads_is_refused_in_one_line(read_only: str, wire: Wire, langford: Run) -> None:
-    """What it may read is in ``test_reading_roles``."""
-    assert langford("export", NAME, "--out", "out.jsonl.gz", "--ledger", wire.database).returncode == 0
-    with Ledger(wire.database) as ledger, ledger.database.writing() as connection:
-        connection.exec_driver_sql("DELETE FROM result; DELETE FROM attempt; UPDATE task SET state = 'ready'")
-    for arguments in (
-        ["run", "langford", "7"],
-        ["create", "langford", "7"],
-        ["retry", NAME],
-        ["release", NAME],
-        ["token", NAME],
-        ["import", "out.jsonl.gz"],
-    ):
-        done = langford(*arguments, "--ledger", read_only)
-        assert done.returncode == 2, (arguments, done.stderr)
-        assert "may not do this" in done.stderr
-        assert len(done.stderr.splitlines()) == 1, done.stderr

@@ -13,11 +13,12 @@ import pytest
 from sqlalchemy import text
 
 from db import Database, Ledger
+from db.errors import BadExport
 from db.schema.models import Base
 from db.states import Role
-from langford.cli.main import main
+from jobs.verify import exchange
 from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
-from tests.support.command_line import COMMAND, ENVIRONMENT, without_announcement
+from tests.support.command_line import ENVIRONMENT, Run, without_announcement
 from tests.support.databases import new_address
 from tests.support.malicious_exports import honest, malicious, packed
 
@@ -25,7 +26,24 @@ FILES = dict(malicious())
 SECONDS = 2.0
 KIBIBYTES = 250 * 2**10
 """Of memory; the command needs half of it to start."""
-SAMPLE = [label for number, label in enumerate(FILES) if number % 12 == 0]
+WRONG_RESULTS = ["value: another one", "value: odd", "residue: not reduced", "values swapped"]
+SAMPLE = [*WRONG_RESULTS, *list(FILES)[::24]]
+"""Those whose form is right, and some of the others."""
+
+
+LARGE = ["1 GiB of zeros", "256 MiB of sources of two million tasks", "depth: much memory"]
+IMPORTING = """
+import sys
+from langford.cli.main import main
+for file in sys.argv[1:]:
+    sys.argv = ["langford", "import", file, "--ledger", "new.db"]
+    try:
+        main()
+    except SystemExit as ended:
+        assert ended.code == 2
+print(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0])
+"""
+"""Imports files, each of which is refused, and prints the most memory that this took, in KiB."""
 
 
 def dump(where: str) -> str:
@@ -46,79 +64,49 @@ def dump(where: str) -> str:
     return "\n".join(lines)
 
 
-class Used:
-    """A ledger in use: a campaign half done, with a token.
-
-    Attributes:
-        where: the ledger.
-        before: its dump.
-        file: where each malicious file is written.
-    """
-
-    def __init__(self, kind: str, folder: Path) -> None:
-        self.where, self.file = new_address(kind, folder), folder / "malicious.gz"
-        with Ledger(self.where) as ledger:
-            campaign = new_campaign(ledger)
-            campaign.new_token(Role.WORKER)
-            campaign.deliver(true_deliveries(campaign.lease("a", TASKS // 2, 60)))
-        self.before = dump(self.where)
-
-
-@pytest.fixture(scope="module")
-def used(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Used:
-    return Used(request.param, tmp_path_factory.mktemp("used"))
-
-
-def test_there_are_enough() -> None:
+def test_every_malicious_file_is_refused_in_one_line(tmp_path: Path) -> None:
+    """As the commands read it, before they open a ledger."""
     assert len(FILES) >= 80
+    file = tmp_path / "malicious.gz"
+    for label, content in FILES.items():
+        file.write_bytes(content)
+        started = time.process_time()
+        with pytest.raises(BadExport) as refused:
+            exchange.validated(file)
+        assert time.process_time() - started < SECONDS, label
+        assert str(refused.value).isprintable(), label
+        assert len(str(refused.value)) < 1_000 + len(str(file)), label
 
 
-def test_the_honest_file_is_taken(tmp_path: Path) -> None:
+def test_the_honest_file_is_taken(langford: Run, tmp_path: Path) -> None:
     (tmp_path / "honest.gz").write_bytes(packed(honest()))
-    command = [*COMMAND, "import", "honest.gz", "--ledger", "new.db"]
-    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    done = langford("import", "honest.gz", "--ledger", "new.db")
     assert done.stdout.startswith(f"honest.gz: {TASKS} new results of {NAME}\n"), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("used", "label"),
-    [*(("sqlite", label) for label in FILES), *(("postgres", label) for label in SAMPLE)],
-    indirect=["used"],
-    scope="module",
-)
-def test_a_malicious_file_changes_nothing(
-    used: Used, label: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    used.file.write_bytes(FILES[label])
-    monkeypatch.setattr(sys, "argv", ["langford", "import", str(used.file), "--ledger", used.where])
-    started = time.process_time()
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert time.process_time() - started < SECONDS
-    output = capsys.readouterr()
-    assert ended.value.code == 2
-    assert output.out == ""
-    errors = without_announcement(output.err)
-    assert len(errors.splitlines()) == 1
-    assert errors.removesuffix("\n").isprintable()
-    assert len(errors) < 1_000 + len(str(used.file))
-    assert dump(used.where) == used.before
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_malicious_file_changes_nothing(langford: Run, tmp_path: Path, kind: str) -> None:
+    """In a ledger in use: a campaign half done, with a token."""
+    where, file = new_address(kind, tmp_path), tmp_path / "malicious.gz"
+    with Ledger(where) as ledger:
+        campaign = new_campaign(ledger)
+        campaign.new_token(Role.WORKER)
+        campaign.deliver(true_deliveries(campaign.lease("a", TASKS // 2, 60)))
+    before = dump(where)
+    for label in SAMPLE:
+        file.write_bytes(FILES[label])
+        done = langford("import", str(file), "--ledger", where)
+        assert (done.returncode, done.stdout) == (2, ""), label
+        assert len(without_announcement(done.stderr).splitlines()) == 1, label
+        assert dump(where) == before, label
 
 
-@pytest.mark.parametrize(
-    "label", ["1 GiB of zeros", "256 MiB of sources of two million tasks", "depth: much memory"]
-)
-def test_memory_is_bounded_and_no_ledger_made(tmp_path: Path, label: str) -> None:
-    (tmp_path / "bomb.gz").write_bytes(FILES[label])
-    program = (
-        "from langford.cli.main import main\ntry:\n    main()\nfinally:\n"
-        "    print(open('/proc/self/status').read().partition('VmHWM:')[2].split()[0])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "import", "bomb.gz", "--ledger", "new.db"],
-        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 2, done.stderr
-    assert len(without_announcement(done.stderr).splitlines()) == 1
-    assert int(done.stdout) < KIBIBYTES
-    assert [file.name for file in tmp_path.iterdir()] == ["bomb.gz"]
+def test_memory_is_bounded_and_no_ledger_made(tmp_path: Path) -> None:
+    files = [tmp_path / f"{number}.gz" for number in range(len(LARGE))]
+    for file, label in zip(files, LARGE, strict=True):
+        file.write_bytes(FILES[label])
+    command = [sys.executable, "-c", IMPORTING, *map(str, files)]
+    done = subprocess.run(command, cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False)
+    assert len(without_announcement(done.stderr).splitlines()) == len(files)
+    assert int(done.stdout) < KIBIBYTES, done.stderr
+    assert sorted(tmp_path.iterdir()) == files

@@ -6,10 +6,9 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-import pytest
 from sqlalchemy import func, insert, select, update
 
-from db import Campaign, Ledger
+from db import Campaign
 from db.look import notices
 from db.look.events import EventReader, LatestEvents
 from db.look.notices import Claim
@@ -20,11 +19,6 @@ from tests.support.campaigns import finish, new_campaign
 from tests.support.databases import new_ledger
 
 DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
-
-
-@pytest.fixture
-def campaign(ledger: Ledger) -> Campaign:
-    return new_campaign(ledger)
 
 
 def claim(campaign: Campaign, kind: NoticeKind, about: int, channel: str = "url", **more: float) -> Claim | None:

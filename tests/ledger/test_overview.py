@@ -12,7 +12,6 @@ import pytest
 from sqlalchemy import Update, select, update
 
 from db import Campaign, Export, Lease, Ledger
-from db.errors import NoSuchCampaign
 from db.look.overview import warnings, workers
 from db.look.overview.records import Overview, Presence, Warned, WarningKind, WorkerView, to_document
 from db.messages import converted
@@ -490,13 +489,3 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
     silent = str(warned(overview, WarningKind.SILENT_WORKER))
     assert "and 1 more are silent, with 9 tasks" in silent
     assert isinstance(overview.warnings[0], Warned)
-
-
-def test_a_campaign_that_was_renamed_and_deleted(history: History) -> None:
-    """Whoever has opened it before still asks for it."""
-    seen_before = history.ledger.campaign(NAME)
-    history.campaign.rename("other")
-    assert seen_before.overview().campaign == "other"
-    history.campaign.delete(history.campaign.trusted_export())
-    with pytest.raises(NoSuchCampaign, match="was deleted"):
-        seen_before.overview()

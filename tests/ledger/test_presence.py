@@ -22,14 +22,9 @@ from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU, cores
-from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, new_campaign, true_deliveries
+from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
-
-
-@pytest.fixture
-def campaign(ledger: Ledger) -> Campaign:
-    return new_campaign(ledger)
 
 
 def row(ledger: Ledger, worker: str) -> Any:

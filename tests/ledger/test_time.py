@@ -14,11 +14,11 @@ from db.leased_tasks import CLOCK_SECONDS
 from db.look.overview.records import Presence
 from db.look.overview.workers import GONE_SECONDS, SILENT_SECONDS
 from db.schema.models import Attempt, Worker
-from db.states import Ending, Outcome, TaskState
+from db.states import Ending, Outcome
 from db.work import presence
 from db.work.leases import COPY_SECONDS
 from db.work.presence import IDLE_SECONDS
-from tests.support.campaigns import HOUR, NAME, TASKS, new_campaign, true_deliveries
+from tests.support.campaigns import HOUR, NAME, TASKS
 from tests.support.database_clock import DatabaseClock, moved_clock
 
 MINUTE = 60.0
@@ -32,11 +32,6 @@ def clock() -> Iterator[DatabaseClock]:
 
 pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 """Each has a clock of its own."""
-
-
-@pytest.fixture
-def campaign(ledger: Ledger) -> Campaign:
-    return new_campaign(ledger)
 
 
 def outcomes(campaign: Campaign) -> list[str | None]:
@@ -70,15 +65,6 @@ def test_a_lease_that_is_renewed_lasts_on(campaign: Campaign, clock: DatabaseClo
     clock.move(HOUR + MINUTE)
     campaign.lease("b", 1, HOUR)
     assert campaign.renew(held, HOUR) == set()
-
-
-def test_a_late_result_counts(campaign: Campaign, clock: DatabaseClock) -> None:
-    held = campaign.lease("a", 1, HOUR)
-    clock.move(30 * HOUR)
-    again = campaign.lease("b", TASKS, HOUR)
-    assert [receipt.event for receipt in campaign.deliver(true_deliveries(held))] == [None]
-    assert campaign.progress().tasks[TaskState.DONE] == 1
-    assert len(again) == TASKS
 
 
 def test_a_task_that_is_held_for_long_is_copied(campaign: Campaign, clock: DatabaseClock) -> None:

@@ -305,6 +305,8 @@ def containers() -> Iterator[tuple[str, bytes]]:
     yield "nothing", b""
     yield "nothing, packed", gzip.compress(b"")
     yield "no gzip", sealed(text_of(honest()))
+    yield "a list for a header", gzip.compress(sealed(b"[1]\n"))
+    yield "a header alone", gzip.compress(sealed(FIRST_LINE))
     yield "zlib without gzip", zlib.compress(sealed(text_of(honest())))
     yield "cut short", whole[:-9]
     yield "cut in its header", whole[:5]

@@ -1,0 +1,19 @@
+"""Random histories of the life of tasks: see tests.support.histories; those of a server are in its room."""
+
+from __future__ import annotations
+
+from hypothesis import settings
+
+from tests.support.histories import Histories
+
+
+class PostgresHistories(Histories):
+    """The same histories on Postgres behind PgBouncer."""
+
+    database = "pgbouncer"
+
+
+TestHistories = Histories.TestCase
+TestHistories.settings = settings(max_examples=6, stateful_step_count=30, deadline=None)
+TestPostgresHistories = PostgresHistories.TestCase
+TestPostgresHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)
