@@ -27,7 +27,7 @@ from jobs.verify.exchange import take
 from langford.methods import plan_of
 from langford.result import Evaluation
 from tests.support.cases import few
-from tests.support.command_line import ENVIRONMENT
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
 from tests.support.preloaded import preloaded
 
@@ -87,6 +87,15 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
             evaluation = Evaluation(plan.evaluate(lease.index), 0.5, "{}")
             campaign.deliver([Delivery.of(lease, evaluation)])
         assert result(campaign).published == 26
+
+
+def test_the_command_that_upgrades(langford: Run, tmp_path: Path) -> None:
+    ledger_of(SCHEMAS[0], tmp_path)
+    refused = langford("status")
+    assert refused.returncode == 2
+    assert "langford ledger upgrade langford.db" in refused.stderr
+    assert langford("ledger", "upgrade", "langford.db").returncode == 0
+    assert langford("result", FINISHED).returncode == 0
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)

@@ -1,5 +1,4 @@
-"""The ledger's life of a task, on SQLite and on Postgres: one test per transition, then random
-histories."""
+"""The ledger's life of a task, on SQLite and on Postgres: one test per transition."""
 
 from __future__ import annotations
 
