@@ -368,6 +368,9 @@ P LIMIT :param FOR KEY SHARE;
       :slurm_job, :slurm_index
   )
   ON CONFLICT DO NOTHING;
+  INSERT INTO worker (id, host, process, started, device_kind, kernels, voter_id, last_seen)
+  VALUES (:id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW)
+  ON CONFLICT DO NOTHING;
 
 -- enrolment.enrol, enrolment.is_known, enrolment.require_worker
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;

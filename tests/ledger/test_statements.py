@@ -47,6 +47,7 @@ from tests.support.earlier_schemas import LAST, UNDONE
 from tests.support.statements import StatementLog, merged, name_of
 
 STATEMENTS = GOLDEN / "ledger.sql"
+MACHINE = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
 NO_STATEMENTS = {"close", "reading", "reading_tasks", "writing"}
 
 
@@ -60,7 +61,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(ledger.campaign, NAME) == campaign
     assert call(ledger.campaigns) == [campaign]
     for worker in "abcd":
-        call(ledger.enrol, worker, f"host-{worker}", "1")
+        call(ledger.enrol, worker, f"host-{worker}", "1", **MACHINE)
     life_of_leases(log, campaign)
     life_of_results(log, campaign)
     assert len(call(campaign.export).results) == len(call(campaign.results))
