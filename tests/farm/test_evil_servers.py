@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+import contextlib
+import socket
+import struct
 import threading
 import time
-from pathlib import Path
+import tracemalloc
+import zlib
+from collections.abc import Callable, Iterator
+from functools import cache, reduce
+from types import TracebackType
 
 import pytest
 
@@ -14,30 +19,144 @@ from jobs.reach import diagnosis, requests
 from jobs.reach.remote import RemoteCampaign, ServerAway
 from jobs.reach.requests import ServerRefuses
 from jobs.show.hooks import NotDelivered, UrlHook
-from tests.support.cases import few
-from tests.support.command_line import ENVIRONMENT, Run
-from tests.support.evil_servers import (
-    ATTACKS,
-    HEAD,
-    Attack,
-    EvilServer,
-    encoded,
-    measured,
-    swelling,
-    whole,
-    without_end,
-)
-from tests.support.receivers import Receiver
 
-MAX_MEBIBYTES = 300
-GREEDIEST = ["a bomb", "a body without end", "JSON that swells"]
+HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"
+Attack = Callable[[], Iterator[bytes]]
+"""What a server sends, part by part; it stops when nobody reads any more."""
 
 
-def one_line(done: subprocess.CompletedProcess[str]) -> str:
-    """The only line on standard error, which is no long one."""
-    [line] = done.stderr.splitlines()
-    assert len(line) < 1_000
-    return line
+class EvilServer:
+    """A server on this machine that answers every request in one way; a context manager.
+
+    Attributes:
+        url: of a campaign there.
+        requests: what came, as far as it was read.
+        sent: bytes that somebody took.
+    """
+
+    def __init__(self, attack: Attack, pause: float = 0.0) -> None:
+        """``pause``: seconds between two parts of an answer."""
+        self.requests: list[bytes] = []
+        self.sent = 0
+        self._attack, self._pause = attack, pause
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/evil"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = self._listener.accept()
+                threading.Thread(target=self._answer, args=[connection], daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with connection, contextlib.suppress(OSError):
+            self.requests.append(connection.recv(65_536))
+            for part in self._attack():
+                connection.sendall(part)
+                self.sent += len(part)
+                time.sleep(self._pause)
+
+    def __enter__(self) -> EvilServer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)
+        self._listener.close()
+
+
+# -- answers ----------------------------------------------------------------------------------
+
+
+@cache
+def bomb(layers: int = 2, mebibytes: int = 512) -> bytes:
+    """Zeros, packed again and again: 512 MiB in some kilobytes."""
+    # After a full flush the same bytes say the same again: each MiB is packed as the first one.
+    packing, zeros = zlib.compressobj(9, wbits=-15), bytes(2**20)
+    part = packing.compress(zeros) + packing.flush(zlib.Z_FULL_FLUSH)
+    check = reduce(lambda check, _: zlib.crc32(zeros, check), range(mebibytes), 0)
+    head, end = b"\x1f\x8b\x08" + bytes(6) + b"\xff", b"\x03\x00"
+    content = head + mebibytes * part + end + struct.pack("<II", check, mebibytes << 20)
+    for _ in range(layers - 1):
+        packing = zlib.compressobj(9, wbits=31)
+        content = packing.compress(content) + packing.flush()
+    return content
+
+
+def encoded(name: str) -> Attack:
+    """A bomb that says how it is packed."""
+    return lambda: iter(
+        [HEAD + b"Content-Encoding: %b\r\nContent-Length: %d\r\n\r\n" % (name.encode(), len(bomb())) + bomb()]
+    )
+
+
+def whole(content: bytes, status: bytes = b"200 OK") -> Attack:
+    """A proper answer."""
+    head = HEAD.replace(b"200 OK", status) + b"Content-Length: %d\r\n\r\n" % len(content)
+    return lambda: iter([head + content])
+
+
+def without_end(part: bytes, head: bytes = HEAD + b"\r\n") -> Attack:
+    """A head, and one part for ever."""
+
+    def parts() -> Iterator[bytes]:
+        yield head
+        while True:
+            yield part
+
+    return parts
+
+
+def swelling(size: int) -> bytes:
+    """JSON that takes the most memory for its bytes."""
+    part = b'{"":0},'
+    return b"[" + part * (size // len(part) - 1) + b"0]"
+
+
+CHUNKED = HEAD + b"Transfer-Encoding: chunked\r\n\r\n"
+ATTACKS: dict[str, Attack] = {
+    "a bomb": encoded("gzip, gzip"),
+    "a bomb of one layer": encoded("gzip"),
+    "a bomb beside identity": encoded("identity, gzip"),
+    "a bomb in capitals": encoded("GZip"),
+    "an encoding that is none": encoded("zip-of-mine"),
+    "a body without end": without_end(bytes(2**20)),
+    "a body with a length that never ends": without_end(bytes(2**20), HEAD + b"Content-Length: %d\r\n\r\n" % 2**60),
+    "chunks without end": without_end(b"100000\r\n" + bytes(2**20) + b"\r\n", CHUNKED),
+    "a chunk with an extension without end": without_end(b"x" * 2**20, CHUNKED + b"1;"),
+    "trailers without end": without_end(b"X-More: y\r\n" * 10_000, CHUNKED + b"2\r\n[]\r\n0\r\n"),
+    "headers without end": without_end(b"X-More: y\r\n" * 10_000, HEAD),
+    "a header without end": without_end(b"y" * 2**20, HEAD + b"X-More: "),
+    "a status without end": without_end(b"y" * 2**20, b"HTTP/1.1 200 "),
+    "a length too large": lambda: iter([HEAD + b"Content-Length: 100\r\n\r\n[]"]),
+    "a length below 0": lambda: iter([HEAD + b"Content-Length: -1\r\n\r\n[]"]),
+    "two lengths": lambda: iter([HEAD + b"Content-Length: 2\r\nContent-Length: 1\r\n\r\n[]"]),
+    "a length that is none": lambda: iter([HEAD + b"Content-Length: 0x2\r\n\r\n[]"]),
+    "an answer that goes on": lambda: iter([HEAD + b"Content-Length: 2\r\n\r\n[]" + bytes(2**20)]),
+    "JSON that swells": lambda: iter([HEAD + b"\r\n" + swelling(4 * 2**20)]),
+    "an error that swells": whole(b'{"error": "' + b"x" * (4 * 2**20 - 100) + b'"}', b"503 Busy"),
+    "an error that is none": whole(b'{"error": ' + swelling(2**20) + b"}", b"503 Busy"),
+    "deep JSON": whole(b"[" * 2**20),
+    "nothing": lambda: iter([]),
+    "no HTTP": lambda: iter([b"\x00\xff" * 100_000]),
+}
+"""Answers to a GET, each of which ends, or is to be ended, at once."""
+
+
+# -- workers ---------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def little_memory() -> Iterator[None]:
+    """Whatever a server sends, 64 MiB are enough: some answers are ten times as large, or have no end."""
+    tracemalloc.start()
+    yield
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**26
 
 
 def asked(url: str) -> str:
@@ -55,7 +174,7 @@ def asked(url: str) -> str:
 
 @pytest.mark.parametrize("attack", list(ATTACKS))
 def test_every_answer_is_understood_or_refused_in_a_line(attack: str) -> None:
-    with EvilServer(ATTACKS[attack]) as server:
+    with EvilServer(ATTACKS[attack]) as server, little_memory():
         said = asked(server.url)
         # The client that is answered by no HTTP may look whether that is TLS.
         asking = [request.lower() for request in server.requests if request.startswith((b"GET", b"POST"))]
@@ -63,26 +182,6 @@ def test_every_answer_is_understood_or_refused_in_a_line(attack: str) -> None:
     assert all(b"accept-encoding: identity" in request for request in asking)
     assert len(said) < 600
     assert ("encodes its answers" in said) == ("bomb" in attack or "encoding" in attack)
-
-
-@pytest.mark.parametrize("attack", few(GREEDIEST, 2))
-def test_the_memory_of_status_is_bounded(attack: str, tmp_path: Path) -> None:
-    with EvilServer(ATTACKS[attack]) as server:
-        done, peak = measured(tmp_path, "status", server.url)
-    assert done.returncode == 2, done.stderr
-    assert one_line(done).startswith("langford: no task server answers") or attack == "JSON that swells"
-    assert peak < MAX_MEBIBYTES
-
-
-@pytest.mark.parametrize("attack", few(GREEDIEST, 2))
-def test_the_memory_of_a_worker_is_bounded(attack: str, tmp_path: Path) -> None:
-    with EvilServer(ATTACKS[attack]) as server:
-        options = ["--outbox", "outbox", "--workers", "1", "--time-limit", "4"]
-        done, peak = measured(tmp_path, "work", server.url, *options)
-        assert server.requests
-    assert done.returncode == 3, done.stderr
-    assert "Traceback" not in done.stderr
-    assert peak < MAX_MEBIBYTES
 
 
 @pytest.mark.parametrize(
@@ -139,15 +238,19 @@ def test_a_redirection_is_not_followed() -> None:
         assert not elsewhere.requests
 
 
+def test_a_proxy_of_the_environment_is_not_asked_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:1")
+    with EvilServer(whole(b"[]")) as server:
+        asked(server.url)
+        assert server.requests
+
+
 def test_an_identity_is_no_encoding() -> None:
     content = b'{"error": "busy"}'
     head = HEAD.replace(b"200 OK", b"503 Busy") + b"Content-Encoding: Identity\r\nContent-Length: %d\r\n\r\n"
     with EvilServer(lambda: iter([head % len(content) + content])) as server:
         assert "the server is busy: busy" in asked(server.url)
-
-
-def test_what_swells_is_as_large_as_an_answer_may_be() -> None:
-    assert requests.LARGEST_ANSWER - 10 < len(swelling(4 * 2**20)) <= requests.LARGEST_ANSWER
 
 
 # -- the URL that is notified -------------------------------------------------------------------
@@ -165,7 +268,7 @@ def told(hook: UrlHook) -> str | None:
 @pytest.mark.parametrize("attack", [name for name in ATTACKS if name not in ("nothing", "no HTTP")])
 def test_the_answer_of_a_receiver_is_not_read(attack: str) -> None:
     """Its status is enough."""
-    with EvilServer(ATTACKS[attack]) as server:
+    with EvilServer(ATTACKS[attack]) as server, little_memory():
         said = told(UrlHook(server.url))
         assert said is None or len(said) < 400
         assert server.sent < 2**24
@@ -189,33 +292,3 @@ def test_a_receiver_that_shakes_hands_for_ever_is_given_up() -> None:
     drip = EvilServer(lambda: (bytes([byte]) for byte in record), 0.05)
     with drip as server, pytest.raises(NotDelivered, match="no whole answer in 1 s"):
         UrlHook(server.url.replace("http", "https"), seconds=1.0).notify(b"{}")
-
-
-NOTIFY = """
-import resource, sys
-from jobs.show.hooks import NotDelivered, UrlHook
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-try:
-    UrlHook(sys.argv[1]).notify(b"{}")
-except NotDelivered:
-    pass
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before >> 10)
-"""
-
-
-def test_the_memory_of_a_notification_is_bounded() -> None:
-    for attack in (encoded("gzip, gzip"), ATTACKS["a body without end"], ATTACKS["headers without end"]):
-        with EvilServer(attack) as server:
-            command = [sys.executable, "-c", NOTIFY, server.url]
-            done = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=True)
-        assert int(done.stdout) < 50
-
-
-def test_a_receiver_is_told_all_the_same(langford: Run) -> None:
-    """A run notifies one server that sends a bomb, and ends as it would."""
-    with EvilServer(encoded("gzip, gzip")) as server, Receiver() as receiver:
-        for name, url in (("evil", server.url), ("good", receiver.url)):
-            done = langford("run", "langford", "8", "--depth", "4", "--name", name, "--notify-url", url)
-            assert done.returncode == 0, done.stderr
-        assert server.requests
-    assert receiver.kinds() == ["done"]

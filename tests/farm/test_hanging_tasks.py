@@ -1,4 +1,4 @@
-"""Runs whose tasks hang, by a clock that the test moves: limits, deaths and copies, without a process."""
+"""Runs whose tasks hang or whose time is limited, by a clock that the test moves, without a process."""
 
 from __future__ import annotations
 
@@ -29,10 +29,9 @@ from tests.support.slow_pool import STEPS, SlowPool
 
 SICK = min(range(TASKS), key=lambda index: float(PLAN.work[index]))
 """The task on which something goes wrong: the smallest one, which comes last."""
-PATIENCE = 120.0
-
-
-Go = Callable[[SlowPool], RunReport]
+PATIENCE = 40.0
+LARGEST = float(PLAN.work.max())
+Go = Callable[..., RunReport]
 
 
 @pytest.fixture
@@ -63,11 +62,18 @@ def said(console: KeptConsole) -> list[str]:
 
 @pytest.fixture
 def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptConsole) -> Go:
-    """A run of the campaign with a pool, until it ends."""
+    """A run of the campaign with a pool, until it ends, in at most ``limit`` seconds.
 
-    def go(pool: SlowPool) -> RunReport:
+    ``probed``: what the probe says of the largest task, in seconds; None: nothing.
+    """
+
+    def go(pool: SlowPool, limit: float | None = None, probed: float | None = None) -> RunReport:
         source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]), None, console, clock=clock)
-        made = Run(source, [CPU], console, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock)
+        pace = None if probed is None else probed / LARGEST
+        made = Run(
+            source, [CPU], console, limit, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock,
+            probe=lambda key: pace,
+        )  # fmt: skip
         return made.run()
 
     return go
@@ -102,7 +108,7 @@ def test_a_task_that_hangs_is_ended_after_the_patience(
     assert (report.stopped, report.tasks_here) == (None, TASKS)
     assert STEPS in steps  # its progress is in the ledger while it hangs
     [death] = said
-    assert re.match(rf"task {SICK} has been evaluated for 12\d s", death), death
+    assert re.match(rf"task {SICK} has been evaluated for 4\d s", death), death
     assert f"and {STEPS} steps: its process was killed; its tasks go back to the queue" in death
     assert outcomes(campaign, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
     assert result(campaign).published == COUNT
@@ -136,9 +142,9 @@ def test_a_task_that_hangs_again_and_again_is_set_aside_by_name(
 def test_a_slow_task_that_is_within_its_limit_is_left_alone(
     campaign: Campaign, clock: MovableClock, said: list[str], run: Go
 ) -> None:
-    """One that takes 200 times what others take, but less than the patience; its lease is renewed meanwhile."""
+    """One that takes 70 times what others take, but less than the patience; its lease is renewed meanwhile."""
     renewed: set[float] = set()
-    pool = SlowPool(clock, {SICK: 100.0})
+    pool = SlowPool(clock, {SICK: 35.0})
 
     def look() -> None:
         with campaign.database.reading() as connection:
@@ -149,7 +155,7 @@ def test_a_slow_task_that_is_within_its_limit_is_left_alone(
     run(pool)
     assert said == []
     assert campaign.progress().attempts == {"done": TASKS}
-    assert len(renewed) == 1 + int(100 / (LEASE_SECONDS / 4))
+    assert len(renewed) == 1 + int(35 / (LEASE_SECONDS / 4))
 
 
 def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: MovableClock, run: Go) -> None:
@@ -176,3 +182,74 @@ def test_a_result_that_confirms_another_is_no_progress(
     source.deliver(list(zip((first, second), true_deliveries([first, second]), strict=True)))
     source.attend([], {})
     assert (source.tally.tasks_here, source.tally.work_here) == (1, second.work)
+
+
+# -- the time limit -------------------------------------------------------------------------------
+
+
+def slow(clock: MovableClock, seconds: float) -> SlowPool:
+    """A pool in which every task takes so long."""
+    return SlowPool(clock, dict.fromkeys(range(TASKS), seconds))
+
+
+def nothing_is_held(campaign: Campaign) -> bool:
+    return "leased" not in campaign.progress().tasks
+
+
+@pytest.mark.parametrize("limit", [20.0, 25.0, 27.0, 39.0])
+def test_no_task_starts_that_would_end_later(
+    limit: float, campaign: Campaign, clock: MovableClock, console: KeptConsole, run: Go
+) -> None:
+    """Also none that waits behind another one of the same worker."""
+    before = clock.monotonic()
+    report = run(slow(clock, 8.0), limit, probed=8.0)
+    assert report.stopped == "time limit"
+    assert report.tasks_here == int((limit - 2) // 8)  # a task is expected to take a quarter longer
+    assert clock.monotonic() - before <= limit
+    assert nothing_is_held(campaign)
+    assert console.said == []
+
+
+def test_a_first_task_that_does_not_fit_is_not_started(
+    campaign: Campaign, clock: MovableClock, console: KeptConsole, run: Go
+) -> None:
+    before = clock.monotonic()
+    report = run(slow(clock, 65.0), 2.0, probed=65.0)
+    assert (report.stopped, report.tasks_here) == ("time limit", 0)
+    assert clock.monotonic() - before < 1
+    [said] = console.said
+    assert said.startswith("no task starts: the next one takes about 65 s, and 2 s of the time limit is left; give")
+    assert campaign.progress().attempts == {"released": 2}  # one for its worker, one to wait behind it
+
+
+@pytest.mark.parametrize("probed", [None, 1.0])
+def test_a_task_that_takes_longer_than_expected_is_given_back(
+    probed: float | None, campaign: Campaign, clock: MovableClock, console: KeptConsole, run: Go
+) -> None:
+    """No process waits for one whose time is over and whose forecast was wrong, or for which there was none."""
+    before = clock.monotonic()
+    report = run(slow(clock, math.inf), 30.0, probed)
+    assert (report.stopped, report.tasks_here) == ("time limit", 0)
+    assert 30 <= clock.monotonic() - before < 31
+    assert nothing_is_held(campaign)
+    assert "the time limit is over, and 2 tasks take longer than expected: given back" in console.said
+
+
+def test_a_task_may_take_twice_its_expected_time(campaign: Campaign, clock: MovableClock, run: Go) -> None:
+    before = clock.monotonic()
+    report = run(slow(clock, 50.0), 30.0, probed=28.0)
+    assert (report.stopped, report.tasks_here) == ("time limit", 1)
+    assert clock.monotonic() - before < 51
+
+
+@pytest.mark.parametrize(
+    ("recorded", "probed", "starts"), [(5.0, 1000.0, True), (1000.0, 5.0, True), (1000.0, 900.0, False)]
+)
+def test_the_faster_of_record_and_probe_counts_for_the_first_task(
+    recorded: float, probed: float, starts: bool, campaign: Campaign, clock: MovableClock, run: Go
+) -> None:
+    """One result that took an hour, of a machine that slept, must not keep all others from starting."""
+    [first, *others] = campaign.lease("a", TASKS, HOUR)
+    campaign.deliver(true_deliveries([first], recorded))
+    campaign.release(others)
+    assert (run(slow(clock, 5.0), 30.0, probed).tasks_here > 0) == starts

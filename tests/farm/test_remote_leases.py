@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import pytest
 from hypothesis import settings
 
 from db import Campaign, Lease, Ledger
@@ -99,13 +98,7 @@ class RemoteHistories(LedgerHistories):
         return ServedCampaign(self.ledger, campaign)
 
 
-class MoreRemoteHistories(RemoteHistories):
-    """Others, and more of them."""
-
-
 TestLedgerHistories = LedgerHistories.TestCase
 TestLedgerHistories.settings = settings(max_examples=2, stateful_step_count=20, deadline=None)
 TestRemoteHistories = RemoteHistories.TestCase
 TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)
-TestMoreRemoteHistories = pytest.mark.exhaustive(MoreRemoteHistories.TestCase)
-TestMoreRemoteHistories.settings = settings(max_examples=6, stateful_step_count=20, deadline=None)

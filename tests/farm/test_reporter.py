@@ -26,6 +26,7 @@ from jobs.show.reporter import (
 )
 from tests.support.campaigns import HOUR, KEY, PLAN, TASKS, delivery, finish, forged, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
+from tests.support.database_clock import moved_clock
 from tests.support.databases import new_ledger
 
 
@@ -90,6 +91,40 @@ def test_conflicts_are_gathered_and_then_said_once_a_minute(reported: Reported) 
     assert reported.lines(PAUSE_SECONDS / 3)["conflict"] == 1
 
 
+def test_who_is_to_blame_for_conflicts_and_a_task_that_is_set_aside_are_named(
+    reported: Reported, caplog: pytest.LogCaptureFixture
+) -> None:
+    campaign = reported.campaign
+    reported.lines(1)
+    late = campaign.lease("a", TASKS, -1.0)
+    for _ in range(3):
+        [lease] = campaign.lease("b", 1, HOUR)
+        campaign.fail(lease, "it breaks\n\x1b[31m")
+    assert reported.lines(GATHER_SECONDS + 1)["set_aside"] == 1
+    assert caplog.messages[-1].endswith("by b on host-b (last: it breaks\n\x1b[31m)")
+    campaign.reopen()
+    finish(campaign, "b")
+    campaign.deliver([delivery(lease, forged(lease.index)) for lease in late])
+    assert reported.lines(PAUSE_SECONDS)["conflict"] == 1
+    [said] = [message for message in caplog.messages if message.startswith("results disagree")]
+    assert said.startswith(f"results disagree {TASKS} times, of tasks 0, 1, 2")
+    reported.ledger.enrol("c", "host-c", "1")
+    finish(campaign, "c")
+    assert reported.lines(PAUSE_SECONDS)["distrusted"] == 1
+    assert any("host-a" in message for message in caplog.messages)
+
+
+def test_leases_that_expire_and_a_worker_that_is_lost_leave_a_line(reported: Reported) -> None:
+    campaign = reported.campaign
+    with moved_clock() as clock:
+        leases = campaign.lease("a", 2, HOUR)
+        reported.lines(1)
+        clock.move(2 * HOUR)
+        campaign.lease("b", 1, HOUR)
+        lines = reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
+    assert (lines["worker_left"], lines["leases_expired"], len(leases)) == (1, 1, 2)
+
+
 def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
     campaign = reported.campaign
     leases = campaign.lease("a", 2, HOUR)
@@ -108,6 +143,24 @@ def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.Lo
     assert "1 process of a worker has died: its task goes back to the queue" in caplog.messages
 
 
+def test_a_ledger_that_cannot_be_read_is_said_once(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
+    clock = MovableClock()
+    reporter = Reporter({reported.campaign: Watch(reported.campaign.overview, now=clock.monotonic)}, clock)
+
+    def look(statement: str) -> None:
+        with reported.ledger.database.writing() as connection:
+            connection.exec_driver_sql(statement)
+        for _ in range(10):
+            reporter.look()
+            clock.move(1.0)
+
+    look("ALTER TABLE event RENAME TO gone")
+    [blind] = caplog.messages
+    assert blind.startswith("cannot see how far it is: ")
+    look("ALTER TABLE gone RENAME TO event")
+    assert "0.0% of the work" in caplog.messages[-1]
+
+
 def test_campaigns_in_which_nothing_happens_are_not_asked(
     reported: Reported, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -116,7 +169,7 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
     caplog.set_level(logging.INFO, log_lines.NAME)
     campaigns = [
         reported.campaign,
-        *(ledger.create_campaign(f"c{number}", KEY, PLAN.work.tolist()) for number in range(9)),
+        *(ledger.create_campaign(f"c{number}", KEY, PLAN.work.tolist()) for number in range(5)),
     ]
     asked: Counter[str] = Counter()
 
@@ -129,12 +182,12 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
 
     def asked_in(seconds: float) -> Counter[str]:
         asked.clear()
-        for _ in range(round(seconds)):
+        for _ in range(round(seconds / 2)):
             reporter.look()
-            clock.move(1.0)
+            clock.move(2.0)
         return Counter(asked)
 
-    assert len(asked_in(1)) == len(campaigns)
+    assert len(asked_in(2)) == len(campaigns)
     assert asked_in(IDLE_SECONDS / 2) == {}
     [lease] = campaigns[3].lease("a", 1, HOUR)
     assert set(asked_in(LOOK_SECONDS + 1)) == {"c2"}
