@@ -13,8 +13,8 @@ import pytest
 from tests.cluster.slurm_cluster import PROGRAMS, Cluster
 
 
-@pytest.fixture
-def cluster() -> Iterator[Cluster]:
+@pytest.fixture(scope="module")
+def slurm_cluster() -> Iterator[Cluster]:
     missing = [name for name in PROGRAMS if shutil.which(name) is None]
     if missing or os.geteuid():
         pytest.skip(f"needs root and {', '.join(missing)}: apt-get install slurmctld slurmd slurm-client munge")
@@ -28,3 +28,10 @@ def cluster() -> Iterator[Cluster]:
     finally:
         made.stop()
     shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def cluster(slurm_cluster: Cluster) -> Iterator[Cluster]:
+    """A cluster without jobs."""
+    yield slurm_cluster
+    slurm_cluster.empty()

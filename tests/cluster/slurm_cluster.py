@@ -88,10 +88,20 @@ class Cluster:
         self.call("slurmctld", "-c")
         for k in range(nodes):
             self.call("slurmd", "-N", f"n{k + 1}")
+        self.wait_until_idle()
+
+    def wait_until_idle(self) -> None:
+        """Wait until every node is idle, but for those that were killed."""
         deadline = time.monotonic() + SECONDS_TO_START
-        while self.call("sinfo", "-h", "-N", "-p", "normal", "-t", "idle", "-o", "%N").count("n") < nodes:
-            assert time.monotonic() < deadline, (folder / "log" / "slurmctld.log").read_text()
+        idle = "sinfo", "-h", "-N", "-p", "normal", "-t", "idle", "-o", "%N"
+        while self.call(*idle).count("n") < self.nodes:
+            assert time.monotonic() < deadline, (self.folder / "log" / "slurmctld.log").read_text()
             time.sleep(0.1)
+
+    def empty(self) -> None:
+        """End all jobs, and wait until the nodes are idle again."""
+        self.call("scancel", "-u", "root")
+        self.wait_until_idle()
 
     def call(self, *command: str, content: str | None = None) -> str:
         """The output of a command, which is called again where the controller is too busy to answer."""
@@ -133,6 +143,7 @@ class Cluster:
         for process in (daemon, *steps, *jobs):
             with contextlib.suppress(psutil.NoSuchProcess):
                 process.kill()
+        self.nodes -= 1
 
     def stop(self) -> None:
         """End all that runs."""

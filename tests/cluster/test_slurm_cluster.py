@@ -10,6 +10,7 @@ import subprocess
 import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -20,9 +21,9 @@ from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
 from tests.farm.farm import HURRY, slowed
-from tests.support.cases import exhaustive
-from tests.support.command_line import COMMAND, Run
+from tests.support.command_line import Run
 from tests.support.databases import fresh_database
+from tests.support.pages import ROOT, Shell
 from tests.support.ports import free_port
 from tests.support.preloaded import Preparation, preloaded
 from tests.support.receivers import Receiver
@@ -34,70 +35,6 @@ TASK_SECONDS = 1.0
 
 # A busy machine is slow to start and to end processes, and the clusters' limits add up.
 pytestmark = pytest.mark.timeout(600)
-
-
-@pytest.mark.parametrize(("enough", "again"), [(2, 0), *exhaustive([(3, 1)])])
-def test_a_campaign_preempted_at_random(
-    cluster: Cluster, langford: Run, tmp_path: Path, enough: int, again: int
-) -> None:
-    """Until so many leases were given back by workers that had to leave, and so many elements began again."""
-    chance = random.Random(7)
-    assert langford("create", *LONG).returncode == 0
-    book = Ledger(str(tmp_path / "langford.db"))
-    campaign = book.campaign(NAME)
-    jobs = job_name(NAME, campaign.uuid)
-    resting: Preparation = ("tests.farm.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
-    program = preloaded().program_for(tmp_path / "programs", resting)
-    command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
-    resources = Resources(3600, partition="best-effort")
-
-    def script(name: str, elements: int) -> str:
-        return array_script(name, elements, resources, tmp_path, command)
-
-    present: list[int] = []
-
-    class Watched(SlurmScheduler):
-        def elements(self, name: str) -> list[Element]:
-            elements = super().elements(name)
-            present.append(len(elements))
-            return elements
-
-    kept: list[object] = []
-    keeper = QueueKeeper(Watched(), InLedger(book, campaign), script, most=5, seconds=2)
-    thread = threading.Thread(target=lambda: kept.append(keeper.run()))
-    thread.start()
-    lost = None
-    try:
-        deadline = time.monotonic() + 240
-        while (
-            lost is None
-            or campaign.progress().attempts.get("preempted", 0) < enough
-            or cluster.restarts(jobs) < again
-        ):
-            assert time.monotonic() < deadline, campaign.progress()
-            time.sleep(chance.uniform(0.5, 2.5))
-            # Where a node is free, the urgent job preempts nobody; before a first lease, that shows nothing.
-            working, nodes = cluster.nodes_of(jobs), cluster.nodes - (lost is not None)
-            if len(working) >= nodes and campaign.standing().tasks.get("leased", 0) >= nodes:
-                cluster.urgent(chance.uniform(2, 5))
-                if lost is None and campaign.progress().attempts.get("preempted"):
-                    lost = working[0]
-                    cluster.kill_node(lost)
-        (tmp_path / HURRY).touch()
-    finally:
-        thread.join(timeout=200)
-    assert kept == [None]
-    assert max(present) <= 5
-    assert result(campaign).published == COUNT
-    progress = campaign.progress()
-    assert progress.tasks == {"done": campaign.tasks}
-    assert progress.conflicts == 0
-    assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
-    # SLURM notices some seconds after the node's end; the campaign may have been done by then.
-    deadline = time.monotonic() + 60
-    while not (state := cluster.call("sinfo", "-h", "-n", lost, "-o", "%T")).startswith("down"):
-        assert time.monotonic() < deadline, state
-        time.sleep(0.5)
 
 
 @pytest.fixture
@@ -145,27 +82,6 @@ def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, qu
     assert json.loads(langford("result", name, "--json").stdout)["count"] == str(COUNT)
 
 
-@pytest.mark.exhaustive
-def test_a_keeper_of_a_ledger_tells_that_the_campaign_is_done(
-    cluster: Cluster, langford: Run, quick: Path, tmp_path: Path
-) -> None:
-    name, ledger = "langford-12-polyphase-8", ["--ledger", fresh_database("postgres", tmp_path)]
-    assert langford("create", "langford", "12", "--depth", "8", *ledger).returncode == 0
-    options = ["--partition", "best-effort", "--max-queued", "1", "--time", "10:00", "--sbatch=--export=ALL"]
-    with Receiver([500]) as receiver:
-        kept = subprocess.run(  # with the environment that the cluster has set
-            [quick, "slurm", "keep", name, *ledger, *options, "--notify-url", receiver.url],
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert kept.returncode == 0, kept.stderr
-        assert receiver.kinds() == ["done"]
-        assert f"{name}: http://127.0.0.1 was notified of 'done' at attempt 2" in kept.stderr
-
-
 INHERITED = {
     "SBATCH_JOB_NAME": "other",
     "SBATCH_ARRAY_INX": "0-3",
@@ -199,10 +115,12 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path,
             time.sleep(0.5)
 
     options = ["--partition", "best-effort", "--max-queued", "3", "--time", "10:00", "--sbatch=--hold"]
+    receiver = Receiver([500])
+    telling = ["--notify-url", receiver.url]
     environment = {**os.environ, **INHERITED}
     keepers = [
         subprocess.Popen(
-            [quick, "slurm", "keep", name, *options, "--ledger", ledger],
+            [quick, "slurm", "keep", name, *options, *telling, "--ledger", ledger],
             cwd=tmp_path,
             env=environment,
             text=True,
@@ -220,6 +138,8 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path,
         wait_for({second: 3})
         output, errors = keepers[0].communicate(timeout=60)
         assert (keepers[0].returncode, output) == (0, f"{name} is done\n"), errors
+        assert receiver.kinds() == ["done"]
+        assert f"{name}: http://127.0.0.1 was notified of 'done' at attempt 2" in errors
         keepers[1].send_signal(signal.SIGTERM)
         keepers[1].communicate(timeout=60)
         assert keepers[1].returncode == 128 + signal.SIGTERM
@@ -230,34 +150,87 @@ def test_two_campaigns_of_one_name(cluster: Cluster, langford: Run, quick: Path,
             keeper.wait()
 
 
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    made = Shell(tmp_path, {"8765": str(free_port())}, SLURM_CONF=os.environ.get("SLURM_CONF", ""))
+    yield made
+    made.stop()
+
+
 @pytest.mark.exhaustive
-def test_an_element_that_hangs_until_its_time_limit(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+def test_the_array_of_workers_in_the_examples_completes_a_campaign(
+    cluster: Cluster, shell: Shell, tmp_path: Path
+) -> None:
+    script = ROOT / "docs" / "examples" / "workers.sbatch"
+    for command in (
+        "langford create langford 12 --method polyphase --depth 8 --name l12",
+        "langford token l12 --out worker.token",
+        "langford serve l12 --port 8765 &",
+        f"FARM=http://127.0.0.1:8765/l12 sbatch --array=0-1 --partition=best-effort {script}",
+    ):
+        code, _, errors = shell.run(command)
+        assert code == 0, errors
+    deadline = time.monotonic() + 240
+    while cluster.call("squeue", "--noheader"):
+        assert time.monotonic() < deadline, cluster.call("squeue")
+        time.sleep(0.5)
+    logs = "".join(file.read_text() for file in tmp_path.rglob("slurm-*.out"))
+    assert logs.count("tasks done here") == 2, logs
+    assert shell.run("langford result l12")[1].startswith("L(2,12) = 108,144\n"), logs
+
+
+def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
+    """The last test, which kills a node; until leases were given back by workers that had to leave."""
+    chance = random.Random(7)
     assert langford("create", *LONG).returncode == 0
     book = Ledger(str(tmp_path / "langford.db"))
-    record = book.campaign(NAME)
-    rests = "PYTHONPATH=" + slowed(tmp_path, TASK_SECONDS)["PYTHONPATH"]
-    worker = " ".join([rests, *COMMAND, "run", *LONG, "--workers", "1"])
-    command = f"trap '' TERM; cd {tmp_path}; {worker} & echo $! > process; wait"
-    script = array_script(NAME, 1, Resources(60), tmp_path, ["bash", "-c", command])
-    job = cluster.call("sbatch", "--parsable", content=script).strip()
-    deadline = time.monotonic() + 180
-    while not record.standing().tasks.get("done"):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    # It hangs, with the process that computes and two leases; SLURM wakes it at its time limit to end it.
-    processes = os.getpgid(int((tmp_path / "process").read_text()))
-    os.killpg(processes, signal.SIGSTOP)
-    while record.standing().tasks.get("leased", 0) < 2:
-        os.killpg(processes, signal.SIGCONT)
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-        os.killpg(processes, signal.SIGSTOP)
-    while "JobState=TIMEOUT" not in cluster.call("scontrol", "-o", "show", "job", job):
-        assert time.monotonic() < deadline, cluster.call("scontrol", "-o", "show", "job", job)
-        time.sleep(1)
-    assert 0 < record.standing().tasks["done"] < record.tasks
-    (tmp_path / HURRY).touch()
-    assert langford("run", *LONG).returncode == 0
-    assert result(record).published == COUNT
-    attempts = record.progress().attempts
-    assert attempts.get("preempted", 0) + attempts.get("expired", 0) > 0
+    campaign = book.campaign(NAME)
+    jobs = job_name(NAME, campaign.uuid)
+    resting: Preparation = ("tests.farm.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
+    program = preloaded().program_for(tmp_path / "programs", resting)
+    command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
+    resources = Resources(3600, partition="best-effort")
+
+    def script(name: str, elements: int) -> str:
+        return array_script(name, elements, resources, tmp_path, command)
+
+    present: list[int] = []
+
+    class Watched(SlurmScheduler):
+        def elements(self, name: str) -> list[Element]:
+            elements = super().elements(name)
+            present.append(len(elements))
+            return elements
+
+    kept: list[object] = []
+    keeper = QueueKeeper(Watched(), InLedger(book, campaign), script, most=5, seconds=2)
+    thread = threading.Thread(target=lambda: kept.append(keeper.run()))
+    thread.start()
+    lost = None
+    try:
+        deadline = time.monotonic() + 240
+        while lost is None or campaign.progress().attempts.get("preempted", 0) < 2:
+            assert time.monotonic() < deadline, campaign.progress()
+            time.sleep(chance.uniform(0.5, 2.5))
+            # Where a node is free, the urgent job preempts nobody; before a first lease, that shows nothing.
+            working, nodes = cluster.nodes_of(jobs), cluster.nodes
+            if len(working) >= nodes and campaign.standing().tasks.get("leased", 0) >= nodes:
+                cluster.urgent(chance.uniform(2, 5))
+                if lost is None and campaign.progress().attempts.get("preempted"):
+                    lost = working[0]
+                    cluster.kill_node(lost)
+        (tmp_path / HURRY).touch()
+    finally:
+        thread.join(timeout=200)
+    assert kept == [None]
+    assert max(present) <= 5
+    assert result(campaign).published == COUNT
+    progress = campaign.progress()
+    assert progress.tasks == {"done": campaign.tasks}
+    assert progress.conflicts == 0
+    assert set(progress.attempts) <= {"done", "preempted", "expired", "released", "superseded"}
+    # SLURM notices some seconds after the node's end; the campaign may have been done by then.
+    deadline = time.monotonic() + 60
+    while not (state := cluster.call("sinfo", "-h", "-n", lost, "-o", "%T")).startswith("down"):
+        assert time.monotonic() < deadline, state
+        time.sleep(0.5)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import signal
-import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -17,10 +16,8 @@ from db.states import Role
 from jobs.farm import dashboard
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
 from langford.methods import plan_of
-from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm, slowed
-from tests.support.browsers import browser, tab
-from tests.support.cases import exhaustive
-from tests.support.ports import free_port
+from tests.farm.farm import CAMPAIGN, COUNT, NAME, Farm, slowed
+from tests.support.browsers import Tab, browser, tab
 
 __all__ = ["browser"]
 
@@ -57,13 +54,6 @@ def farm(tmp_path: Path) -> Iterator[WatchedFarm]:
     made.stop()
 
 
-@pytest.fixture
-def long_farm(tmp_path: Path) -> Iterator[WatchedFarm]:
-    made = WatchedFarm(tmp_path, LONG_CAMPAIGN)
-    yield made
-    made.stop()
-
-
 def log_in(page: Page, url: str, token: str) -> None:
     page.goto(url)
     page.get_by_label("Token").fill(token)
@@ -72,6 +62,17 @@ def log_in(page: Page, url: str, token: str) -> None:
 
 def live(page: Page) -> None:
     expect(page.locator("#link-text")).to_have_text("live", timeout=PATIENCE)
+
+
+@contextmanager
+def watching_of(farm: WatchedFarm, browser: Browser, clock: bool = False) -> Iterator[Tab]:
+    """The page of the farm's campaign, live; ``clock``: its time is moved by the test."""
+    with tab(browser) as watching:
+        if clock:
+            watching.page.clock.install()
+        log_in(watching.page, farm.url, farm.reader())
+        live(watching.page)
+        yield watching
 
 
 def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Browser) -> None:
@@ -83,7 +84,7 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         live(page)
         expect(page.get_by_text("No worker has come yet.")).to_be_visible()
         watching.picture("real-start")
-        long_enough = slowed(farm.folder, 3.0)
+        long_enough = slowed(farm.folder, 1.0)
         workers = [farm.work(outbox=f"outbox-{number}", **long_enough) for number in range(2)]
         expect(page.locator("#workers-rows tr")).to_have_count(2, timeout=PATIENCE)
         expect(page.locator("#workers-rows tr[data-state=working]").first).to_be_visible(timeout=PATIENCE)
@@ -102,12 +103,9 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         assert watching.elsewhere == []
 
 
-def test_a_page_outlasts_the_server(long_farm: WatchedFarm, browser: Browser) -> None:
-    farm = long_farm
-    with tab(browser) as watching:
+def test_a_page_outlasts_the_server(farm: WatchedFarm, browser: Browser) -> None:
+    with watching_of(farm, browser) as watching:
         page = watching.page
-        log_in(page, farm.url, farm.reader())
-        live(page)
         page.evaluate("window.same = true")
         farm.server.kill()
         farm.server.wait()
@@ -129,29 +127,24 @@ def test_a_page_outlasts_the_server(long_farm: WatchedFarm, browser: Browser) ->
         assert unexpected == []
 
 
-def test_a_server_that_says_nothing_any_more(long_farm: WatchedFarm, browser: Browser) -> None:
+def test_a_server_that_says_nothing_any_more(farm: WatchedFarm, browser: Browser) -> None:
     """As a computer sees it that was asleep, or where the network is cut: the connection stays open."""
-    with tab(browser) as watching:
+    with watching_of(farm, browser, clock=True) as watching:
         page = watching.page
-        page.clock.install()
-        log_in(page, long_farm.url, long_farm.reader())
-        live(page)
-        long_farm.server.send_signal(signal.SIGSTOP)
+        farm.server.send_signal(signal.SIGSTOP)
         page.clock.fast_forward(MAX_SILENCE)
         expect(page.locator("#link-text")).to_have_text("not connected", timeout=PATIENCE)
-        long_farm.server.send_signal(signal.SIGCONT)
+        farm.server.send_signal(signal.SIGCONT)
         live(page)
 
 
-def test_a_page_in_the_background_holds_no_connection(long_farm: WatchedFarm, browser: Browser) -> None:
+def test_a_page_in_the_background_holds_no_connection(farm: WatchedFarm, browser: Browser) -> None:
     turn = (
         "(hidden) => { Object.defineProperty(document, 'hidden', {value: hidden, configurable: true}); "
         "document.dispatchEvent(new Event('visibilitychange')); }"
     )
-    with tab(browser) as watching:
+    with watching_of(farm, browser) as watching:
         page = watching.page
-        log_in(page, long_farm.url, long_farm.reader())
-        live(page)
         with page.expect_event("requestfailed", lambda request: request.url.endswith("/stream")):
             page.evaluate(turn, True)
         with page.expect_response(lambda response: response.url.endswith("/stream")):
@@ -160,18 +153,18 @@ def test_a_page_in_the_background_holds_no_connection(long_farm: WatchedFarm, br
         assert watching.errors == []
 
 
-def test_a_page_that_gave_way_asks_from_time_to_time(long_farm: WatchedFarm, browser: Browser) -> None:
+def test_a_page_that_gave_way_asks_from_time_to_time(farm: WatchedFarm, browser: Browser) -> None:
     """It takes no stream back from the page that has it now."""
     with tab(browser) as watching:
         page = watching.page
         page.clock.install()
-        token = long_farm.reader()
-        log_in(page, long_farm.url, token)
+        token = farm.reader()
+        log_in(page, farm.url, token)
         live(page)
         begun, ended = list[str](), list[str]()
         for event, noted in (("request", begun), ("requestfinished", ended), ("requestfailed", ended)):
             page.on(event, lambda request, noted=noted: noted.append(request.url.rpartition("/")[2]))
-        url, headers = f"{long_farm.url}campaigns/{NAME}/stream", {"Authorization": f"Bearer {token}"}
+        url, headers = f"{farm.url}campaigns/{NAME}/stream", {"Authorization": f"Bearer {token}"}
         with (
             ExitStack() as opened,
             page.expect_response(lambda answer: answer.url.endswith("/status"), timeout=60_000),
@@ -186,12 +179,9 @@ def test_a_page_that_gave_way_asks_from_time_to_time(long_farm: WatchedFarm, bro
         assert watching.errors == []
 
 
-def test_a_revoked_token_leads_to_the_form(long_farm: WatchedFarm, browser: Browser) -> None:
-    farm = long_farm
-    with tab(browser) as watching:
+def test_a_revoked_token_leads_to_the_form(farm: WatchedFarm, browser: Browser) -> None:
+    with watching_of(farm, browser) as watching:
         page = watching.page
-        log_in(page, farm.url, farm.reader())
-        live(page)
         farm.campaign.revoke_tokens()
         expect(page.get_by_label("Token")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_role("alert")).to_contain_text("do not open this campaign")
@@ -199,12 +189,9 @@ def test_a_revoked_token_leads_to_the_form(long_farm: WatchedFarm, browser: Brow
         live(page)
 
 
-def test_log_out_reaches_the_other_tabs(long_farm: WatchedFarm, browser: Browser) -> None:
-    farm = long_farm
-    with tab(browser) as watching:
+def test_log_out_reaches_the_other_tabs(farm: WatchedFarm, browser: Browser) -> None:
+    with watching_of(farm, browser) as watching:
         page = watching.page
-        log_in(page, farm.url, farm.reader())
-        live(page)
         other = page.context.new_page()
         other.goto(f"{farm.url}{NAME}/")
         live(other)
@@ -214,8 +201,7 @@ def test_log_out_reaches_the_other_tabs(long_farm: WatchedFarm, browser: Browser
         assert page.context.cookies() == []
 
 
-def test_all_by_keyboard(long_farm: WatchedFarm, browser: Browser) -> None:
-    farm = long_farm
+def test_all_by_keyboard(farm: WatchedFarm, browser: Browser) -> None:
     with tab(browser, 360) as watching:
         page = watching.page
         page.goto(f"{farm.url}{NAME}/")
@@ -241,19 +227,25 @@ def test_all_by_keyboard(long_farm: WatchedFarm, browser: Browser) -> None:
         assert [error for error in watching.errors if "403" not in error] == []
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), *exhaustive([(1440, "dark")])])
-def test_the_index_and_the_form(long_farm: WatchedFarm, browser: Browser, width: int, scheme: str) -> None:
+def test_the_index_and_the_form(farm: WatchedFarm, browser: Browser) -> None:
     """Two campaigns, each with a token of its own."""
-    farm = long_farm
+
+    def can_be_read(name: str) -> None:
+        for width, scheme in ((360, "light"), (1440, "dark")):
+            watching.page.set_viewport_size({"width": width, "height": 900})
+            watching.page.emulate_media(color_scheme=scheme)
+            watching.picture(f"{name}-{width}-{scheme}")
+            assert watching.fits()
+            assert watching.obstacles() == []
+
     second = farm.ledger.create_campaign("second", CAMPAIGN, plan_of(CAMPAIGN).work.tolist())
     farm.server.kill()
     farm.server.wait()
     farm.server = farm.serve("second")
-    with tab(browser, width, scheme) as watching:
+    with tab(browser) as watching:
         page = watching.page
         page.goto(farm.url)
-        watching.picture(f"log-in-{width}-{scheme}")
-        assert watching.obstacles() == []
+        can_be_read("log-in")
         log_in(page, farm.url, farm.reader())
         live(page)
         page.goto(farm.url)
@@ -263,9 +255,7 @@ def test_the_index_and_the_form(long_farm: WatchedFarm, browser: Browser, width:
         page.get_by_role("button", name="Open").click()
         expect(page.locator("#campaigns li")).to_have_count(2)
         live(page)
-        watching.picture(f"index-{width}-{scheme}")
-        assert watching.fits()
-        assert watching.obstacles() == []
+        can_be_read("index")
         page.get_by_role("link", name="second").click()
         expect(page.get_by_role("heading", level=1)).to_have_text("second")
         live(page)
@@ -274,7 +264,6 @@ def test_the_index_and_the_form(long_farm: WatchedFarm, browser: Browser, width:
         assert watching.errors == []
 
 
-INJECTED = "<img src=x onerror=\"document.title='owned'\">"
 SINKS = {
     "an inline handler": "i = document.createElement('img'); i.setAttribute('onerror', 'window.owned = 1'); "
     "i.src = 'nothing'; document.body.append(i)",
@@ -286,25 +275,9 @@ SINKS = {
 }
 
 
-def test_a_hostile_host_name_is_text(long_farm: WatchedFarm, browser: Browser) -> None:
-    farm = long_farm
-    farm.ledger.enrol("hostile", INJECTED, "1@2@3", "cpu")
-    assert farm.campaign.lease("hostile", 1, 600.0)
-    with tab(browser) as watching:
+def test_the_policy_holds_if_the_page_should_not(farm: WatchedFarm, browser: Browser) -> None:
+    with watching_of(farm, browser) as watching:
         page = watching.page
-        log_in(page, farm.url, farm.reader())
-        live(page)
-        expect(page.locator("#workers-rows th .shown")).to_have_text(INJECTED, timeout=PATIENCE)
-        assert page.locator("main img").count() == 0
-        assert "owned" not in page.title()
-        assert watching.errors == []
-
-
-def test_the_policy_holds_if_the_page_should_not(long_farm: WatchedFarm, browser: Browser) -> None:
-    with tab(browser) as watching:
-        page = watching.page
-        log_in(page, long_farm.url, long_farm.reader())
-        live(page)
         for sink, script in SINKS.items():
             with suppress(Error):  # some are refused by an exception, some with a line on the console
                 page.evaluate(f"() => {{ let i, s; {script} }}")
@@ -316,38 +289,3 @@ def test_the_policy_holds_if_the_page_should_not(long_farm: WatchedFarm, browser
             page.evaluate(f"() => {{ let i, s; window.owned = undefined; {script} }}")
             if "owned" in script:
                 page.wait_for_function("window.owned === 1")
-
-
-@pytest.mark.exhaustive
-def test_over_tls(long_farm: WatchedFarm, browser: Browser, tmp_path: Path) -> None:
-    farm = long_farm
-    key, certificate = tmp_path / "key", tmp_path / "certificate"
-    options = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    files = ["-keyout", str(key), "-out", str(certificate)]
-    if subprocess.run(["openssl", "req", *options, *files], capture_output=True, check=False).returncode:
-        pytest.skip("needs openssl")
-    farm.server.kill()
-    farm.server.wait()
-    farm.port = free_port()
-    farm.server = farm.serve("--certificate", str(certificate), "--key", str(key))
-    with tab(browser, ignore_https_errors=True) as watching:
-        log_in(watching.page, f"https://127.0.0.1:{farm.port}/", farm.reader())
-        live(watching.page)
-        [cookie] = watching.page.context.cookies()
-        assert cookie["name"] == f"__Host-langford-{farm.port}"
-        assert (cookie["secure"], cookie["httpOnly"], cookie["sameSite"]) == (True, True, "Strict")
-
-
-@pytest.mark.exhaustive
-def test_a_link_from_elsewhere_needs_no_second_log_in(long_farm: WatchedFarm, browser: Browser) -> None:
-    """The browser withholds the cookie from a request that another site has caused."""
-    farm = long_farm
-    with tab(browser) as watching:
-        page = watching.page
-        log_in(page, farm.url, farm.reader())
-        live(page)
-        elsewhere = f"http://localhost:{farm.port}/-/icon.svg"
-        page.goto(elsewhere)
-        page.evaluate(f"location.href = '{farm.url}{NAME}/'")
-        live(page)
-        expect(page.get_by_role("heading", level=1)).to_have_text(NAME)

@@ -239,6 +239,13 @@ def test_only_what_the_proxy_adds_is_believed(tmp_path: Path, together: bool) ->
         watcher.close()
 
 
+def test_a_server_with_tls_has_a_safe_cookie(watcher: Watcher) -> None:
+    log_in = "https://server:8765/-/log-in"
+    cookie = watcher.client.post(log_in, data={"token": watcher.tokens[0]}).headers["set-cookie"]
+    assert cookie.startswith("__Host-langford-8765=")
+    assert "; Secure" in cookie
+
+
 def test_a_link_from_elsewhere_is_asked_again(watcher: Watcher) -> None:
     """The browser keeps a strict cookie back, and sends it when the page asks for itself."""
     bounced = watcher.client.get(f"/{NAME}/", headers={"sec-fetch-site": "cross-site"})
