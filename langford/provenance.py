@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import cache
@@ -38,16 +39,17 @@ class InstallationChanged(MachineFailed):
 def kernel_hash(method: str | None = None) -> str:
     """First 16 hex digits of the SHA-256 of every source file that takes part in counting by a method.
 
-    Those are its files and what they import, load or include.  None, or a method that is unknown here: those of all
-    methods.  They are read once, when this process first asks.  Raises InstallationChanged when there is none.
+    Those are its files and what they import, load or include; for None, or a method whose files are unknown here,
+    those of all methods.  They are read once, when this process first asks.
+
+    Raises InstallationChanged when there is none.
     """
     sources = kept_sources()
     used = None if method is None else load("langford.methods:METHODS").get(method)
-    if used is None:
-        return _hash(sources)
-    files = files_of(used)
-    elsewhere = {file: file.read_bytes() for file in sorted(files) if ROOT not in file.parents}
-    return _hash({**{file: content for file, content in sources.items() if file in files}, **elsewhere})
+    files = sorted(files_of(used)) if used is not None else []
+    chosen = {file: sources[file] for file in files if file in sources}
+    elsewhere = {file: file.read_bytes() for file in files if ROOT not in file.parents}
+    return _hash({**chosen, **elsewhere} if files else sources)
 
 
 def require_unchanged(kernels: str) -> None:
@@ -75,10 +77,13 @@ def files_of(method: Method) -> set[Path]:
 def _loaded_with(module: str, packages: set[str]) -> Iterator[Path]:
     """The files of a module and of the packages that it is in."""
     top, *parts = module.split(".")
-    spec = find_spec(top) if top in packages else None
-    if spec is None or spec.origin is None:
+    spec = None
+    with suppress(ValueError):  # of a program that is run by its name
+        spec = find_spec(top) if top in packages else None
+    origin = spec.origin if spec else getattr(sys.modules.get(top), "__file__", None)
+    if top not in packages or origin is None:
         return
-    place = Path(spec.origin)
+    place = Path(origin)
     files = [place]
     for part in parts:
         place = place.with_name(part) / "__init__.py"
@@ -88,7 +93,7 @@ def _loaded_with(module: str, packages: set[str]) -> Iterator[Path]:
 
 def _used_by(file: Path, packages: set[str]) -> Iterator[Path]:
     """What a file imports, loads or includes."""
-    text = file.read_text()
+    text = file.read_text("utf-8")
     if file.suffix == ".py":
         modules = {*LOADED.findall(text)}
         for module, *names in IMPORTED.findall(text):

@@ -114,3 +114,18 @@ def test_parity_argument_for_pairs(variant: str) -> None:
 def test_triples_need_n_near_multiples_of_nine() -> None:
     possible = [n for n in range(3, 30) if Problem.langford(n, 3).obstruction is None]
     assert possible == [n for n in range(3, 30) if n % 9 in (8, 0, 1)]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("cyclic-2.4-over-8-empty-1.2.5.6", "difference 2 does not fit into 8 places with places 1, 2, 5, 6 empty"),
+        ("cyclic-1.4-over-8-empty-1.2.5.6", "with 1 odd difference, 2 odd and 2 even places cannot be filled"),
+        ("cyclic-1.3.5-over-10-empty-1.3.5.7", "with 3 odd differences, 1 odd and 5 even places cannot be filled"),
+        ("cyclic-1.2.4-over-8-empty-1.4", None),
+    ],
+)
+def test_holes_on_a_circle_that_leave_no_chance(name: str, says: str | None) -> None:
+    problem = Problem.parse(name)
+    assert (problem.obstruction or "").endswith(says or "")
+    assert (problem.obstruction is None) == (says is None) == (arrangements(problem) > 0)

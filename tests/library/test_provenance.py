@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from langford.methods import METHODS
 from langford.provenance import COMPUTING, ROOT, WITH_ALL_METHODS, files_of, kernel_hash
 from tests.extensions.inclusion import Inclusion
 
+TESTS = Path(__file__).parents[1]
 NEW = ROOT / "methods" / "new" / "plan.py"
 SEARCHES, SHIFTED = {"miller", "regular"}, {"shifted", "shifted2"}
 
@@ -70,7 +72,7 @@ def test_everything_that_is_imported_or_included_takes_part(name: str) -> None:
 
 def test_a_method_of_ones_own_has_a_hash_of_its_files(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(METHODS, Inclusion.name, Inclusion())
-    own = Path(__file__).parents[1] / "extensions" / "inclusion"
+    own = TESTS / "extensions" / "inclusion"
     assert {own / name for name in ("__init__.py", "plan.py", "cpu.py")} <= files_of(METHODS[Inclusion.name])
     others = {kernel_hash(name) for name in (None, *METHODS) if name != Inclusion.name}
     found = kernel_hash.__wrapped__(Inclusion.name)
@@ -84,3 +86,17 @@ def test_a_method_of_ones_own_has_a_hash_of_its_files(monkeypatch: pytest.Monkey
 
 def test_a_method_that_is_unknown_here_has_the_hash_of_all() -> None:
     assert kernel_hash("shifted9") == kernel_hash()
+
+
+def test_a_method_of_a_program_that_is_run_has_a_hash(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of one that is typed at a prompt, the file of which is unknown."""
+
+    class Typed(Inclusion):
+        name = "typed"
+        plans, evaluators = "__main__:Plan", {"cpu": "__main__:Cpu"}
+
+    Typed.__module__ = "__main__"
+    monkeypatch.setitem(METHODS, Typed.name, Typed())
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)
+    monkeypatch.delattr(sys.modules["__main__"], "__file__", raising=False)
+    assert kernel_hash.__wrapped__(Typed.name) == kernel_hash()
