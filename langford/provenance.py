@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
@@ -65,7 +65,7 @@ def files_of(method: Method) -> set[Path]:
     """The files that a method uses, also those that do not compute."""
     places = method.plans, *method.evaluators.values()
     modules = [type(method).__module__, *(place.partition(":")[0] for place in places)]
-    packages = {"langford", *(module.partition(".")[0] for module in modules)}
+    packages = frozenset({"langford", *(module.partition(".")[0] for module in modules)})
     found: set[Path] = set()
     fresh = {file for module in modules for file in _loaded_with(module, packages)}
     while fresh:
@@ -74,7 +74,8 @@ def files_of(method: Method) -> set[Path]:
     return found
 
 
-def _loaded_with(module: str, packages: set[str]) -> Iterator[Path]:
+@cache
+def _loaded_with(module: str, packages: frozenset[str]) -> frozenset[Path]:
     """The files of a module and of the packages that it is in."""
     top, *parts = module.split(".")
     spec = None
@@ -82,26 +83,28 @@ def _loaded_with(module: str, packages: set[str]) -> Iterator[Path]:
         spec = find_spec(top) if top in packages else None
     origin = spec.origin if spec else getattr(sys.modules.get(top), "__file__", None)
     if top not in packages or origin is None:
-        return
+        return frozenset()
     place = Path(origin)
     files = [place]
     for part in parts:
         place = place.with_name(part) / "__init__.py"
         files += place, place.parent.with_suffix(".py")
-    yield from (file for file in files if file not in WITH_ALL_METHODS and file.is_file())
+    return frozenset(file for file in files if file not in WITH_ALL_METHODS and file.is_file())
 
 
-def _used_by(file: Path, packages: set[str]) -> Iterator[Path]:
+@cache
+def _used_by(file: Path, packages: frozenset[str]) -> frozenset[Path]:
     """What a file imports, loads or includes."""
-    text = file.read_text("utf-8")
+    text, modules = file.read_text("utf-8"), set[str]()
     if file.suffix == ".py":
         modules = {*LOADED.findall(text)}
         for module, *names in IMPORTED.findall(text):
             modules |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", " ".join(names)))}
-        for module in modules:
-            yield from _loaded_with(module, packages)
     included = {*INCLUDED.findall(text)}
-    yield from (source for source in kept_sources() if source.name in included)
+    return frozenset().union(
+        (source for source in kept_sources() if source.name in included),
+        *(_loaded_with(module, packages) for module in modules),
+    )
 
 
 @cache
