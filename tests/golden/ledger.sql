@@ -1504,10 +1504,10 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
   LIMIT :param;
 
 -- worker_queries.running
-  SELECT attempt.campaign_id, attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted,
-    attempt.steps, attempt.seconds
+  SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
+    attempt.seconds
   FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
-  WHERE attempt.ended IS NULL AND attempt.deadline > :deadline;
+  WHERE attempt.ended IS NULL AND attempt.deadline > :deadline AND attempt.campaign_id + :campaign_id = :campaign;
 
 -- worker_queries.workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,

@@ -433,11 +433,14 @@ def test_another_campaign_of_the_ledger_is_not_mixed_in(history: History) -> Non
     assert (overview.attempts, overview.speed.now) == ({"running": len(first)}, None)
 
 
-def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path) -> None:
+@pytest.mark.parametrize("present", [False, True])
+def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, present: bool) -> None:
+    """Also beside those whose workers hold leases, and deliver results."""
     history = History(new_address("sqlite", tmp_path))
     history.come("a", 100)
     history.deliver(history.lease("a", 1, 90)[0], 40)
-    history.ledger.leave("a", Ending.FINISHED)
+    if not present:
+        history.ledger.leave("a", Ending.FINISHED)
     small, costs = history.campaign, list[int]()
     for _ in range(2):
         instructions: list[None] = []
@@ -449,7 +452,12 @@ def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path) -> No
         costs.append(len(instructions))
         history.enlarge()
         history.come("b", 100)
-        history.campaign.release(history.lease("b", len(LARGER.work), 90))
+        leases = history.lease("b", len(LARGER.work), 90)
+        if present:
+            results = [LARGER.evaluate(lease.index) for lease in leases[1:]]
+            history.campaign.deliver([delivery(*each) for each in zip(leases[1:], results, strict=True)])
+        else:
+            history.campaign.release(leases)
     history.ledger.close()
     assert costs[1] < costs[0] + 2 * len(LARGER.work)
 

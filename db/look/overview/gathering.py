@@ -89,7 +89,7 @@ def overview(
     seconds, arrived, eta = 0.0, list[Arrival](), None
     if present and not is_finished:
         # The speed and the time left look at the same windows of time.
-        arrivals = cache(partial(worker_queries.arrivals, transaction))
+        arrivals = cache(partial(worker_queries.arrivals, transaction, everybody))
         seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in present), arrivals)
         eta = _eta(transaction, now, campaign, standing, rechecks, running, workers, present, arrivals, forecasts)
     pace = figures.pace_of(seconds, arrived)

@@ -5,7 +5,7 @@ A worker serves one campaign from its start to its end: it belongs to those of i
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +35,8 @@ SEEN_SECONDS = 120.0
 """How much later than ``last_seen`` a worker may have made a request, with a large margin."""
 LAST_RESULTS = 20
 """Number of a worker's results from which the speed of its device is computed."""
-MAX_SEEN, MAX_COMPARED = 100_000, 1_000
-"""Maximum numbers of workers whose results, and whose speeds, are queried."""
+MAX_COMPARED = 1_000
+"""Maximum number of workers whose speeds are queried."""
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
 
@@ -80,10 +80,9 @@ def workers(transaction: Transaction) -> list[Row[Any]]:
     return list(transaction.execute(_WORKERS).all())
 
 
-# Not by the campaign: otherwise SQLite would read all its attempts.
+# Not by the index of campaigns (+ 0): otherwise SQLite would read all its attempts.
 _RUNNING = (
     select(
-        Attempt.campaign_id,
         Attempt.task_index,
         Attempt.worker_id,
         Task.work,
@@ -93,7 +92,7 @@ _RUNNING = (
         Attempt.seconds,
     )
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
-    .where(Attempt.ended.is_(None), Attempt.deadline > 0)
+    .where(Attempt.ended.is_(None), Attempt.deadline > 0, Attempt.campaign_id + 0 == CAMPAIGN)
 )
 
 
@@ -108,23 +107,13 @@ def running(transaction: Transaction) -> list[Running]:
             row.steps is not None,
             row.seconds or 0.0,
         )
-        for row in transaction.connection.execute(_RUNNING).all()
-        if row.campaign_id == transaction.campaign_id
+        for row in transaction.execute(_RUNNING).all()
     ]
 
 
-# First the workers that were seen since then, which the limit enforces: otherwise SQLite would read all attempts.
-_seen = (
-    select(Worker.id)
-    .where(Worker.last_seen > SINCE - SEEN_SECONDS)
-    .order_by(Worker.last_seen.desc())
-    .limit(MAX_SEEN)
-    .subquery()
-)
 _ARRIVALS = (
     select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work, Result.seconds)
-    .select_from(_seen)
-    .join(Attempt, Attempt.worker_id == _seen.c.id)
+    .select_from(Attempt)
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
     .outerjoin(
         Result,
@@ -137,6 +126,8 @@ _ARRIVALS = (
         ),
     )
     .where(
+        # By the workers alone: otherwise SQLite might read all attempts of the campaign.
+        among_texts(Attempt.worker_id, "workers"),
         Attempt.ended > SINCE,
         # Of a task and its copy, only the first result is progress; a recheck is work of its own.
         or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
@@ -144,8 +135,10 @@ _ARRIVALS = (
 )
 
 
-def arrivals(transaction: Transaction, since: float) -> list[Arrival]:
-    rows = transaction.connection.execute(_ARRIVALS, {"since": since}).all()
+def arrivals(transaction: Transaction, workers: Sequence[Row[Any]], since: float) -> list[Arrival]:
+    """The results of some workers (:func:`workers`) that came after a time."""
+    seen = [row.id for row in workers if row.last_seen > since - SEEN_SECONDS]
+    rows = transaction.connection.execute(_ARRIVALS, {"workers": seen, "since": since}).all()
     return [
         Arrival(row.worker_id, row.ended, row.work, row.seconds)
         for row in rows
