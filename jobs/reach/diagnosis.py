@@ -9,18 +9,40 @@ from collections.abc import Iterator
 from contextlib import closing, suppress
 from email.utils import parsedate_to_datetime
 from http.client import HTTPException, HTTPSConnection
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from db.messages import iso
+from jobs.addresses import is_this_machine
 
 CONNECT_SECONDS = 5.0
+NO_PASSWORD = 407
 EXPIRED, NOT_YET_VALID = 10, 9
 """Errors of OpenSSL's verification, see its page ``openssl-verification-options``."""
 
 
-def permanent(error: BaseException, scheme: str, host: str, port: int) -> str | None:
+def proxy_of(scheme: str, host: str) -> str | None:
+    """HOST:PORT of the proxy that the environment names for requests to a host, without its password."""
+    if is_this_machine(host) or proxy_bypass(host):
+        return None
+    named = getproxies()
+    proxy = named.get(scheme) or named.get("all")
+    return proxy and urlsplit(proxy if "://" in proxy else f"//{proxy}").netloc.rpartition("@")[2]
+
+
+def without_password(proxy: str) -> str:
+    """What a proxy says that has the status 407."""
+    return (
+        f"the proxy {proxy} of the environment requires a password (HTTP status {NO_PASSWORD}): write HTTP_PROXY "
+        "and HTTPS_PROXY as http://USER:PASSWORD@HOST:PORT, or name the server in NO_PROXY"
+    )
+
+
+def permanent(error: BaseException, scheme: str, host: str, port: int, proxy: str | None = None) -> str | None:
     """Why no later attempt to reach the server can succeed, and what to do; None when one may.
 
-    ``error``: of the first request; ``scheme``: "http" or "https", from the worker's command line.
+    ``error``: of the first request; ``scheme``: "http" or "https", from the worker's command line; ``proxy``: see
+    :func:`proxy_of`.
     """
     untrusted = distrust(error, host, port)
     if untrusted is not None:
@@ -30,7 +52,11 @@ def permanent(error: BaseException, scheme: str, host: str, port: int) -> str | 
         )
     for cause in _causes(error):
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
-            return f"there is no host {host} ({cause.strerror}): check the address"
+            name = host if proxy is None else f"{proxy.rpartition(':')[0] or proxy}, the proxy of the environment"
+            return f"there is no host {name} ({cause.strerror}): check the address"
+    if proxy is not None:
+        # Only the proxy reaches the server.
+        return without_password(proxy) if str(error).startswith(str(NO_PASSWORD)) else None
     if scheme == "https" and any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
         if _speaks_tls(host, port) is False:
             return "it does not speak TLS: write http://, if you trust the network"

@@ -15,7 +15,7 @@ from db.messages import BadMessage, decoded, encoded
 from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
-from jobs.reach.diagnosis import distrust, permanent
+from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, without_password
 from jobs.reach.patience import Calls, GivenUp, Overdue
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
@@ -99,6 +99,7 @@ class Requests:
             trust_env=not is_this_machine(host),
         )
         try:
+            self._proxy = proxy_of(parts.scheme, host)
             self._http = self._connected()
         except (httpx.InvalidURL, ValueError, ImportError) as error:
             reason = "a SOCKS proxy needs another package" if isinstance(error, ImportError) else "no such proxy"
@@ -127,21 +128,23 @@ class Requests:
                 partial(_exchange, self._http, method, address, path, body), MAX_SECONDS
             )
         except GivenUp as error:
-            raise ServerAway(f"no answer from {address} ({error})") from error
+            raise ServerAway(f"no answer from {address}{self._way} ({error})") from error
         except Overdue as error:
             # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
-            raise ServerAway(f"no whole answer from {address} in {MAX_SECONDS:.0f} s") from error
+            raise ServerAway(f"no whole answer from {address}{self._way} in {MAX_SECONDS:.0f} s") from error
         except self._errors as error:
             if self._answered:
-                raise ServerAway(f"no answer from {address} ({self._passing(error)})") from error
-            reason = self._diagnosis(permanent, error, *self._server)
+                raise ServerAway(f"no answer from {address}{self._way} ({self._passing(error)})") from error
+            reason = self._diagnosis(permanent, error, *self._server, self._proxy)
             if reason is not None:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
-            raise ServerAway(f"no answer from {address} ({error})") from error
-        self._answered = True
+            raise ServerAway(f"no answer from {address}{self._way} ({error})") from error
         status = response.status_code
+        if status == NO_PASSWORD and self._proxy is not None and not self._answered:
+            raise ServerRefuses(f"{address} cannot be reached: {without_password(self._proxy)}")
+        self._answered = True
         is_answer = status == 200 and content.lstrip()[:1] in (b"{", b"[")
         version = response.headers.get(HEADER)
         if is_answer or version is not None:
@@ -159,7 +162,7 @@ class Requests:
             raise ServerRefuses(f"{address} refuses: {reason}")
         if said is None:
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
-            raise ServerAway(f"no task server answers at {address}, but {reason} with {kind[:40]}")
+            raise ServerAway(f"no task server answers at {address}{self._way}, but {reason} with {kind[:40]}")
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:
@@ -167,6 +170,10 @@ class Requests:
         if status in (400, 413):
             raise RequestRefused(f"{address} refuses a request: {reason}")
         raise ServerAway(f"the server is busy: {reason}")
+
+    @property
+    def _way(self) -> str:
+        return "" if self._proxy is None else f" through {self._proxy}, the proxy of the environment"
 
     def _connected(self) -> Client:
         """A client that trusts what is in the file of the certificate now; raises BadInput."""

@@ -130,10 +130,47 @@ def test_proxies_that_cannot_be(langford: Run, proxy: str) -> None:
     assert "secret" not in done.stderr
 
 
+class Closed(BaseHTTPRequestHandler):
+    """A proxy that requires a password."""
+
+    def do_GET(self) -> None:
+        self.send_response(407)
+        self.end_headers()
+
+    def do_CONNECT(self) -> None:
+        self.do_GET()
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Nothing."""
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_requires_a_password_is_named(
+    langford: Run, scheme: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Closed) as closed:
+        threading.Thread(target=closed.serve_forever, daemon=True).start()
+        proxy = f"127.0.0.1:{closed.server_port}"
+        variables = {f"{scheme}_proxy": f"http://me:secret@{proxy}", "LANGFORD_TOKEN": "a-secret-token"}
+        command = ["work", f"{scheme}://farm.invalid/{NAME}", "--outbox", "outbox", "--insecure"]
+        done = langford(*command, variables=variables)
+        closed.shutdown()
+    assert done.returncode == 2, done.stderr
+    [said] = done.stderr.splitlines()
+    assert f"the proxy {proxy} of the environment requires a password (HTTP status 407)" in said
+    assert "secret" not in said
+    monkeypatch.setenv(f"{scheme}_proxy", f"http://me:secret@{proxy}")
+    server = RemoteCampaign(f"{scheme}://farm.invalid/{NAME}", "token", insecure=True)
+    with pytest.raises(ServerAway, match=rf"through {proxy}, the proxy of the environment \(.*refused"):
+        server.info()  # the proxy has ended
+    server.close()
+
+
 def test_which_errors_are_permanent() -> None:
     port = free_port()
     unknown = socket.gaierror(socket.EAI_NONAME, "Name or service not known")
     assert "there is no host farm" in str(permanent(unknown, "http", "farm", port))
+    assert "no host squid, the proxy of the env" in str(permanent(unknown, "http", "farm", port, "squid:3128"))
     for passing in (
         socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution"),
         ConnectionRefusedError(),
