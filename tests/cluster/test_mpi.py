@@ -243,7 +243,13 @@ def test_a_rank_aborts_when_its_output_was_read_or_will_not_be(after_seconds: fl
 
 
 @pytest.mark.parametrize(
-    ("variables", "says"), [({"SLURM_NTASKS": "4"}, "srun --mpi=pmi2"), ({}, "two or more ranks")]
+    ("variables", "says"),
+    [
+        ({"SLURM_NTASKS": "4"}, "srun --mpi=pmi2"),
+        # As by Open MPI's mpirun, under which MPICH aborts before it can be asked.
+        ({"PMIX_RANK": "0", "PMIX_NAMESPACE": "prterun-node-1@1"}, "its MPI library is MPICH without PMIx"),
+        ({}, "two or more ranks"),
+    ],
 )
 def test_one_rank_cannot_hand_out(tmp_path: Path, variables: dict[str, str], says: str) -> None:
     """Nor do four that do not know one another, as srun starts them with the wrong MPI."""
