@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -62,6 +63,29 @@ def dump(where: str) -> str:
         rows = connection.execute(text("SELECT sequencename, last_value FROM pg_sequences ORDER BY 1"))
         lines += [str(tuple(row)) for row in rows]
     return "\n".join(lines)
+
+
+@pytest.mark.parametrize("seconds", [1e10, 0.0])
+def test_a_time_that_a_file_claims_misleads_nobody(langford: Run, tmp_path: Path, seconds: float) -> None:
+    header, source, *results = honest()
+    claimed = [result | {"seconds": seconds} for result in results[:-3]]
+    (tmp_path / "claims.gz").write_bytes(packed([header | {"results": len(claimed)}, source, *claimed]))
+    run = ["run", "langford", "7", "--method", "polyphase", "--depth", "8", "--name", NAME]
+    for command, code in (
+        (["import", "claims.gz"], 0),
+        ([*run, "--time-limit", "0"], 3),
+        (["status", NAME], 0),
+        (run, 0),
+        (["status", "--json"], 0),
+    ):
+        done = langford(*command)
+        assert done.returncode == code, done.stderr
+        forecast = [line for line in (done.stdout + done.stderr).splitlines() if "of computation" not in line]
+        assert "year" not in "".join(forecast)
+    [document] = json.loads(done.stdout, parse_constant=pytest.fail)
+    assert (document["count"], document["agrees"]) == ("26", True)
+    for command in (["tasks", NAME], ["result", NAME], ["report", NAME, "--out", "report.html"]):
+        assert langford(*command).returncode == 0
 
 
 def test_every_malicious_file_is_refused_in_one_line(tmp_path: Path) -> None:
