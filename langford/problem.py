@@ -251,7 +251,9 @@ class Problem:
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:
             over = "on a circle of" if self.circle else "over"
-            return f"differences {{{', '.join(map(str, self.differences))}}} {over} {self.places} places"
+            listed, holes = (", ".join(map(str, each)) for each in (self.differences, self.empty))
+            empty = f", empty: {holes}" if holes else ""
+            return f"differences {{{listed}}} {over} {self.places} places{empty}"
         words = "".join(f" {parameter.words.format(value)}" for parameter, value in self.chosen)
         return f"{VARIANTS[self.variant].title}({self.copies},{self.order}){words}"
 

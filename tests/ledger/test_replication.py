@@ -298,10 +298,15 @@ def test_the_share_falls_with_a_record_and_starts_again(ledger: Ledger) -> None:
     other = str(uuid.uuid4())
     ledger.enrol(other, "host-a", "1", "cuda", "abc")
     assert work(other, 20) == 20  # another device of it has none
+    newer = str(uuid.uuid4())
+    ledger.enrol(newer, "host-a", "1", "cpu", "abc")
+    assert work(newer, 20) == 20  # nor have other kernels
     recheck("b")
     campaign.release_worker("b", "the end")
     with ledger.database.writing() as connection:
-        connection.execute(text("UPDATE voter SET distrusted = 1 WHERE host = 'host-a' AND device_kind = 'cpu'"))
+        connection.execute(
+            text("UPDATE voter SET distrusted = 1 WHERE host = 'host-a' AND device_kind = 'cpu' AND kernels = ''")
+        )
     assert work(start(ledger, "host-a"), MIN_VALID) == MIN_VALID
 
 

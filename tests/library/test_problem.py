@@ -127,5 +127,6 @@ def test_triples_need_n_near_multiples_of_nine() -> None:
 )
 def test_holes_on_a_circle_that_leave_no_chance(name: str, says: str | None) -> None:
     problem = Problem.parse(name)
+    assert str(problem).endswith(f"on a circle of {problem.places} places, empty: {str(problem.empty)[1:-1]}")
     assert (problem.obstruction or "").endswith(says or "")
     assert (problem.obstruction is None) == (says is None) == (arrangements(problem) > 0)
