@@ -88,14 +88,8 @@ def test_a_late_result_counts_once(campaign: Campaign) -> None:
     progress = campaign.progress()
     assert progress.tasks[TaskState.DONE] == 1
     assert progress.attempts[Outcome.SUPERSEDED] == 1
+    assert progress.confirmed == campaign.overview().checked.confirmed == 1
     assert campaign.results() == [TRUE[late.index]]
-
-
-def test_the_same_delivery_twice_is_nothing(campaign: Campaign) -> None:
-    lease = campaign.lease("a", 1, HOUR)[0]
-    assert deliver(campaign, lease, TRUE[lease.index]) is None
-    assert deliver(campaign, lease, TRUE[lease.index]) is None
-    assert campaign.progress().confirmed == 0
 
 
 def test_a_conflict_blocks_the_merge(campaign: Campaign) -> None:
@@ -107,9 +101,11 @@ def test_a_conflict_blocks_the_merge(campaign: Campaign) -> None:
         campaign.results()
 
 
-def test_the_same_attempt_cannot_change_its_mind(campaign: Campaign) -> None:
+def test_the_same_delivery_twice_is_nothing_and_another_one_a_conflict(campaign: Campaign) -> None:
     lease = campaign.lease("a", 1, HOUR)[0]
-    deliver(campaign, lease, TRUE[lease.index])
+    for _ in range(2):
+        assert deliver(campaign, lease, TRUE[lease.index]) is None
+    assert campaign.progress().confirmed == 0
     assert deliver(campaign, lease, forged(lease.index)) is EventKind.CONFLICT
 
 

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from pathlib import Path
 from threading import Barrier
 from types import SimpleNamespace
@@ -47,25 +47,6 @@ RIVALS = 4
 DRAWN = frozenset([0, 1])
 
 
-def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
-    """What each of the rivals gets who act at the same moment, each on a ledger of its own."""
-    together = Barrier(RIVALS)
-
-    def rival(number: int) -> Any:
-        with Ledger(where) as ledger:
-            campaign = ledger.campaign(NAME)
-            together.wait()
-            return act(campaign, number)
-
-    with ThreadPoolExecutor(RIVALS) as pool:
-        return list(pool.map(rival, range(RIVALS)))
-
-
-@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_address(request.param, tmp_path)
-
-
 def together(act: Callable[[int], Any]) -> list[Any]:
     """What each of the rivals gets who act at the same moment."""
     barrier = Barrier(RIVALS)
@@ -76,6 +57,18 @@ def together(act: Callable[[int], Any]) -> list[Any]:
 
     with ThreadPoolExecutor(RIVALS) as pool:
         return list(pool.map(rival, range(RIVALS)))
+
+
+def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
+    """The same, each on a ledger of its own."""
+    with ExitStack() as stack:
+        campaigns = [stack.enter_context(Ledger(where)).campaign(NAME) for _ in range(RIVALS)]
+        return together(lambda number: act(campaigns[number], number))
+
+
+@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
+def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    return new_address(request.param, tmp_path)
 
 
 def test_a_file_that_another_process_makes_just_now_is_no_archive(
@@ -243,15 +236,13 @@ def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
     ledger.close()
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
-def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    ledger = Ledger(fresh_database(kind, tmp_path), create=True)
-    new_campaign(ledger)
+@pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
+def test_whatever_is_handed_in_is_kept(ledger: Ledger, campaign: Campaign, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign = ledger.create_campaign("many", KEY, [1.0] * 5000)
     campaign.plan = plan_of(KEY)
     monkeypatch.setattr(campaign.plan, "expectation", lambda index: Expectation(0, -(10**60), 10**60))
 
-    @settings(max_examples=30)
+    @settings(max_examples=15)
     @given(
         value=st.integers(-(10**60), 10**60),
         seconds=st.floats(0, 1e9),
@@ -268,4 +259,3 @@ def test_whatever_is_handed_in_is_kept(kind: str, tmp_path: Path, monkeypatch: p
         assert kept.provenance == provenance
 
     keep()
-    ledger.close()

@@ -14,6 +14,7 @@ from sqlalchemy import Update, select, update
 from db import Campaign, Export, Lease, Ledger
 from db.look.overview import warnings, workers
 from db.look.overview.records import Overview, Presence, Warned, WarningKind, WorkerView, to_document
+from db.look.overview.workers import GONE_SECONDS
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
@@ -22,6 +23,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, delivery, finish, forged
+from tests.support.cases import exhaustive
 from tests.support.databases import new_address
 from tests.support.statements import statements_of
 
@@ -83,7 +85,7 @@ class History:
         return overview
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
 def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
     made = History(new_address(request.param, tmp_path))
     yield made
@@ -301,6 +303,8 @@ def test_who_is_here(history: History) -> None:
     assert "quiet on host-quiet, silent on host-silent are silent, with 1 task" in text
     assert f"langford release {NAME} --worker quiet" in text
     assert warned(overview, WarningKind.NO_WORKERS) is None
+    history.seen("silent", GONE_SECONDS + 400)
+    assert worker(history.look(), "silent").state is Presence.SILENT  # not gone: it has a lease
 
 
 def test_what_a_preemption_costs(history: History) -> None:

@@ -300,9 +300,8 @@ def test_an_import_keeps_a_larger_share(ledger: Ledger, tmp_path: Path, promise:
         campaign.results()
 
 
-def test_an_import_raises_a_smaller_share(ledger: Ledger, tmp_path: Path) -> None:
+def test_an_import_raises_a_smaller_share(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
     """What is done already is drawn then, and what the file draws, even if it brings nothing new."""
-    campaign = new_campaign(ledger)
     finish(campaign, "a")
     assert len(campaign.results()) == TASKS
     export = replace(campaign.export(), promise=Promise(1e-9, frozenset([4])))
@@ -340,8 +339,7 @@ def test_a_campaign_of_files_without_a_promise_records_none(ledger: Ledger, tmp_
     assert result_of(campaign).published == COUNT
 
 
-def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Ledger) -> None:
-    campaign = new_campaign(ledger)
+def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Ledger, campaign: Campaign) -> None:
     finish(campaign, "a")
     before = campaign.trusted_export()
     campaign.set_recheck_share(1.0)
@@ -354,9 +352,8 @@ def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Led
     assert ledger.campaigns() == []
 
 
-def test_a_contested_result_needs_no_promise(ledger: Ledger, tmp_path: Path) -> None:
+def test_a_contested_result_needs_no_promise(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:
     """Without a share only what others contradicted is drawn, and a file says who confirmed it."""
-    campaign = new_campaign(ledger)
     mine, *_ = campaign.lease("a", TASKS, HOUR)
     campaign.take_back("for b")
     [again] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == mine.index]

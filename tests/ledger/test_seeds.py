@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -92,11 +91,6 @@ def test_every_seed_travels(tmp_path_factory: pytest.TempPathFactory, seed: int)
     file.write_bytes(Export("seven", key, len(plan_of(KEY).tasks), ()).to_bytes())
     assert read_export(file).key == key
     assert converted(json.loads(json.dumps(document(info(key)))), Description).key == key
-
-
-def test_files_without_a_seed_are_as_before() -> None:
-    header = json.loads(gzip.decompress(export_of(DEFAULT).to_bytes()).splitlines()[0])
-    assert list(header) == ["format", "campaign", "problem", "method", "depth", "tasks", "sources", "results"]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,6 @@ from sqlalchemy import select
 from db import Campaign, Ledger
 from db.errors import TooManyWorkers
 from db.leased_tasks import CLOCK_SECONDS
-from db.look.overview.records import Presence
-from db.look.overview.workers import GONE_SECONDS, SILENT_SECONDS
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.work import presence
@@ -90,22 +88,6 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
     assert campaign.lease("b", 1, HOUR) == []
     clock.move(HOUR + MINUTE)
     assert len(campaign.lease("b", TASKS, HOUR)) == TASKS
-
-
-def test_a_worker_falls_silent_and_is_gone(campaign: Campaign, clock: DatabaseClock) -> None:
-    held = campaign.lease("a", 1, MINUTE)
-
-    def states(*waits: float) -> list[Presence]:
-        found = []
-        for seconds in waits:
-            clock.move(seconds)
-            found += [worker.state for worker in campaign.overview().workers if worker.worker_id == "a"]
-        return found
-
-    long = SILENT_SECONDS + 1, GONE_SECONDS
-    assert states(0, *long) == [Presence.WORKING, Presence.SILENT, Presence.SILENT]
-    campaign.release(held)
-    assert states(0, *long) == [Presence.IDLE, Presence.SILENT, Presence.ENDED]
 
 
 def test_a_token_has_room_again_after_an_hour(

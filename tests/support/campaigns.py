@@ -76,9 +76,12 @@ def age(campaign: Campaign, seconds: float) -> None:
 
 
 def finish(campaign: Campaign, worker: str) -> None:
-    """Let an honest worker do all that it gets."""
+    """Let an honest worker do all that it gets, which is no task twice."""
+    done: set[int] = set()
     while leases := campaign.lease(worker, TASKS, HOUR):
+        assert done.isdisjoint(lease.index for lease in leases)
         campaign.deliver(true_deliveries(leases))
+        done.update(lease.index for lease in leases)
 
 
 def write_used_ledger(where: str) -> None:

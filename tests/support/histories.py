@@ -379,14 +379,16 @@ class Histories(RuleBasedStateMachine):
     def honest_work(self) -> None:
         """New machines, each with a token of its own, until none of them gets anything more."""
         machines = [self.machine(f"fresh-{uuid.uuid4()}") for _ in range(3)]
-        busy = True
+        busy, done = True, set[tuple[Machine, int]]()
         while busy:
             busy = False
             for machine in machines:
                 try:
                     while leases := self.granted(machine, TASKS, HOUR):
+                        given = {(machine, lease.index) for lease in leases}
+                        assert not given & done
                         self.campaign.deliver(true_deliveries(leases))
-                        busy = True
+                        busy, done = True, done | given
                 except WorkerDistrusted:  # outvoted by liars: it starts again
                     assert any(self.could_be_believed(index) for index in self.lies)
                     self.start(machine)
