@@ -29,7 +29,7 @@ MAX_REASON, MAX_FIELD = 200, 100
 """How many characters of an error and of the place of a field a message quotes."""
 MIN_SECONDS, MAX_SECONDS = 1e-9, 1e10
 """A nanosecond and three centuries.  Speeds are quotients by times, which have to stay finite."""
-LARGEST_ROW = 256
+MAX_PLACES = 256
 """Places of a problem; twice as many as any method takes."""
 MAX_PROBLEM = 1_000
 LARGE_NUMBER = re.compile(r"[0-9]{5}|[^ -~]")
@@ -223,8 +223,8 @@ def problem(name: str) -> Problem:
     if LARGE_NUMBER.search(name):
         raise BadMessage(f"expected the name of a problem with numbers below 10,000, got {name!r:.60}")
     parsed = Problem.parse(name)
-    if parsed.places > LARGEST_ROW:
-        raise BadMessage(f"{name:.60} has {parsed.places} places: expected at most {LARGEST_ROW}")
+    if parsed.places > MAX_PLACES:
+        raise BadMessage(f"{name:.60} has {parsed.places} places: expected at most {MAX_PLACES}")
     if parsed.name != name:
         raise BadMessage(f"expected the name {parsed.name:.60}, got {name:.60}")
     return parsed

@@ -11,8 +11,8 @@ from langford import estimation, explicit
 from langford.devices import Device, devices
 from langford.methods import Count, Plan, chosen_plan, merge
 from langford.problem import Problem, problem_of
+from langford.process import computing_threads
 from langford.result import PartialResult
-from langford.threads import computing_threads
 
 
 def count(

@@ -19,7 +19,7 @@ from langford.problem import Problem
 
 Arrangement = tuple[int, ...]
 
-LONGEST_ROW = 128
+MAX_PLACES = 128
 """The longest row that is searched; in longer ones no arrangement would be found in a reasonable time."""
 UNIFORM_COLOURS = 14
 """Up to this n subtrees are counted exactly on the way down."""
@@ -87,9 +87,9 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
 
 def _require_reach(problem: Problem) -> None:
     """Raises TooExpensive for a row in which no arrangement would be found."""
-    if problem.places > LONGEST_ROW:
+    if problem.places > MAX_PLACES:
         raise TooExpensive(
-            f"searches go up to {LONGEST_ROW} places, {problem.name} has {problem.places}: choose a smaller problem"
+            f"searches go up to {MAX_PLACES} places, {problem.name} has {problem.places}: choose a smaller problem"
         )
 
 

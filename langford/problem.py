@@ -22,7 +22,7 @@ from langford.integers import whole
 from langford.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
 from langford.words import several
 
-MOST_PLACES = 4096
+MAX_PLACES = 4096
 """The longest row: no method can count a longer one, and its description would fill the memory."""
 
 LISTED = re.compile(
@@ -347,8 +347,8 @@ def problem_of(problem: Problem | int) -> Problem:
 
 
 def _require_lengths(longest: int, places: int) -> None:
-    if max(longest, places) > MOST_PLACES:
-        raise BadProblem(f"a difference, or a row, may be at most {MOST_PLACES:,} long: choose a smaller problem")
+    if max(longest, places) > MAX_PLACES:
+        raise BadProblem(f"a difference, or a row, may be at most {MAX_PLACES:,} long: choose a smaller problem")
 
 
 def _require_circle(differences: tuple[int, ...], places: int, copies: int) -> None:
@@ -368,5 +368,5 @@ def _require_sizes(n: int, copies: int) -> None:
         raise BadProblem(f"n must be at least 1, not {n}")
     if copies < 2:
         raise BadProblem(f"a colour needs at least 2 cubes, not {copies}")
-    if n > MOST_PLACES or copies > MOST_PLACES or n * copies > MOST_PLACES:
-        raise BadProblem(f"n times the cubes of a colour may be at most {MOST_PLACES:,}: choose a smaller problem")
+    if n > MAX_PLACES or copies > MAX_PLACES or n * copies > MAX_PLACES:
+        raise BadProblem(f"n times the cubes of a colour may be at most {MAX_PLACES:,}: choose a smaller problem")

@@ -1,4 +1,4 @@
-"""Whether this process belongs to this program, or another program has imported the library.
+"""Whether this process belongs to this program, and its threads for kernels, which cannot be interrupted.
 
 Commands and workers change the interpreter in ways that another program may not want.
 """
@@ -6,6 +6,9 @@ Commands and workers change the interpreter in ways that another program may not
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 COMPUTING = "langford-computing"
 """The beginning of the names of threads that compute."""
@@ -25,3 +28,17 @@ def is_ours() -> bool:
 def still_computes() -> bool:
     """Whether threads still compute.  At its end the interpreter would wait for them."""
     return any(thread.name.startswith(COMPUTING) for thread in threading.enumerate())
+
+
+@contextmanager
+def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
+    """If the block ends with an error, or with Ctrl-C, calls that wait are cancelled, and calls that run are left
+    running.
+    """
+    pool = ThreadPoolExecutor(number, COMPUTING)
+    try:
+        yield pool
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    pool.shutdown()

@@ -12,7 +12,7 @@ import uuid
 from pathlib import Path
 
 from jobs.console import Console
-from jobs.pools.in_process import InProcessPool
+from jobs.pools.evaluation import InProcessPool
 from jobs.reach.identity import Identity, process_name
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign

@@ -1,8 +1,8 @@
 """How many leases the workers of a token get: each token of a campaign has an account in the ledger.
 
 - *Room*: as many leases may run at once as PER_PROCESS for each process of its workers that are present, but while
-  workers with other tokens are present at most UNPROVEN and a quarter of the tasks.  Each result allows PER_RESULT
-  more.
+  workers with other tokens are present at most MAX_UNPROVEN and a quarter of the tasks.  Each result allows
+  PER_RESULT more.
 - *Spare*: leases without a result stay in the ledger for good.  A token may have SPARE of them and two for each
   task; each result pays for PER_RESULT, each hour for SPARE, and each lease that runs for one every RUN_SECONDS,
   since workers that are preempted lose their leases and need new ones.
@@ -33,8 +33,8 @@ PER_PROCESS = 4
 """A process has one task and prefetches the next."""
 UNSTATED, MAX_PROCESSES = 4, 1_024
 """How many processes count of a worker that does not state their number, and at most."""
-UNPROVEN, FEWEST = 1_000, 16
-"""Most leases without a result while others are present; a quarter of the tasks if that is less, but FEWEST."""
+MAX_UNPROVEN, MIN_UNPROVEN = 1_000, 16
+"""Leases without a result, at most, while others are present: a quarter of the tasks, between these bounds."""
 SPARE = 10_000
 PER_RESULT = 10
 """Leases that a result allows: so nine of ten may end without one."""
@@ -77,9 +77,9 @@ class Account:
         """
         room = PER_PROCESS * processes
         if shares:
-            room = min(room, max(FEWEST, min(UNPROVEN, self.tasks // 4)))
+            room = min(room, max(MIN_UNPROVEN, min(MAX_UNPROVEN, self.tasks // 4)))
         passed = 0.0 if self.counted is None else max(0.0, now - self.counted)
-        paid = passed * (SPARE / 3600 + min(held, UNPROVEN + self.earned) / RUN_SECONDS)
+        paid = passed * (SPARE / 3600 + min(held, MAX_UNPROVEN + self.earned) / RUN_SECONDS)
         return replace(self, held=held, room=room, counted=now, paid=paid, is_counted=True)
 
     @property

@@ -10,7 +10,7 @@ from db import Campaign, Ledger
 from db.errors import Away, CampaignMismatch
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
-from jobs.pools.in_process import InProcessPool
+from jobs.pools.evaluation import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
@@ -19,13 +19,12 @@ from jobs.reach.patience import Patience
 from jobs.run.loop import OUT_OF_TIME, Run, result
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun, Found
-from jobs.tables.entries import Entry, Shape, representative
+from jobs.tables.entries import Entry, Row, Shape, representative
 from jobs.tables.method_choice import MethodChoice
 from jobs.tables.part import PartOfTable
-from jobs.tables.rows import Row
 from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import confirming_plan
-from jobs.verify.coverage import sources
+from jobs.verify.recomputation import sources
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of

@@ -12,8 +12,8 @@ from jobs.console import SILENT, Console
 from langford.errors import CheckFailed
 from langford.methods import Method, Plan, merge
 from langford.problem import Problem
+from langford.process import computing_threads
 from langford.result import PartialResult
-from langford.threads import computing_threads
 from langford.words import several
 
 NOISE = 0.02

@@ -21,8 +21,8 @@ from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, Reg
 from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
+from langford.process import computing_threads
 from langford.result import PartialResult
-from langford.threads import computing_threads
 
 AROUND = 2
 """The numbers of colours per lane that are tried differ from the usual one by up to this."""

@@ -13,7 +13,7 @@ from langford.problem import Problem
 
 THREADS = (256, 384, 512, 768, 1024)
 BLOCKS = (1, 2, 4)
-MOST_THREADS = 1024
+MAX_THREADS = 1024
 """Per multiprocessor, with at least 64 registers each."""
 
 
@@ -36,7 +36,7 @@ def necklace_on_gpu(problem: Problem, compiler: Compiler, watch: Stopwatch) -> E
         tuple(
             Curve(
                 f"{threads} threads per block",
-                tuple(launched(Launch(threads, blocks)) for blocks in BLOCKS if threads * blocks <= MOST_THREADS),
+                tuple(launched(Launch(threads, blocks)) for blocks in BLOCKS if threads * blocks <= MAX_THREADS),
             )
             for threads in THREADS
         ),

@@ -13,8 +13,7 @@ from typing import Any
 from db.files.promise import Promise
 from db.files.promise import document as promise_document
 from jobs.reach.identity import user
-from jobs.verify.coverage import Coverage
-from jobs.verify.recomputation import Comparison, values_in_words
+from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
 from langford.durable import TooLarge, content
 from langford.errors import BadInput, WrongResult
@@ -22,7 +21,7 @@ from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
-LARGEST_BYTES = 64 * 2**20
+MAX_BYTES = 64 * 2**20
 """The size of a statement about several hundred thousand tasks."""
 
 
@@ -67,7 +66,7 @@ class Statement:
     def read(cls, file: Path) -> Statement:
         """Raises BadInput, ChangedStatement or OSError."""
         try:
-            text = content(file, LARGEST_BYTES).decode("utf-8-sig")
+            text = content(file, MAX_BYTES).decode("utf-8-sig")
         except (UnicodeDecodeError, TooLarge) as error:
             raise BadInput(f"{file} is not text: choose a file that `langford verify --statement` wrote") from error
         return cls.from_text(text)

@@ -11,8 +11,16 @@ from db.errors import Unreplicated
 from jobs.reach.identity import Identity
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
-from jobs.verify.coverage import Coverage, choose, sample_size, sources, stale
-from jobs.verify.recomputation import Comparison, compare, recomputation
+from jobs.verify.recomputation import (
+    Comparison,
+    Coverage,
+    choose,
+    compare,
+    recomputation,
+    sample_size,
+    sources,
+    stale,
+)
 from jobs.verify.statement import Statement, statement_of
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete, LangfordError

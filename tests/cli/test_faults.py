@@ -14,9 +14,9 @@ import pytest
 
 from db import Export, read_export
 from db.errors import BadExport, CampaignMismatch
-from jobs.verify import coverage, exchange
+from jobs.verify import exchange, recomputation
 from jobs.verify.agreement import agreement
-from jobs.verify.recomputation import compare, recomputation
+from jobs.verify.recomputation import compare
 from langford.arithmetic.residue import residue
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete
@@ -171,7 +171,7 @@ def findings(content: bytes, folder: Path) -> set[str]:
                 found.add(name)
     if {each.index for each in results} != set(plan.tasks) or len(results) != len(plan.tasks):
         found.add("complete")
-    if coverage.stale(coverage.sources(export.results), export.key.method):
+    if recomputation.stale(recomputation.sources(export.results), export.key.method):
         found.add("kernels")
     try:
         count = merge(plan, results)
@@ -181,7 +181,7 @@ def findings(content: bytes, folder: Path) -> set[str]:
     else:
         if agreement(plan.problem, count.published).agrees is False:
             found.add("published")
-    way = recomputation(plan, None, CPU)
+    way = recomputation.recomputation(plan, None, CPU)
     if any(each.verdict == "differs" for each in compare(export, way, plan.tasks, lambda *_: None)):
         found.add("recomputing")
     return found

@@ -75,7 +75,7 @@ def test_a_campaign_that_is_resumed_is_not_measured_again(monkeypatch: pytest.Mo
 
 def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 6.6e16 * YEAR_SECONDS)
-    monkeypatch.setattr("langford.cli.output.how_long.LARGEST_ALTERNATIVE", 16)
+    monkeypatch.setattr("langford.cli.output.how_long.MAX_ALTERNATIVE", 16)
     refused = str(call("count", "36", "--cores", "2").exception)
     assert "about 33 quadrillion years on 2 cores" in refused
     assert "no cluster can finish it; `langford estimate 36` approximates it now, and L(2,16) takes " in refused

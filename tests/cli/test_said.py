@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from db.ledger import Ledger
 from jobs.console import Console
-from jobs.pools.in_process import InProcessPool
+from jobs.pools.evaluation import InProcessPool
 from jobs.pools.pool import Finished
 from jobs.reach.identity import Identity, process_name
 from jobs.reach.in_ledger import InLedger

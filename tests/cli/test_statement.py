@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from db import Promise
-from jobs.verify.coverage import Coverage
-from jobs.verify.recomputation import Comparison
+from jobs.verify.recomputation import Comparison, Coverage
 from jobs.verify.statement import FORMAT, Statement, statement_of
 from langford.devices import CPU
 from langford.errors import BadInput

@@ -24,7 +24,7 @@ import pytest
 from db import Campaign, Export, Lease, Ledger
 from db.errors import ConnectionLost, LedgerError
 from jobs.console import Console, Step
-from jobs.pools import in_process
+from jobs.pools import evaluation
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
@@ -481,13 +481,13 @@ def test_a_long_table_is_begun_after_a_question(tmp_path: Path, typed: str | Non
 def rest_at_tasks() -> None:
     """Have this process evaluate tasks itself, and rest at each: there is time to do something to it."""
     adapt({}, in_process=True)
-    evaluate = in_process.evaluate
+    evaluate = evaluation.evaluate
 
     def rested(plan: Plan, index: int, device: Device) -> Evaluation:
         time.sleep(0.2)
         return evaluate(plan, index, device)
 
-    in_process.evaluate = rested
+    evaluation.evaluate = rested
 
 
 TABLE = ["table", "near-skolem", "--to", "6", "--confirm", "--format", "csv"]

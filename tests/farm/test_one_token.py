@@ -17,7 +17,7 @@ from db.messages import converted, document
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
 from db.work import accounts
-from db.work.accounts import COUNT_SECONDS, PER_PROCESS, PER_RESULT, RUN_SECONDS, SPARE, UNPROVEN, Account
+from db.work.accounts import COUNT_SECONDS, MAX_UNPROVEN, PER_PROCESS, PER_RESULT, RUN_SECONDS, SPARE, Account
 from db.work.leases import COPY_SECONDS, UNKNOWN_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from jobs.farm.api import server
@@ -411,7 +411,7 @@ def test_an_account_is_paid_by_results_and_time() -> None:
     assert full.allowed(1) == 0
     assert full.counted_at(1036.0, 0, 100, shares=False).allowed(1000) == SPARE // 100
     # A liar fills the ledger by no more than its spare and the leases that it may hold, however long these run.
-    assert full.counted_at(4600.0, 10**9, HUGE, shares=False).paid == SPARE + 12 * UNPROVEN
+    assert full.counted_at(4600.0, 10**9, HUGE, shares=False).paid == SPARE + 12 * MAX_UNPROVEN
 
 
 # -- what it claims -------------------------------------------------------------------------------

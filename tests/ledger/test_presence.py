@@ -16,7 +16,7 @@ from db.machines import EQUIPMENT, Machine
 from db.schema.models import Attempt, Worker
 from db.states import Ending, EventKind, Outcome
 from db.work.presence import NOTE_SECONDS, Presence
-from jobs.pools.in_process import InProcessPool
+from jobs.pools.evaluation import InProcessPool
 from jobs.reach.identity import Identity, equipment_of
 from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run

@@ -10,7 +10,7 @@ import pytest
 
 import langford
 from db import Ledger
-from jobs.pools.in_process import InProcessPool
+from jobs.pools.evaluation import InProcessPool
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run, result

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 import langford
-from jobs.tables.entries import Entry, entries, representative
-from jobs.tables.rows import Row, Table
+from jobs.tables.entries import Entry, Row, Table, entries, representative
 from langford.reference import known_of
 from langford.variants import VARIANTS
 from tests.support.cases import exhaustive

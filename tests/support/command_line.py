@@ -19,7 +19,7 @@ from typing import TextIO
 
 import pytest
 
-from jobs.pools.in_process import InProcessPool
+from jobs.pools.evaluation import InProcessPool
 from jobs.pools.process_pool import WorkerPool
 from jobs.run.loop import Run as RunLoop
 from langford.cli.main import main

@@ -30,7 +30,7 @@ MAX_RESULTS, MANY_RESULTS = 5_000, 1_000
 """Maximum number of recent results that are read, and how many are read when there are few devices."""
 NINE_OF_TEN = 1.645
 """Standard deviations within which nine of ten values of a normal distribution lie."""
-MIN_ERROR, LARGEST_ERROR = 0.15, 0.9
+MIN_ERROR, MAX_ERROR = 0.15, 0.9
 """Bounds of the probable error of an estimate, relative to the time that is left.  Tasks that follow one another
 differ from the others together, so that many results do not make it smaller."""
 MAX_RISE = 1.25
@@ -100,7 +100,7 @@ def estimate(
     longest = max(times.seconds(model, largest) or 0.0 for model in {group.model for group in able})
     left = schedule.seconds_to_last(now, remaining, able, seconds)
     chance = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
-    error = min(LARGEST_ERROR, max(MIN_ERROR, chance, longest / left if left else 0.0))
+    error = min(MAX_ERROR, max(MIN_ERROR, chance, longest / left if left else 0.0))
     return Estimate(left, error, longest, frozenset(group.worker for group in able))
 
 

@@ -25,7 +25,7 @@ GONE_SECONDS = 3600.0
 """Time after which a silent worker without leases counts as ended."""
 LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
-MOST, MAX_ATTEMPTS = 50, 1_000
+MAX_SHOWN, MAX_ATTEMPTS = 50, 1_000
 """The maximum numbers of events, and of attempts that are read for them."""
 LAST_SECONDS = 60.0
 """What a worker gives back in this time before its end, it gives back because it ends."""
@@ -130,10 +130,10 @@ def worker_events(
     finished: float | None,
     tasks: int,
 ) -> list[Happened]:
-    """What happened, newest first, up to MOST; ``finished``: when the campaign was done, None: it is not."""
-    gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MOST]
+    """What happened, newest first, up to MAX_SHOWN; ``finished``: when the campaign was done, None: never."""
+    gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MAX_SHOWN]
     failing = {row.worker_id for row in not_done if row.outcome in (Outcome.EXPIRED, Outcome.DIED)}
-    asked = {row.id for row in gone} | set(sorted(failing)[:MOST])
+    asked = {row.id for row in gone} | set(sorted(failing)[:MAX_SHOWN])
     unfinished: Any = transaction.execute(_UNFINISHED, workers=sorted(asked)).all() if asked else []
     named = {row.id: row for row in workers}
     happened = [
@@ -147,7 +147,7 @@ def worker_events(
         ),
         *([] if finished is None else [Happened(Time(finished), DONE, several(tasks, "task"))]),
     ]
-    return sorted(happened, key=lambda each: -each.at)[:MOST]
+    return sorted(happened, key=lambda each: -each.at)[:MAX_SHOWN]
 
 
 def _expired(unfinished: Sequence[Row[Any]], named: Mapping[str, Row[Any]]) -> Iterator[Happened]:

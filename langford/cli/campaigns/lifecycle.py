@@ -13,7 +13,7 @@ from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.store import copying
 from db.store.revision import SCHEMA
-from jobs.verify import exchange, signing
+from jobs.verify import exchange
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, ledger_option, without_open_password
 from langford.cli.output import display
@@ -98,7 +98,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
             what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
         sure = f"{what} is kept in {file}"
         display.require_yes(sure, "Delete the campaign", yes, lambda: "answer the question on a terminal")
-        signing.write(file, kept.content, key=None)
+        exchange.write(file, kept.content, key=None)
         try:
             # What cannot be read back is not kept.
             exchange.validated(file)

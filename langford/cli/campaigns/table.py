@@ -10,8 +10,7 @@ import click
 
 from db import Ledger
 from jobs.tables.counting import Interrupted, TableCounting
-from jobs.tables.entries import Family, entries
-from jobs.tables.rows import Table
+from jobs.tables.entries import Family, Table, entries
 from langford.cli.campaigns.resuming import existing, place_of
 from langford.cli.campaigns.running import outbox_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal

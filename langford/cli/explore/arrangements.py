@@ -40,7 +40,7 @@ def list_(
     advice = "" if sample is not None else "; --sample 1 draws one at random, usually sooner"
     if sample is not None:
         listed = explicit.sample(problem, sample, seed)
-        if not explicit.is_uniform(problem) and problem.places <= explicit.LONGEST_ROW:
+        if not explicit.is_uniform(problem) and problem.places <= explicit.MAX_PLACES:
             display.say(f"above n = {explicit.UNIFORM_COLOURS} the sample is random, but not uniform")
     else:
         listed = islice(explicit.iterate(problem), limit)

@@ -19,9 +19,9 @@ FORMS = "MM:SS, HH:MM:SS, D-HH, D-HH:MM, D-HH:MM:SS, or 90m, 2h, 1d"
 """The forms of a time, besides a bare number of seconds."""
 MAX_SECONDS = 315_576_000.0
 """Ten years."""
-SHORTEST_INTERVAL_SECONDS = 0.1
+MIN_INTERVAL_SECONDS = 0.1
 """A ledger or a server is asked up to ten times a second."""
-LARGEST_INTEGER = 10**9
+MAX_INTEGER = 10**9
 
 
 def duration(text: str) -> float:
@@ -54,10 +54,10 @@ def job_duration(text: str) -> float:
 
 
 def interval(text: str) -> float:
-    """The time between two requests: a duration of at least SHORTEST_INTERVAL_SECONDS; raises BadParameter."""
+    """The time between two requests: a duration of at least MIN_INTERVAL_SECONDS; raises BadParameter."""
     seconds = duration(text)
-    if seconds < SHORTEST_INTERVAL_SECONDS:
-        raise click.BadParameter(f"give {SHORTEST_INTERVAL_SECONDS:g} seconds or more between two requests")
+    if seconds < MIN_INTERVAL_SECONDS:
+        raise click.BadParameter(f"give {MIN_INTERVAL_SECONDS:g} seconds or more between two requests")
     return seconds
 
 
@@ -112,6 +112,6 @@ def integers(text: str) -> list[int]:
         numbers = [int(part) for part in text.split(",") if part.strip()]
     except ValueError as error:
         raise click.BadParameter("give integers separated by commas, like 1,2,5") from error
-    if not numbers or any(abs(number) > LARGEST_INTEGER for number in numbers):
-        raise click.BadParameter(f"give at least one integer, none beyond {LARGEST_INTEGER:,}")
+    if not numbers or any(abs(number) > MAX_INTEGER for number in numbers):
+        raise click.BadParameter(f"give at least one integer, none beyond {MAX_INTEGER:,}")
     return numbers

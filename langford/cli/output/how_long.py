@@ -34,7 +34,7 @@ MAX_CORE_YEARS = 10_000.0
 """What the largest clusters could finish: a hundred thousand cores for a month."""
 SMALLER = 12
 """How many smaller n are looked at for a count that is possible instead."""
-LARGEST_ALTERNATIVE = 28
+MAX_ALTERNATIVE = 28
 POWERS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 PROGRAM_BYTES, PROCESS_BYTES, TASK_BYTES = 150e6, 6e6, 60
 """Memory of a run with one process, of each further one (``benchmarks/farm.py pool``), and of each task."""
@@ -145,7 +145,7 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
     if problem.variant == DIFFERENCES:
         return ""
     choices = []
-    for n in range(min(problem.order - 1, LARGEST_ALTERNATIVE), 0, -1)[:SMALLER]:
+    for n in range(min(problem.order - 1, MAX_ALTERNATIVE), 0, -1)[:SMALLER]:
         try:
             smaller = problem.resized(n)
             if not smaller.obstruction:

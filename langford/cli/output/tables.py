@@ -21,13 +21,13 @@ from langford.cli.output.display import READABLE, has_characters, plain, say
 
 GAP = "  "
 Row = Sequence[object]
-LARGEST_EXACT = 2**53
+MAX_EXACT = 2**53
 UNBOUNDED = 1_000_000
 """The width in characters of a table that is not printed on a terminal."""
 NARROWEST_WORDS = 20
 """Characters in which words are still readable, over several lines."""
 UUID = re.compile("[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-SHORTEST = 8
+MIN_WIDTH = 8
 """The first characters of a UUID that a terminal shows; more where those of two are equal."""
 TIME = re.compile(r"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z")
 BATCH_ROWS = 5_000
@@ -170,7 +170,7 @@ class _Seen:
         if not self._shortens:
             return texts
         if self._uuids and not self._length:
-            lengths = range(SHORTEST, 37)
+            lengths = range(MIN_WIDTH, 37)
             self._length = next(n for n in lengths if len({text[:n] for text in self._uuids}) == len(self._uuids))
         return [text[: self._length] if text in self._uuids else TIME.sub(r"\1Z", text) for text in texts]
 
@@ -249,7 +249,7 @@ def exact(value: object) -> object:
     if value is None or isinstance(value, bool | float | str):
         return value
     if isinstance(value, int):
-        return value if abs(value) <= LARGEST_EXACT else str(value)
+        return value if abs(value) <= MAX_EXACT else str(value)
     if isinstance(value, bytes | memoryview):
         return bytes(value).hex()
     if isinstance(value, Decimal):

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from db import Ledger
-from jobs.verify import signing
+from jobs.verify import exchange
 from jobs.verify.recomputation import Comparison
 from jobs.verify.statement import Statement
 from jobs.verify.verification import DEFAULT_SAMPLE, Outcome, Selection, Verification
@@ -154,7 +154,7 @@ def verify(
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
-        signing.require_place(statement, key)
+        exchange.require_place(statement, key)
     chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
@@ -178,7 +178,7 @@ def verify(
     else:
         _print_outcome(outcome)
     if statement is not None:
-        signature = signing.write(statement, outcome.statement.to_text().encode(), key)
+        signature = exchange.write(statement, outcome.statement.to_text().encode(), key)
         signed = "" if signature is None else f", signed in {signature}"
         display.say(f"the statement is in {statement}{signed}")
     if outcome.error is not None:
@@ -245,7 +245,7 @@ def _print_outcome(outcome: Outcome) -> None:
 
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
     """Raises BadInput, ChangedStatement or BadSignature."""
-    stated, words = Statement.read(file), signing.signer(file, allowed)
+    stated, words = Statement.read(file), exchange.signer(file, allowed)
     if as_json:
         display.print_json({"signature": words, **stated.document})
     else:
