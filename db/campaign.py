@@ -7,7 +7,7 @@ nonce.  A task is either done, with a committed result, or can be leased again, 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -150,17 +150,16 @@ class Campaign(LeasedTasks):
 
         ``token``: the token that the worker shows to a task server, whose account they are entered in.
         """
-        with suppress(acceptance.Overtaken):
-            return self._accept(deliveries, token, one_at_a_time=False)
-        return self._accept(deliveries, token, one_at_a_time=True)
-
-    def _accept(self, deliveries: Sequence[Delivery], token: str, one_at_a_time: bool) -> list[Receipt]:
-        shown = tokens.digest(token)
-        with self.writing() as transaction:
-            account = accounts.of_token(transaction, self.record, shown)
-            receipts, new = acceptance.accept(transaction, self.plan, deliveries, one_at_a_time, account)
-            accounts.delivered(transaction, shown, receipts, new)
-        return receipts
+        shown, one_at_a_time = tokens.digest(token), False
+        while True:
+            try:
+                with self.writing() as transaction:
+                    account = accounts.of_token(transaction, self.record, shown)
+                    receipts, new = acceptance.accept(transaction, self.plan, deliveries, one_at_a_time, account)
+                    accounts.delivered(transaction, shown, receipts, new)
+                return receipts
+            except acceptance.Overtaken:
+                one_at_a_time = True
 
     def export(self) -> Export:
         """All accepted results, including those in doubt."""

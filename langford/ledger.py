@@ -23,7 +23,7 @@ from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
 from langford.devices import CPU, Device
 from langford.devices import devices as present
-from langford.methods import Count, PlanKey, candidates, chosen_plan, find_method, plan_of
+from langford.methods import ChosenPlan, Count, PlanKey, candidates, chosen_plan, find_method, plan_of
 from langford.problem import Problem, problem_of
 from langford.words import several
 
@@ -127,43 +127,31 @@ class Ledger(db.Ledger):
         if isinstance(problem, PlanKey):
             key = problem
         else:
-            begun = self.begun(problem, method, depth, seed, name, device)
+            new = chosen_plan(problem_of(problem), Device.parse(device), method, depth, seed, task_seconds)
+            begun = self.begun(new, name)
             if begun is not None:
                 return begun
-            place = Device.parse(device)
-            key = chosen_plan(problem_of(problem), place, method, depth, seed, task_seconds).key
+            key = new.key
         if name is not None and name not in [campaign.name for campaign in self.campaigns()]:
             require_new_name(name)
         created = self.create_campaign(name or key.name, key, plan_of(key).work.tolist())
         return Campaign(self, created.record)
 
-    def begun(
-        self,
-        problem: Problem | int,
-        method: str | None = None,
-        depth: int | None = None,
-        seed: int | None = None,
-        name: str | None = None,
-        device: str = CPU.kind,
-    ) -> Campaign | None:
-        """The campaign that :meth:`campaign` resumes; None: it creates one.
+    def begun(self, new: ChosenPlan, name: str | None = None) -> Campaign | None:
+        """The campaign that is resumed instead of creating one by a chosen plan; None: there is none.
 
-        Without a method, the campaign of the method that would be chosen now is preferred to those of others.  So
-        the same call resumes its campaign even when another method is known to be faster since.
+        Where the method was chosen among several, its campaign is preferred to those of others.  So the same call
+        resumes its campaign even when another method is known to be faster since.
         """
-        place = Device.parse(device)
-        new = chosen_plan(problem_of(problem), place, method, depth, seed)
-        rivals = candidates(new.problem, place.kind, seed is not None) if method is None else []
-        wanted = {
-            "problem": new.problem,
-            "depth": depth,
-            "seed": new.seed if seed is not None or name is None else None,
-        }
+        rivals = candidates(new.problem, new.device.kind, new.seeded) if new.reason else []
+        any_seed = name is not None and not new.seeded
         found = [
             campaign
-            for campaign in self.campaigns()
-            if campaign.name == (name or campaign.key.name)
-            and all(value in (None, getattr(campaign.key, each)) for each, value in wanted.items())
+            for campaign, key in ((campaign, campaign.key) for campaign in self.campaigns())
+            if campaign.name == (name or key.name)
+            and key.problem == new.problem
+            and new.depth in (None, key.depth)
+            and (any_seed or key.seed == new.seed)
         ]
         methods = [new.method.name, *(rival.name for rival in rivals)]
         return next((each for preferred in methods for each in found if each.key.method == preferred), None)

@@ -121,6 +121,7 @@ class ChosenPlan:
         reason: why this method, in words; empty when it was named, or when there was no other candidate.
         depth: the task depth p; None: :func:`langford.methods.depth.task_depth` chooses it.
         task_seconds: the time that a task may take, in seconds; None: a rule chooses the depth.
+        seeded: whether the seed was named.
     """
 
     problem: Problem
@@ -130,6 +131,7 @@ class ChosenPlan:
     reason: str
     depth: int | None
     task_seconds: float | None
+    seeded: bool
 
     @cached_property
     def plan(self) -> Plan:
@@ -183,8 +185,10 @@ def chosen_plan(
         choice = fastest_method(problem, device, seed is not None, shared)
     if not shared:
         choice.method.require_kernel(device.kind)
-    seed = choice.method.chosen_seed(seed)
-    chosen = ChosenPlan(problem, device, choice.method, seed, choice.reason, depth, task_seconds)
+    sum_of = choice.method.chosen_seed(seed)
+    chosen = ChosenPlan(
+        problem, device, choice.method, sum_of, choice.reason, depth, task_seconds, seed is not None
+    )
     if depth is not None:
         _ = chosen.plan  # raises BadDepth
     return chosen

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,9 @@ import db
 import langford
 from db.errors import BadName, NoSuchCampaign
 from langford import errors
-from langford.methods import METHODS
+from langford.devices import CPU
+from langford.methods import METHODS, chosen_plan
+from langford.problem import Problem
 from tests.support.command_line import ENVIRONMENT
 
 SCRIPT = """
@@ -50,15 +53,16 @@ def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
 
 
 def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> None:
+    chosen = partial(chosen_plan, Problem.langford(8), CPU)
     with langford.Ledger(str(tmp_path / "records.db")) as ledger:
-        assert ledger.begun(8) is None
+        assert ledger.begun(chosen()) is None
         first = ledger.campaign(8, "shifted2", depth=0)
-        assert ledger.campaign(8) == ledger.campaign("langford-8-shifted2-0") == ledger.begun(8) == first
+        assert ledger.campaign(8) == ledger.campaign("langford-8-shifted2-0") == ledger.begun(chosen()) == first
         assert ledger.campaign(8, "polyphase") != first
         assert ledger.campaign(8).key.method == METHODS["polyphase"].name  # the one that is chosen now
-        assert ledger.begun(8, seed=3) is None
+        assert ledger.begun(chosen(seed=3)) is None
         assert ledger.campaign(8, seed=3, name="third").key.seed == 3
-        assert ledger.begun(8, name="third") == ledger.campaign("third")
+        assert ledger.begun(chosen(), "third") == ledger.campaign("third")
         with pytest.raises(langford.Incomplete):
             first.count()
         with pytest.raises(NoSuchCampaign):

@@ -103,14 +103,13 @@ def run(
                 return
             context.exit(worked_off(campaign))
     place = Device.parse(device)
-    settled = chosen.settled(place)
-    if settled is not None:
-        context.exit(nothing_to_count(settled.problem, settled.method.name).print(as_json))
     # Before the ledger is opened: bad input creates no ledger.
     new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
+    if new.problem.obstruction and not chosen.anyway:
+        context.exit(nothing_to_count(new.problem, new.method.name).print(as_json))
     here = devices(device, chosen_cores(workers))
     with existing(address) as found:
-        begun = None if found is None else chosen.begun(found, device)
+        begun = None if found is None else found.begun(new, chosen.name)
         if dry_run:
             planned(found, address, chosen.name, new.key if begun is None else begun.key, here).print(as_json)
             return

@@ -21,7 +21,7 @@ from langford.cli.output.how_long import advice, require_consent, say_how_long, 
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
 from langford.loading import load
-from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods import METHODS, ChosenPlan, PlanKey, plan_of
 from langford.steps import COMPILING
 from langford.words import several
 
@@ -67,12 +67,11 @@ def mpi(
     if not static and communicator.size < 2:
         raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
-        settled = chosen.settled(Device.parse(device))
-        if settled is not None:
-            # Every rank knows it; one of them prints it.
-            answer = nothing_to_count(settled.problem, settled.method.name)
-            context.exit(answer.judged() if communicator.rank else answer.print(as_json))
         new = chosen.plan(Device.parse(device), shared=True)
+        if new.problem.obstruction and not chosen.anyway:
+            # Every rank knows it; one of them prints it.
+            answer = nothing_to_count(new.problem, new.method.name)
+            context.exit(answer.judged() if communicator.rank else answer.print(as_json))
         key = new.key
     except (LangfordError, click.UsageError):
         # Every rank has the same error; one of them reports it.
@@ -83,7 +82,7 @@ def mpi(
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
         if not static:
-            key = communicator.bcast(None if communicator.rank else _begun(address, chosen, device) or key)
+            key = communicator.bcast(None if communicator.rank else _begun(address, new, chosen.name) or key)
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
             expected = seconds_on(new.problem, METHODS[key.method], cores)
@@ -100,10 +99,10 @@ def mpi(
     context.exit(code)
 
 
-def _begun(address: str, chosen: CampaignOptions, device: str) -> PlanKey | None:
+def _begun(address: str, new: ChosenPlan, name: str | None) -> PlanKey | None:
     """The plan of the campaign that the ledger has already."""
     with load("langford.cli.campaigns.resuming:existing")(address) as ledger:
-        campaign = None if ledger is None else chosen.begun(ledger, device)
+        campaign = None if ledger is None else ledger.begun(new, name)
         key: PlanKey | None = None if campaign is None else campaign.key
         return key
 

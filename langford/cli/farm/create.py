@@ -54,13 +54,12 @@ def create(
 ) -> None:
     """Write a campaign with all its tasks into a ledger, for workers that come later."""
     place = Device.parse(device)
-    settled = chosen.settled(place)
-    if settled is not None:
-        raise BadInput(
-            f"{settled.problem} = 0, so there is nothing to create (--anyway creates it nevertheless): "
-            f"none can exist, {settled.problem.obstruction}"
-        )
     new = chosen.plan(place, shared=True)
+    if new.problem.obstruction and not chosen.anyway:
+        raise BadInput(
+            f"{new.problem} = 0, so there is nothing to create (--anyway creates it nevertheless): "
+            f"none can exist, {new.problem.obstruction}"
+        )
     key, here = new.key, devices(CPU.kind)
     why = f"{new.reason}; --device and --method change it" if new.reason else ""
     if dry_run:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -28,9 +28,6 @@ from langford.errors import BadProblem
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
 from langford.variants import CYCLIC, PARAMETERS, VARIANTS
-
-if TYPE_CHECKING:
-    from langford.ledger import Campaign, Ledger
 
 V = TypeVar("V")
 NUMBER = re.compile(r"-?\d{1,20}", re.ASCII)
@@ -161,16 +158,6 @@ class CampaignOptions(ProblemOptions):
         """
         given = (self.method_name, self.depth, self.plan_seed)
         return chosen_plan(self.problem(), device, *given, task_seconds, shared)
-
-    def settled(self, device: Device) -> ChosenPlan | None:
-        """The plan, where the answer is known to be 0 without a computation, and none was asked for; else None.
-
-        Raises as :meth:`plan`.
-        """
-        return self.plan(device) if self.problem().obstruction and not self.anyway else None
-
-    def begun(self, ledger: Ledger, device: str) -> Campaign | None:
-        return ledger.begun(self.problem(), self.method_name, self.depth, self.plan_seed, self.name, device)
 
 
 def problem_argument(metavar: str = "[VARIANT] N") -> Callable[[Command], Command]:
