@@ -80,13 +80,6 @@ def test_a_lying_client_never_ends_in_a_count(farm: Farm, langford: Run) -> None
     assert lie(farm, "liar", farm.token) == 0
 
 
-def test_the_operator_decides_on_the_ledger_alone(farm: Farm, langford: Run) -> None:
-    lie(farm, "liar", farm.token)
-    decided = langford("verify", NAME, "--waiting")
-    assert (decided.returncode, decided.stdout.count("differs")) == (4, farm.campaign.tasks)
-    assert json.loads(langford("result", NAME, "--json").stdout)["count"] == COUNT
-
-
 def test_no_worker_learns_the_secret_of_the_draw(farm: Farm, langford: Run) -> None:
     worker = farm.work_on("first")
     _, errors = worker.communicate(timeout=100)

@@ -9,21 +9,20 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
 from db import Campaign, Ledger
-from db.states import Role
-from jobs.reach.remote import RemoteCampaign
-from jobs.show.hooks import CommandHook, NotDelivered, UrlHook
+from jobs.show.hooks import CommandHook, Hook, NotDelivered, UrlHook
 from jobs.show.notifications import Notifier
 from langford.errors import BadInput
 from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, forged, new_campaign
-from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run
-from tests.support.databases import fresh_database, new_ledger
+from tests.support.database_clock import moved_clock
+from tests.support.databases import new_ledger
 from tests.support.receivers import Receiver
 from tests.support.servers import Server
 
@@ -42,87 +41,30 @@ def write_hook(folder: Path, program: str) -> str:
     return f"'{sys.executable}' '{folder / 'hook.py'}'"
 
 
-def test_a_receiver_that_fails_twice_is_told_once(campaign: Campaign, tmp_path: Path) -> None:
-    with Receiver([500, 302]) as receiver:
-        options = ["--notify-url", receiver.url, "--log-format", "json"]
-        with Server(tmp_path, NAME, *options) as server:
-            finish(campaign, "a")
-            receiver.wait_for(1)
-            server.wait_for("notified")
-            server.stop()
-            failures = server.lines("not_notified")
-            assert ["the status 500" in failures[0]["message"], "the status 302" in failures[1]["message"]] == [
-                True
-            ] * 2
-            assert "at attempt 3" in server.lines("notified")[0]["message"]
-        with Server(tmp_path, NAME, *options) as server:
-            server.wait_for("done")
-            server.stop()  # it looks once more at the end
-        assert len(receiver.tried) == 3
+def notifier_of(campaign: Campaign, hook: Hook) -> tuple[Notifier, list[tuple[str, str]]]:
+    """A notifier as of a server that has just started, and what it says."""
+    said = list[tuple[str, str]]()
+    return Notifier([campaign], hook, lambda event, words, _: said.append((event, words)), 900.0), said
+
+
+def test_a_receiver_that_fails_twice_is_told_once(campaign: Campaign) -> None:
+    finish(campaign, "a")
+    with Receiver([500, 302]) as receiver, moved_clock() as ledger_clock:
+        notifier, said = notifier_of(campaign, UrlHook(receiver.url))
+        for _ in range(4):
+            notifier.look(at_once=True)
+            ledger_clock.move(HOUR)
+        restarted, nothing = notifier_of(campaign, UrlHook(receiver.url))
+        restarted.look(at_once=True)
         [done] = receiver.accepted
-        assert receiver.headers["Content-Type"] == "application/json"
+        assert (len(receiver.tried), receiver.headers["Content-Type"]) == (3, "application/json")
+    assert [event for event, _ in said] == ["not_notified", "not_notified", "notified"]
+    for expected, (_, words) in zip(("the status 500", "the status 302", "at attempt 3"), said, strict=True):
+        assert expected in words
+    assert not nothing
     assert set(done) == FIELDS
     assert (done["kind"], done["campaign"], done["uuid"]) == ("done", NAME, campaign.uuid)
     assert done["tasks_by_state"] == {"done": TASKS}
-
-
-@pytest.mark.parametrize("kind", [*exhaustive(["sqlite"]), "postgres"])
-def test_two_servers_of_one_ledger_tell_each_thing_once(kind: str, tmp_path: Path) -> None:
-    where = fresh_database(kind, tmp_path)
-    with Receiver([500]) as receiver, Ledger(where, create=True) as ledger:
-        campaign = new_campaign(ledger)
-        options = [NAME, "--ledger", where, "--notify-url", receiver.url, "--log-format", "json"]
-        with Server(tmp_path, *options) as one, Server(tmp_path, *options) as other:
-            late = campaign.lease("a", TASKS, -1.0)
-            finish(campaign, "b")
-            campaign.deliver([delivery(lease, forged(lease.index)) for lease in late])
-            receiver.wait_for(1)
-            ledger.enrol("c", "host-c", "1")
-            finish(campaign, "c")
-            receiver.wait_for(3)
-            for server in (one, other):
-                server.stop()  # they look once more at the end
-            told = [line["message"] for server in (one, other) for line in server.lines("notified")]
-        # It may have been done between two looks, before the conflicts came.
-        assert sorted(set(receiver.kinds()) | {"done"}) == ["conflict", "distrusted", "done"]
-        ids = [document["id"] for document in receiver.accepted]
-        assert len(set(ids)) == len(ids) == len(told)
-        [conflict] = [document for document in receiver.accepted if document["kind"] == "conflict"]
-        assert (conflict["number"], conflict["tasks"]) == (TASKS, list(range(TASKS)))
-        [distrusted] = [document for document in receiver.accepted if document["kind"] == "distrusted"]
-        assert "host-a" in distrusted["text"]
-
-
-def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign: Campaign, tmp_path: Path) -> None:
-    waits = "while os.getppid() == server: time.sleep(0.1)"  # it ends with its server
-    slow = f"import os, time\nserver = os.getppid()\nopen('begun', 'w')\n{waits}\n"
-    with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, slow)) as server:
-        finish(campaign, "a")
-        server.wait_until((tmp_path / "begun").exists)
-        # The work goes on meanwhile.
-        token = campaign.new_token(Role.READER)
-        assert RemoteCampaign(f"{server.url}/{NAME}", token).info().standing.unfinished == 0
-    with campaign.database.writing() as connection:  # as if the claim of the dead server were over
-        connection.exec_driver_sql("UPDATE notice SET next_try = 0")
-    quick = "import json, sys\nprint(json.load(sys.stdin)['kind'], file=open('told', 'a'))\n"
-    with Server(tmp_path, NAME, "--notify-command", write_hook(tmp_path, quick)) as server:
-        server.wait_until(lambda: "was notified of 'done' at attempt 2" in server.log)
-    assert (tmp_path / "told").read_text() == "done\n"
-
-
-def test_a_task_that_is_set_aside_and_a_campaign_that_has_stalled(campaign: Campaign, tmp_path: Path) -> None:
-    with Receiver() as receiver:
-        for _ in range(3):
-            [lease] = campaign.lease("a", 1, HOUR)
-            campaign.fail(lease, "it breaks")
-        with Server(tmp_path, NAME, "--notify-url", receiver.url, "--stalled-after", "1") as server:
-            # What was told is noted after the answer: who is killed between them leaves a claim for minutes.
-            server.wait_until(lambda: "was notified of 'stalled'" in server.log)
-            server.stop()
-    assert sorted(receiver.kinds()) == ["set_aside", "stalled"]
-    by_kind = {document["kind"]: document for document in receiver.accepted}
-    assert by_kind["set_aside"]["tasks"] == [lease.index]
-    assert f"{TASKS - 1} tasks are left" in by_kind["stalled"]["text"]
 
 
 class Memory:
@@ -131,10 +73,17 @@ class Memory:
     channel, where = "url", "memory"
 
     def __init__(self) -> None:
-        self.kinds: list[str] = []
+        self.documents: list[dict[str, Any]] = []
+
+    @property
+    def kinds(self) -> list[str]:
+        return [document["kind"] for document in self.documents]
 
     def notify(self, document: bytes) -> None:
-        self.kinds.append(json.loads(document)["kind"])
+        self.documents.append(json.loads(document))
+
+    def give_up(self) -> None:
+        """Nothing is on its way."""
 
 
 def test_stalls_are_told_once_each_over_restarts(campaign: Campaign) -> None:
@@ -142,11 +91,11 @@ def test_stalls_are_told_once_each_over_restarts(campaign: Campaign) -> None:
 
     def told_after(seconds: float, notifier: Notifier) -> list[str]:
         """What a notifier tells that looks now, and when these seconds have passed."""
-        before = len(hook.kinds)
+        hook.documents.clear()
         notifier.look()
         clock.move(seconds)
         notifier.look()
-        return hook.kinds[before:]
+        return hook.kinds
 
     def server() -> Notifier:
         return Notifier([campaign], hook, lambda *_: None, 900.0, clock)
@@ -164,6 +113,53 @@ def test_stalls_are_told_once_each_over_restarts(campaign: Campaign) -> None:
     campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
     assert told_after(899, second) == []
     assert told_after(1, second) == ["stalled"]  # once more
+
+
+def test_each_kind_of_event_is_told_once_by_all_servers(campaign: Campaign) -> None:
+    hook = Memory()
+    servers = [notifier_of(campaign, hook)[0] for _ in range(2)]
+
+    def told() -> list[str]:
+        hook.documents.clear()
+        for server in servers:
+            server.look(at_once=True)
+        return hook.kinds
+
+    late = campaign.lease("a", TASKS, -1.0)
+    for _ in range(3):
+        [lease] = campaign.lease("b", 1, HOUR)
+        campaign.fail(lease, "it breaks")
+    assert told() == ["set_aside"]
+    assert hook.documents[0]["tasks"] == [lease.index]
+    campaign.reopen()
+    finish(campaign, "b")
+    campaign.deliver([delivery(each, forged(each.index)) for each in late])
+    assert "conflict" in told()
+    [conflict] = [document for document in hook.documents if document["kind"] == "conflict"]
+    assert (conflict["number"], conflict["tasks"]) == (TASKS, list(range(TASKS)))
+    Ledger(campaign.database.where).enrol("c", "host-c", "1")
+    finish(campaign, "c")
+    assert "distrusted" in told()
+    assert any("host-a" in document["text"] for document in hook.documents)
+    assert told() == []
+
+
+def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign: Campaign) -> None:
+    class Killed(Memory):
+        def notify(self, document: bytes) -> None:
+            raise KeyboardInterrupt
+
+    finish(campaign, "a")
+    with moved_clock() as ledger_clock:
+        with pytest.raises(KeyboardInterrupt):
+            notifier_of(campaign, Killed())[0].look()
+        hook = Memory()
+        notifier, said = notifier_of(campaign, hook)
+        notifier.look()
+        assert hook.kinds == []  # the other one may live
+        ledger_clock.move(HOUR)
+        notifier.look(at_once=True)
+    assert (hook.kinds, said) == (["done"], [("notified", "memory was notified of 'done' at attempt 2")])
 
 
 # -- run --------------------------------------------------------------------------------------
