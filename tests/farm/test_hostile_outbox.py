@@ -15,10 +15,9 @@ from db import Credential, Delivery
 from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.wire import Description
 from langford.durable import NotRegular, TooLarge, content, lock_file, regular_content
-from tests.farm.test_outbox import CAMPAIGN, NONE_DONE, Machine, die, info
-from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
+from tests.farm.test_outbox import CAMPAIGN, Machine, die, info
+from tests.support.campaigns import TRUE, delivery
 from tests.support.hostile_files import forged, plant
 
 KEPT = delivery(Credential(7, "n"), TRUE[0])
@@ -122,28 +121,17 @@ def test_a_forgery_is_no_result_of_this_campaign(machine: Machine, number: int) 
     assert (outbox.waiting(), outbox.count, len(machine.quarantined())) == ([], 0, 1)
 
 
-def _make_file(place: Path) -> None:
-    place.write_text("mine")
-
-
-def _make_link(place: Path) -> None:
-    place.symlink_to("/nowhere/at/all")
-
-
-def _make_fifo(place: Path) -> None:
-    os.mkfifo(place)
-
-
-def _make_folder(place: Path) -> None:
-    place.mkdir(parents=True)
-
-
-OTHER_KINDS = [_make_file, _make_link, _make_fifo]
-KINDS = [*OTHER_KINDS, _make_folder]
+Make = Callable[[Path], object]
+OTHER_KINDS: list[Make] = [
+    lambda place: place.write_text("mine"),
+    lambda place: place.symlink_to("/nowhere/at/all"),
+    lambda place: os.mkfifo(place),
+]
+KINDS: list[Make] = [*OTHER_KINDS, lambda place: place.mkdir(parents=True)]
 
 
 @pytest.mark.parametrize("make", OTHER_KINDS)
-def test_a_quarantine_that_is_no_folder(machine: Machine, make: Callable[[Path], None]) -> None:
+def test_a_quarantine_that_is_no_folder(machine: Machine, make: Make) -> None:
     """What cannot be moved is named once, does not count, and is not sent again."""
     outbox = machine.outbox()
     make(machine.root / "quarantine")
@@ -158,9 +146,7 @@ def test_a_quarantine_that_is_no_folder(machine: Machine, make: Callable[[Path],
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_something_stands_where_the_lock_of_a_dead_worker_is(
-    machine: Machine, make: Callable[[Path], None], outside: Path
-) -> None:
+def test_something_stands_where_the_lock_of_a_dead_worker_is(machine: Machine, make: Make, outside: Path) -> None:
     (machine.root / CAMPAIGN / DEAD).mkdir(parents=True)
     make(machine.root / CAMPAIGN / f"{DEAD}.lock")
     outbox = machine.outbox()
@@ -168,9 +154,7 @@ def test_something_stands_where_the_lock_of_a_dead_worker_is(
 
 
 @pytest.mark.parametrize("make", OTHER_KINDS)
-def test_something_stands_where_the_folder_of_the_campaign_is(
-    machine: Machine, make: Callable[[Path], None]
-) -> None:
+def test_something_stands_where_the_folder_of_the_campaign_is(machine: Machine, make: Make) -> None:
     machine.root.mkdir()
     make(machine.root / CAMPAIGN)
     outbox = machine.outbox()
@@ -181,7 +165,7 @@ def test_something_stands_where_the_folder_of_the_campaign_is(
 
 
 @pytest.mark.parametrize("make", KINDS)
-def test_something_stands_where_a_result_is_to_be(machine: Machine, make: Callable[[Path], None]) -> None:
+def test_something_stands_where_a_result_is_to_be(machine: Machine, make: Make) -> None:
     outbox = machine.outbox()
     outbox.put(KEPT)
     [file] = outbox.folder.iterdir()
@@ -309,8 +293,8 @@ def test_a_regular_file_is_read_within_its_bound(tmp_path: Path) -> None:
         content(Path("/dev/zero"), 1_000)
 
 
-@pytest.mark.parametrize("make", [_make_link, _make_fifo, _make_folder])
-def test_nothing_else_is_opened(tmp_path: Path, make: Callable[[Path], None]) -> None:
+@pytest.mark.parametrize("make", KINDS[1:])
+def test_nothing_else_is_opened(tmp_path: Path, make: Make) -> None:
     make(tmp_path / "it")
     with pytest.raises(NotRegular):
         regular_content(tmp_path / "it", 5)
@@ -318,7 +302,3 @@ def test_nothing_else_is_opened(tmp_path: Path, make: Callable[[Path], None]) ->
         lock_file(tmp_path / "it")
     with pytest.raises(NotRegular):
         regular_content(Path("/dev/zero"), 5)
-
-
-def test_the_campaign_of_these_tests_is_the_one_of_the_others() -> None:
-    assert info() == Description.of(info().ledger, CAMPAIGN, NAME, KEY, TASKS, 1.0, NONE_DONE, "kernels")

@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,8 @@ from db.states import Role
 from jobs.farm.api import server, streams
 from jobs.farm.api.streams import Streams
 from jobs.farm.guard.connections import LimitedLog
-from tests.support.asgi import Client
-from tests.support.campaigns import NAME, new_campaign, shown_by, true_deliveries
-from tests.support.databases import new_ledger
+from tests.support.asgi import Served
+from tests.support.campaigns import NAME, shown_by, true_deliveries
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
 ROUTES = re.findall(r"^\| (GET|POST) \| `(\S+)` \| (\w+) \| \[.*\]\(#([\w-]+)\) \|$", PAGE, re.MULTILINE)
@@ -30,29 +30,18 @@ SECTIONS = {
 }
 
 
-class Farm:
+class Farm(Served):
     """A server of a campaign, and what a client with a token of each role asks it."""
 
     def __init__(self, folder: Path) -> None:
-        self.ledger = new_ledger("sqlite", folder)
-        self.campaign = new_campaign(self.ledger)
-        self.tokens = {role: self.campaign.new_token(role) for role in Role}
         self.streams = Streams(LimitedLog())
-        self.application = server.application(self.ledger, [NAME], streams=self.streams)
-        self.client = Client(self.application)
-
-    def ask(self, method: str, path: str, role: Role, document: Any) -> Any:
-        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
-        body = {} if method == "GET" else {"json": document}
-        return self.client.request(method, path.replace("NAME", NAME), headers=headers, **body)
+        super().__init__(folder, streams=self.streams)
 
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path)
-    yield made
-    made.client.close()
-    made.ledger.close()
+    with closing(Farm(tmp_path)) as made:
+        yield made
 
 
 def messages(section: str) -> list[Any]:
@@ -86,7 +75,7 @@ def test_a_route_wants_its_role(farm: Farm, method: str, path: str, role: str, s
     farm.streams.close()  # a stream would not end
     for own in Role:
         allowed = own.includes(Role(role))
-        assert (farm.ask(method, path, own, None).status_code != 403) == allowed, own
+        assert (farm.ask(method, path, own).status_code != 403) == allowed, own
 
 
 def test_the_statuses_are_those_of_the_server() -> None:
@@ -123,7 +112,7 @@ def test_the_stream_says_what_the_status_says(farm: Farm) -> None:
     assert re.findall(r"^event: (.*)$", SECTIONS["stream"], re.MULTILINE) == ["version", "alive"]
     [data] = re.findall(r"^data: (.*)$", sent[1], re.MULTILINE)
     [answer] = messages("status")
-    said = farm.ask("GET", "/campaigns/NAME/status", Role.READER, None).json()
+    said = farm.ask("GET", "/campaigns/NAME/status", Role.READER).json()
     assert shape(json.loads(data)) == shape(said)
     assert set(said) == set(answer)
     assert f"at most {streams.MAX_STREAMS} streams" in SECTIONS["stream"]

@@ -23,7 +23,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import CampaignReplaced, ServerRefuses
 from jobs.run.source import TaskSource
-from tests.support.asgi import Bridge, Served, served
+from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
@@ -116,7 +116,7 @@ class Worker:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Served]:
-    with served(tmp_path, limit=server.RateLimit(1e9, 1e9)) as made:
+    with closing(Served(tmp_path, limit=server.RateLimit(1e9, 1e9))) as made:
         yield made
 
 
@@ -238,7 +238,7 @@ def test_another_campaign_under_the_name_ends_the_worker_which_keeps_its_results
     farm: Served, worker: Worker, tmp_path: Path
 ) -> None:
     (tmp_path / "other").mkdir()
-    with served(tmp_path / "other") as other:
+    with closing(Served(tmp_path / "other")) as other:
         with other.ledger.database.writing() as connection:
             digest = hashlib.sha256(farm.tokens[Role.WORKER].encode()).hexdigest()
             row = {"campaign_id": other.campaign.campaign_id, "role": Role.WORKER, "digest": digest, "created": 0.0}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +26,7 @@ from jobs.farm.api.traffic import Traffic
 from jobs.reach.wire import Description
 from langford.errors import BadProblem
 from langford.result import PartialResult
-from tests.support.asgi import Client
+from tests.support.asgi import Client, Served
 from tests.support.campaigns import (
     KEY,
     NAME,
@@ -32,12 +34,10 @@ from tests.support.campaigns import (
     TRUE,
     delivery,
     forged,
-    new_campaign,
     shown_by,
     true_deliveries,
 )
 from tests.support.clock import MovableClock
-from tests.support.databases import new_ledger
 
 EQUIPMENT = {"cores": 4, "processes": 2, "device_model": "a chip", "slurm_job": "12", "slurm_index": 3}
 WORKER = {
@@ -48,6 +48,7 @@ WORKER = {
     "kernels": "k",
     **EQUIPMENT,
 }
+LEASE = {"worker": "a", "count": 1, "seconds": 60, "held": [], "copies": 0}
 HUGE = st.integers(-(2**200), 2**200)
 DELIVERIES = st.builds(
     delivery,
@@ -58,30 +59,14 @@ DELIVERIES = st.builds(
 )
 
 
-class Farm:
-    """A server of one campaign, and what a client of each role says to it."""
+class Farm(Served):
+    """A server of one campaign, and what a worker says to it."""
 
-    def __init__(self, folder: Path, limit: server.RateLimit | None = None) -> None:
-        self.ledger = new_ledger("sqlite", folder)
-        self.campaign = new_campaign(self.ledger, workers="")
-        self.tokens = {role: self.campaign.new_token(role) for role in Role}
-        for worker in "ab":
-            self.ledger.enrol(worker, f"host-{worker}", "1", token=self.tokens[Role.WORKER])
-        self.client = Client(server.application(self.ledger, [NAME], limit))
-
-    def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> Any:
-        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
-        return self.client.post(f"/campaigns/seven{path}", json=fields, headers=headers)
+    def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> httpx.Response:
+        return self.ask("POST", f"/campaigns/NAME{path}", role, fields)
 
     def lease(self, worker: str, count: int) -> list[Lease]:
-        fields = {
-            "campaign": self.campaign.uuid,
-            "worker": worker,
-            "count": count,
-            "seconds": 60,
-            "held": [],
-            "copies": 0,
-        }
+        fields = LEASE | {"campaign": self.campaign.uuid, "worker": worker, "count": count}
         return [converted(document, Lease) for document in self.post("/leases", **fields).json()["leases"]]
 
     def deliver(self, *deliveries: Delivery) -> Any:
@@ -94,10 +79,8 @@ class Farm:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    made = Farm(tmp_path)
-    yield made
-    made.client.close()
-    made.ledger.close()
+    with closing(Farm(tmp_path)) as made:
+        yield made
 
 
 def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
@@ -141,7 +124,7 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
     assert farm.client.get("/campaigns/seven", headers={"Authorization": "Bearer wrong"}).status_code == 403
     own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
     assert farm.client.get("/campaigns/other", headers=own).status_code == 403
-    assert farm.post("/leases", Role.READER, worker="a", count=1, seconds=1, held=[], copies=0).status_code == 403
+    assert farm.post("/leases", Role.READER, **LEASE).status_code == 403
     assert farm.post("/retries", Role.WORKER).status_code == 403
     assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
     assert farm.campaign.revoke_tokens() == 3
@@ -164,14 +147,13 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
 
 
 def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
-    fields = {"campaign": str(uuid.uuid4()), "worker": "a", "count": 1, "seconds": 1, "held": [], "copies": 0}
-    assert farm.post("/leases", **fields).status_code == 410
+    assert farm.post("/leases", **LEASE, campaign=str(uuid.uuid4())).status_code == 410
     assert farm.campaign.progress().attempts == {}
 
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     clock = MovableClock()
-    farm = Farm(tmp_path, server.RateLimit(0.1, 3, clock))
+    farm = Farm(tmp_path, limit=server.RateLimit(0.1, 3, clock))
     large = "x" * (server.LARGEST_BODY + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
@@ -217,8 +199,7 @@ def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
         assert said.split()[-1] in record.getMessage()
         assert bool(record.exc_info) == (status == 500)
     client.close()
-    farm.client.close()
-    farm.ledger.close()
+    farm.close()
 
 
 class Failing(Overviews):
@@ -264,8 +245,7 @@ def test_an_error_of_a_page_is_counted_and_logged_once(
     assert bool(record.exc_info) == (status == 500)
     assert [client.get(path).status_code for path in ("/a/b/c", "/campaigns/a/b/c")] == [404, 404]
     client.close()
-    farm.client.close()
-    farm.ledger.close()
+    farm.close()
 
 
 @given(DELIVERIES)

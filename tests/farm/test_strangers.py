@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import resource
 import socket
@@ -11,14 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from db.states import Role
-from jobs.farm.api import server
 from jobs.farm.guard.connections import Connections, LimitedLog, Proxies, network_of
 from tests.farm.farm import Farm
-from tests.support.asgi import Client
-from tests.support.campaigns import NAME, new_campaign
+from tests.support.asgi import Served
+from tests.support.campaigns import NAME
 from tests.support.clock import MovableClock
-from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
 IDLE = 1_200
@@ -142,26 +140,20 @@ def test_each_address_has_its_lines(caplog: pytest.LogCaptureFixture) -> None:
     clock.move(60)
     with caplog.at_level(logging.WARNING):
         log.say("a", "noise")
-    assert caplog.records[-1].getMessage() == "a: noise"
+        for _ in range(100):
+            log.say("a", "an error", OSError(errno.EMFILE, "no more files"))
+    assert caplog.records[-2].getMessage() == "a: noise"
+    assert "(ulimit -n is " in caplog.records[-1].getMessage()
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[tuple[Client, str]]:
-    with new_ledger("sqlite", tmp_path) as ledger:
-        token = new_campaign(ledger).new_token(Role.WORKER)
-        opened = Client(server.application(ledger, [NAME], server.RateLimit(1e6, 1e6)))
-        yield opened, token
-        opened.close()
-
-
-def test_a_wrong_name_costs_what_a_wrong_token_does(client: tuple[Client, str]) -> None:
+def test_a_wrong_name_costs_what_a_wrong_token_does(tmp_path: Path) -> None:
     """By what the server does, not by a clock: the same look-up for both."""
-    http, _ = client
-    seen = []
+    farm, seen = Served(tmp_path), []
     for name in (NAME, "absent"):
         with statements_of() as done:
-            answer = http.get(f"/campaigns/{name}", headers={"Authorization": "Bearer wrong"})
+            answer = farm.client.get(f"/campaigns/{name}", headers={"Authorization": "Bearer wrong"})
         seen.append((answer.status_code, answer.text, tuple(done)))
     assert seen[0] == seen[1]
     assert seen[0][0] == 403
     assert len(seen[0][2]) == 1
+    farm.close()

@@ -6,8 +6,9 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from functools import wraps
 from typing import Any
 
 import pytest
@@ -18,6 +19,11 @@ from jobs.farm.api.streams import NoMoreStreams, Streams
 from jobs.farm.guard.connections import LimitedLog
 
 EVERY = 0.05
+
+
+def on_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
+    """Run a test on an event loop."""
+    return wraps(test)(lambda: asyncio.run(test()))
 
 
 class Computed:
@@ -47,6 +53,11 @@ class Listener:
         self.bearer, self.address = bearer, address
         self.gone = asyncio.Event()
 
+    async def hears(self, number: int) -> None:
+        """Wait until it has heard so many statuses."""
+        while len(self.heard) < number:
+            await asyncio.sleep(0.001)
+
     async def listen(self, streams: Streams, computed: Callable[[], bytes]) -> None:
         async def is_allowed() -> bool:
             return True
@@ -70,167 +81,140 @@ def streams(most: int = 100) -> Streams:
     return Streams(LimitedLog(), most, EVERY, of_a_token=1_000)
 
 
-def test_each_status_is_computed_once_for_all() -> None:
-    async def run() -> None:
-        opened, computed = streams(), Computed(0.01)
-        listeners = [Listener() for _ in range(50)]
-        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
-        while len(listeners[0].heard) < 5:
-            await asyncio.sleep(0.01)
-        assert opened.open == 50
-        opened.close()
-        await asyncio.gather(*tasks)
-        assert opened.open == 0
-        assert computed.at_once == 0
-        for one in listeners:
-            assert one.ended
-            numbers = [json.loads(line.removeprefix("data: "))["number"] for line in one.heard]
-            # None is left out, and all that were computed were heard by everybody, but for the first and the last.
-            assert numbers == list(range(numbers[0], numbers[-1] + 1))
-            assert numbers[0] <= 3
-            assert numbers[-1] >= computed.number - 1
-
-    asyncio.run(run())
+@on_a_loop
+async def test_each_status_is_computed_once_for_all() -> None:
+    opened, computed = streams(), Computed(0.01)
+    listeners = [Listener() for _ in range(50)]
+    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
+    await listeners[0].hears(5)
+    assert opened.open == 50
+    opened.close()
+    await asyncio.gather(*tasks)
+    assert opened.open == 0
+    assert computed.at_once == 0
+    for one in listeners:
+        assert one.ended
+        numbers = [json.loads(line.removeprefix("data: "))["number"] for line in one.heard]
+        # None is left out, and all that were computed were heard by everybody, but for the first and the last.
+        assert numbers == list(range(numbers[0], numbers[-1] + 1))
+        assert numbers[0] <= 3
+        assert numbers[-1] >= computed.number - 1
 
 
-def test_a_newcomer_waits_for_nothing() -> None:
-    async def run() -> None:
-        opened, computed = Streams(LimitedLog(), every=60.0), Computed()
-        first, second = Listener(), Listener()
-        tasks = [asyncio.create_task(first.listen(opened, computed))]
-        while not first.heard:
-            await asyncio.sleep(0.01)
-        await asyncio.sleep(0.1)  # the first one waits for the next status
-        tasks.append(asyncio.create_task(second.listen(opened, computed)))
-        await asyncio.sleep(0.1)
-        assert first.heard == second.heard == ['data: {"number":1}']
-        opened.close()
-        await asyncio.gather(*tasks)
-
-    asyncio.run(run())
+@on_a_loop
+async def test_a_newcomer_waits_for_nothing() -> None:
+    opened, computed = Streams(LimitedLog(), every=60.0), Computed()
+    first, second = Listener(), Listener()
+    tasks = [asyncio.create_task(first.listen(opened, computed))]
+    await first.hears(1)
+    await asyncio.sleep(0.1)  # the first one waits for the next status
+    tasks.append(asyncio.create_task(second.listen(opened, computed)))
+    await asyncio.sleep(0.1)
+    assert first.heard == second.heard == ['data: {"number":1}']
+    opened.close()
+    await asyncio.gather(*tasks)
 
 
-def test_nothing_is_computed_for_nobody() -> None:
-    async def run() -> None:
-        opened, computed, one = streams(), Computed(), Listener()
-        task = asyncio.create_task(one.listen(opened, computed))
-        while len(one.heard) < 2:
-            await asyncio.sleep(0.01)
+@on_a_loop
+async def test_nothing_is_computed_for_nobody() -> None:
+    opened, computed, one = streams(), Computed(), Listener()
+    task = asyncio.create_task(one.listen(opened, computed))
+    await one.hears(2)
+    one.gone.set()
+    await task
+    before = computed.number
+    await asyncio.sleep(5 * EVERY)
+    assert computed.number == before
+    assert opened.open == 0
+
+
+@on_a_loop
+async def test_who_reads_slowly_gets_the_newest() -> None:
+    opened, computed = streams(), Computed()
+    fast, slow = Listener(), Listener(pause=8 * EVERY)
+    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in (fast, slow)]
+    await slow.hears(3)
+    opened.close()
+    await asyncio.gather(*tasks)
+    assert len(fast.heard) > 2 * len(slow.heard)
+    assert set(slow.heard) <= set(fast.heard)
+
+
+@on_a_loop
+async def test_one_that_leaves_while_it_computes_costs_the_others_nothing() -> None:
+    opened, computed = streams(), Computed(0.1)
+    listeners = [Listener() for _ in range(5)]
+    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
+    for one in listeners[:4]:
+        await asyncio.sleep(0.17)
         one.gone.set()
-        await task
-        before = computed.number
-        await asyncio.sleep(5 * EVERY)
-        assert computed.number == before
-        assert opened.open == 0
-
-    asyncio.run(run())
+    heard = len(listeners[4].heard)
+    await listeners[4].hears(heard + 2)
+    opened.close()
+    await asyncio.gather(*tasks)
+    assert computed.at_once == 0
 
 
-def test_who_reads_slowly_gets_the_newest() -> None:
-    async def run() -> None:
-        opened, computed = streams(), Computed()
-        fast, slow = Listener(), Listener(pause=8 * EVERY)
-        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in (fast, slow)]
-        while len(slow.heard) < 3:
-            await asyncio.sleep(0.01)
-        opened.close()
-        await asyncio.gather(*tasks)
-        assert len(fast.heard) > 2 * len(slow.heard)
-        assert set(slow.heard) <= set(fast.heard)
-
-    asyncio.run(run())
+@on_a_loop
+async def test_costly_statuses_come_rarely() -> None:
+    opened, computed, one = streams(), Computed(0.05), Listener()
+    task = asyncio.create_task(one.listen(opened, computed))
+    began = time.monotonic()
+    await one.hears(2)
+    assert time.monotonic() - began > 0.05 / 0.05
+    opened.close()
+    await task
 
 
-def test_one_that_leaves_while_it_computes_costs_the_others_nothing() -> None:
-    async def run() -> None:
-        opened, computed = streams(), Computed(0.1)
-        listeners = [Listener() for _ in range(5)]
-        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
-        for one in listeners[:4]:
-            await asyncio.sleep(0.17)
-            one.gone.set()
-        heard = len(listeners[4].heard)
-        while len(listeners[4].heard) < heard + 2:
-            await asyncio.sleep(0.01)
-        opened.close()
-        await asyncio.gather(*tasks)
-        assert computed.at_once == 0
+@on_a_loop
+async def test_the_same_again_is_not_sent() -> None:
+    opened, one = streams(), Listener()
+    asked = 0
 
-    asyncio.run(run())
+    def compute() -> bytes:
+        nonlocal asked
+        asked += 1
+        return b'{"number":%d}' % (asked // 5)
 
-
-def test_costly_statuses_come_rarely() -> None:
-    async def run() -> None:
-        opened, computed, one = streams(), Computed(0.05), Listener()
-        task = asyncio.create_task(one.listen(opened, computed))
-        began = time.monotonic()
-        while len(one.heard) < 2:
-            await asyncio.sleep(0.01)
-        assert time.monotonic() - began > 0.05 / 0.05
-        opened.close()
-        await task
-
-    asyncio.run(run())
+    task = asyncio.create_task(one.listen(opened, compute))
+    await one.hears(3)
+    opened.close()
+    await task
+    assert one.heard == [f'data: {{"number":{number}}}' for number in range(len(one.heard))]
+    assert asked >= 5 * (len(one.heard) - 1)
 
 
-def test_the_same_again_is_not_sent() -> None:
-    async def run() -> None:
-        opened, one = streams(), Listener()
-        asked = 0
-
-        def compute() -> bytes:
-            nonlocal asked
-            asked += 1
-            return b'{"number":%d}' % (asked // 5)
-
-        task = asyncio.create_task(one.listen(opened, compute))
-        while len(one.heard) < 3:
-            await asyncio.sleep(0.01)
-        opened.close()
-        await task
-        assert one.heard == [f'data: {{"number":{number}}}' for number in range(len(one.heard))]
-        assert asked >= 5 * (len(one.heard) - 1)
-
-    asyncio.run(run())
-
-
-def test_the_ledger_is_away() -> None:
+@on_a_loop
+async def test_the_ledger_is_away() -> None:
     """Streams end, so that their clients know; a new one is refused until there is a status again."""
-
-    async def run() -> None:
-        opened, computed = streams(), Computed()
-        listeners = [Listener() for _ in range(20)]
-        tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
-        while not listeners[-1].heard:
-            await asyncio.sleep(0.01)
-        computed.error = True
-        await asyncio.wait_for(asyncio.gather(*tasks), 60)
-        assert all(one.ended for one in listeners)
-        with pytest.raises(LedgerBusy):
-            await Listener().listen(opened, computed)
-        computed.error = False
-        last = Listener()
-        while not last.heard:  # until it has a status again it is refused
-            with suppress(LedgerBusy, asyncio.TimeoutError):
-                await asyncio.wait_for(last.listen(opened, computed), 20 * EVERY)
-        opened.close()
-
-    asyncio.run(run())
+    opened, computed = streams(), Computed()
+    listeners = [Listener() for _ in range(20)]
+    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
+    await listeners[-1].hears(1)
+    computed.error = True
+    await asyncio.wait_for(asyncio.gather(*tasks), 60)
+    assert all(one.ended for one in listeners)
+    with pytest.raises(LedgerBusy):
+        await Listener().listen(opened, computed)
+    computed.error = False
+    last = Listener()
+    while not last.heard:  # until it has a status again it is refused
+        with suppress(LedgerBusy, asyncio.TimeoutError):
+            await asyncio.wait_for(last.listen(opened, computed), 20 * EVERY)
+    opened.close()
 
 
-def test_too_many_and_too_late() -> None:
-    async def run() -> None:
-        opened, computed = streams(most=2), Computed()
-        tasks = [asyncio.create_task(Listener().listen(opened, computed)) for _ in range(2)]
-        await asyncio.sleep(0.1)
-        with pytest.raises(NoMoreStreams):
-            await Listener().listen(opened, computed)
-        opened.close()
-        await asyncio.gather(*tasks)
-        with pytest.raises(NoMoreStreams):
-            await Listener().listen(opened, computed)
-
-    asyncio.run(run())
+@on_a_loop
+async def test_too_many_and_too_late() -> None:
+    opened, computed = streams(most=2), Computed()
+    tasks = [asyncio.create_task(Listener().listen(opened, computed)) for _ in range(2)]
+    await asyncio.sleep(0.1)
+    with pytest.raises(NoMoreStreams):
+        await Listener().listen(opened, computed)
+    opened.close()
+    await asyncio.gather(*tasks)
+    with pytest.raises(NoMoreStreams):
+        await Listener().listen(opened, computed)
 
 
 async def listening(opened: Streams, computed: Computed, *listeners: Listener) -> list[asyncio.Task[None]]:
@@ -238,42 +222,37 @@ async def listening(opened: Streams, computed: Computed, *listeners: Listener) -
     tasks = []
     for one in listeners:
         tasks.append(asyncio.create_task(one.listen(opened, computed)))
-        while not one.heard:
-            await asyncio.sleep(0.001)
+        await one.hears(1)
     return tasks
 
 
-def test_the_oldest_of_a_token_gives_way() -> None:
-    async def run() -> None:
-        opened, computed = Streams(LimitedLog(), 5, EVERY, of_a_token=3), Computed()
-        other, *tabs = [Listener(bearer="other"), *(Listener() for _ in range(5))]
-        tasks = await listening(opened, computed, other, *tabs)
-        await asyncio.gather(tasks[1], tasks[2])
-        assert [one.crowded for one in (other, *tabs)] == [False, True, True, False, False, False]
-        assert [one.ended for one in (other, *tabs)] == [False, True, True, False, False, False]
-        assert opened.open == 4
-        more = await listening(opened, computed, Listener(bearer="third"))
-        with pytest.raises(NoMoreStreams):  # all places are taken, by tokens that have few
-            await Listener(bearer="fourth").listen(opened, computed)
-        more += await listening(opened, computed, Listener())  # in the place of its own oldest one
-        assert opened.open == 5
-        opened.close()
-        await asyncio.gather(*tasks, *more)
-        assert opened.open == 0
-
-    asyncio.run(run())
+@on_a_loop
+async def test_the_oldest_of_a_token_gives_way() -> None:
+    opened, computed = Streams(LimitedLog(), 5, EVERY, of_a_token=3), Computed()
+    other, *tabs = [Listener(bearer="other"), *(Listener() for _ in range(5))]
+    tasks = await listening(opened, computed, other, *tabs)
+    await asyncio.gather(tasks[1], tasks[2])
+    assert [one.crowded for one in (other, *tabs)] == [False, True, True, False, False, False]
+    assert [one.ended for one in (other, *tabs)] == [False, True, True, False, False, False]
+    assert opened.open == 4
+    more = await listening(opened, computed, Listener(bearer="third"))
+    with pytest.raises(NoMoreStreams):  # all places are taken, by tokens that have few
+        await Listener(bearer="fourth").listen(opened, computed)
+    more += await listening(opened, computed, Listener())  # in the place of its own oldest one
+    assert opened.open == 5
+    opened.close()
+    await asyncio.gather(*tasks, *more)
+    assert opened.open == 0
 
 
-def test_the_greediest_of_an_address_gives_way() -> None:
-    async def run() -> None:
-        opened, computed = Streams(LimitedLog(), 50, EVERY, of_a_token=3, of_an_address=5), Computed()
-        elsewhere = Listener(address="elsewhere")
-        few, many = [Listener(bearer="few") for _ in range(2)], [Listener(bearer="many") for _ in range(3)]
-        tasks = await listening(opened, computed, elsewhere, *few, *many)
-        tasks += await listening(opened, computed, Listener(bearer="new"))
-        await tasks[3]
-        assert [one.crowded for one in (elsewhere, *few, *many)] == [False] * 3 + [True, False, False]
-        opened.close()
-        await asyncio.gather(*tasks)
-
-    asyncio.run(run())
+@on_a_loop
+async def test_the_greediest_of_an_address_gives_way() -> None:
+    opened, computed = Streams(LimitedLog(), 50, EVERY, of_a_token=3, of_an_address=5), Computed()
+    elsewhere = Listener(address="elsewhere")
+    few, many = [Listener(bearer="few") for _ in range(2)], [Listener(bearer="many") for _ in range(3)]
+    tasks = await listening(opened, computed, elsewhere, *few, *many)
+    tasks += await listening(opened, computed, Listener(bearer="new"))
+    await tasks[3]
+    assert [one.crowded for one in (elsewhere, *few, *many)] == [False] * 3 + [True, False, False]
+    opened.close()
+    await asyncio.gather(*tasks)

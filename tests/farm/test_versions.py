@@ -6,6 +6,7 @@ import logging
 import os
 import re
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -22,9 +23,8 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
 from jobs.reach.wire import HEADER, SPOKEN, WireVersion
 from jobs.run.source import TaskSource
-from tests.support.asgi import Bridge, Client
-from tests.support.campaigns import NAME, TASKS, new_campaign, true_deliveries
-from tests.support.databases import new_ledger
+from tests.support.asgi import Bridge, Client, Served
+from tests.support.campaigns import NAME, TASKS, true_deliveries
 
 DOCS = Path(__file__).parents[2] / "docs"
 GOLDEN = Path(__file__).parents[1] / "golden" / "wire.txt"
@@ -33,20 +33,17 @@ NEWER = [WireVersion(SPOKEN.major, SPOKEN.minor + 2), WireVersion(SPOKEN.major +
 OLDER = [WireVersion(SPOKEN.major - 1, SPOKEN.minor)]
 
 
-class Farm:
-    """A server of a campaign in this process, and workers of other versions."""
+class Farm(Served):
+    """A server of a campaign, and workers of other versions."""
 
     def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.ledger = new_ledger("sqlite", folder)
-        self.campaign = new_campaign(self.ledger, workers="")
-        self.token = self.campaign.new_token(Role.WORKER)
-        self.application = server.application(self.ledger, [NAME])
+        super().__init__(folder)
         self._folder, self._monkeypatch = folder, monkeypatch
 
     def worker(self, version: WireVersion = SPOKEN, *hidden: str) -> RemoteCampaign:
         """The campaign as a worker sees it; ``hidden``: headers that are lost on the way."""
         self._monkeypatch.setattr(requests, "SPOKEN", version)
-        return RemoteCampaign(f"http://localhost:1/{NAME}", self.token, transport=Bridge(self.application, *hidden))
+        return self.remote(Bridge(self.application, *hidden))
 
     def work(self, worker: RemoteCampaign) -> None:
         """Work the campaign off."""
@@ -61,9 +58,8 @@ class Farm:
 
 @pytest.fixture
 def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Farm]:
-    made = Farm(tmp_path, monkeypatch)
-    yield made
-    made.ledger.close()
+    with closing(Farm(tmp_path, monkeypatch)) as made:
+        yield made
 
 
 @pytest.mark.parametrize("version", [PREVIOUS, SPOKEN, NEXT], ids=str)
@@ -96,7 +92,9 @@ def test_further_apart_both_say_who_is_older(
 @pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)
 def test_a_worker_that_does_not_look_is_refused_for_good(farm: Farm, version: WireVersion) -> None:
     """With a status that ends workers of every version, and before it gets a lease."""
-    client = Client(farm.application, headers={"Authorization": f"Bearer {farm.token}", HEADER: str(version)})
+    client = Client(
+        farm.application, headers={"Authorization": f"Bearer {farm.tokens[Role.WORKER]}", HEADER: str(version)}
+    )
     body = {"campaign": farm.campaign.uuid, "worker": "a", "count": 9, "seconds": 60, "held": [], "copies": 0}
     answer = client.post(f"/campaigns/{NAME}/leases", json=body)
     client.close()
@@ -106,7 +104,7 @@ def test_a_worker_that_does_not_look_is_refused_for_good(farm: Farm, version: Wi
 
 
 def test_versions_that_are_none(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = Client(farm.application, headers={"Authorization": f"Bearer {farm.token}"})
+    client = Client(farm.application, headers={"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"})
     for said in ("", "1", "1.1.1", "-1.0", "1.x", "1.\u0661", "9" * 9 + ".0"):
         answer = client.get(f"/campaigns/{NAME}", headers={HEADER: said.encode()})
         assert answer.status_code == 400

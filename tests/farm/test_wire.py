@@ -11,9 +11,8 @@ import pytest
 
 from db.states import Role
 from jobs.farm.api import server
-from tests.support.asgi import Client
-from tests.support.campaigns import NAME, new_campaign
-from tests.support.databases import new_ledger
+from tests.support.asgi import Client, Served
+from tests.support.campaigns import NAME
 
 UUID = "aaaaaaaa-0000-4000-8000-000000000000"
 SHOWN = {"attempt": 1, "nonce": "n"}
@@ -99,11 +98,10 @@ def wrong_for(name: str, value: Any) -> list[Any]:
 def test_a_wrong_message_is_refused_and_its_field_is_named(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ledger = new_ledger("sqlite", tmp_path)
-    campaign = new_campaign(ledger, workers="")
-    headers = {"Authorization": f"Bearer {campaign.new_token(Role.WORKER)}"}
-    client = Client(server.application(ledger, [NAME], server.RateLimit(1e9, 1e9)), headers=headers)
-    monkeypatch.setattr(ledger.database, "writing", None)  # nothing of it may reach the ledger
+    farm = Served(tmp_path, limit=server.RateLimit(1e9, 1e9))
+    headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
+    client = Client(farm.application, headers=headers)
+    monkeypatch.setattr(farm.ledger.database, "writing", None)  # nothing of it may reach the ledger
     for document, name in cases(path):
         answer = client.post(f"/campaigns/{NAME}/{path}", content=json.dumps(document))
         shown = ascii(document)[:300], answer.text
@@ -115,4 +113,4 @@ def test_a_wrong_message_is_refused_and_its_field_is_named(
     for body in NO_JSON:
         assert client.post(f"/campaigns/{NAME}/{path}", content=body).status_code == 400, body[:20]
     client.close()
-    ledger.close()
+    farm.close()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -88,21 +86,16 @@ class Served:
         self.client = Client(self.application)
 
     def ask(self, method: str, path: str, role: Role = Role.WORKER, document: Any = None) -> httpx.Response:
-        """The answer to a request about the campaign; ``path``: what follows its name."""
+        """The answer to a request; ``path``: with NAME for that of the campaign."""
         headers = {"Authorization": f"Bearer {self.tokens[role]}"}
         body = {} if method == "GET" else {"json": document}
-        return self.client.request(method, f"/campaigns/{NAME}{path}", headers=headers, **body)
+        return self.client.request(method, path.replace("NAME", NAME), headers=headers, **body)
 
     def remote(self, transport: httpx.BaseTransport | None = None) -> RemoteCampaign:
         """The campaign as a worker sees it."""
         carried = transport or Bridge(self.application)
         return RemoteCampaign(f"http://localhost:1/{NAME}", self.tokens[Role.WORKER], transport=carried)
 
-
-@contextmanager
-def served(folder: Path, **options: Any) -> Iterator[Served]:
-    """See :class:`Served`."""
-    made = Served(folder, **options)
-    yield made
-    made.client.close()
-    made.ledger.close()
+    def close(self) -> None:
+        self.client.close()
+        self.ledger.close()
