@@ -81,10 +81,13 @@ def started(tmp_path: Path, mpirun: Mpirun, ranks: int) -> tuple[subprocess.Pope
     process, file = mpirun(ranks, "mpi", *LONG), tmp_path / "langford.db"
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline:
-        # Asked quickly: the whole campaign takes some seconds.
+        done = 0
+        # Asked quickly: the whole campaign takes some seconds.  Closed before the ledger is opened, which reads the
+        # file by itself, and so drops the locks of this process that the ledger does not know of.
         with suppress(sqlite3.Error), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as ledger:
-            if ledger.execute("SELECT count(*) FROM result").fetchone()[0] > 5:
-                return process, Ledger(str(file))
+            done = ledger.execute("SELECT count(*) FROM result").fetchone()[0]
+        if done > 5:
+            return process, Ledger(str(file))
         time.sleep(0.02)
     raise AssertionError(process.communicate(timeout=10))
 
