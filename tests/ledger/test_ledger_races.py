@@ -41,7 +41,7 @@ from tests.support.campaigns import (
     forged,
     new_campaign,
 )
-from tests.support.databases import fresh_database, new_address, new_ledger
+from tests.support.databases import fresh_database, new_ledger
 
 RIVALS = 4
 DRAWN = frozenset([0, 1])
@@ -59,16 +59,14 @@ def together(act: Callable[[int], Any]) -> list[Any]:
         return list(pool.map(rival, range(RIVALS)))
 
 
-def at_once(where: str, act: Callable[[Campaign, int], Any]) -> list[Any]:
+def at_once(ledger: Ledger, act: Callable[[Campaign, int], Any]) -> list[Any]:
     """The same, each on a ledger of its own."""
     with ExitStack() as stack:
-        campaigns = [stack.enter_context(Ledger(where)).campaign(NAME) for _ in range(RIVALS)]
+        campaigns = [stack.enter_context(Ledger(ledger.database.where)).campaign(NAME) for _ in range(RIVALS)]
         return together(lambda number: act(campaigns[number], number))
 
 
-@pytest.fixture(params=["sqlite", "postgres", "pgbouncer"])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    return new_address(request.param, tmp_path)
+ON_ALL = pytest.mark.parametrize("ledger", ["sqlite", "postgres", "pgbouncer"], indirect=True)
 
 
 def test_a_file_that_another_process_makes_just_now_is_no_archive(
@@ -138,42 +136,41 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, 
         ledger.close()
 
 
-def test_an_import_raises_the_share_while_results_arrive(where: str) -> None:
+@ON_ALL
+def test_an_import_raises_the_share_while_results_arrive(ledger: Ledger, campaign: Campaign) -> None:
     """Whatever comes first, all results are drawn in the end: none is missing in the index of the draw."""
     export = Export(
         NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]), promise=Promise(1.0, DRAWN)
     )
-    with Ledger(where) as ledger:
-        campaign = new_campaign(ledger, "")
 
-        def act(mine: Campaign, number: int) -> None:
-            with Ledger(where) as other:
-                if number == 0:
-                    other.take(export, PLAN, "importer", "host", "1")
-                    return
-                other.enrol(f"worker {number}", f"host {number}", "1")
-                for lease in mine.lease(f"worker {number}", 3, HOUR):
-                    deliver(mine, lease, TRUE[lease.index])
+    def act(mine: Campaign, number: int) -> None:
+        with Ledger(ledger.database.where) as other:
+            if number == 0:
+                other.take(export, PLAN, "importer", "host", "1")
+                return
+            other.enrol(f"worker {number}", f"host {number}", "1")
+            for lease in mine.lease(f"worker {number}", 3, HOUR):
+                deliver(mine, lease, TRUE[lease.index])
 
-        at_once(where, act)
-        promise = campaign.promise()
-        assert promise is not None
-        assert promise.share == 1
-        assert len(promise.drawn) == campaign.replication().drawn == len(campaign.export().results)
+    at_once(ledger, act)
+    promise = campaign.promise()
+    assert promise is not None
+    assert promise.share == 1
+    assert len(promise.drawn) == campaign.replication().drawn == len(campaign.export().results)
 
 
-def test_workers_that_enrol_at_the_same_moment_are_one_voter(where: str) -> None:
+@ON_ALL
+def test_workers_that_enrol_at_the_same_moment_are_one_voter(ledger: Ledger) -> None:
     """Else a machine that is caught with a lie would go on as the other voter."""
-    ledgers = [Ledger(where) for _ in range(RIVALS)]
-    for host in range(10):
-        together(lambda number, host=host: ledgers[number].enrol(f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
-    with ledgers[0].database.reading() as connection:
+    with ExitStack() as stack:
+        ledgers = [stack.enter_context(Ledger(ledger.database.where)) for _ in range(RIVALS)]
+        for host in range(10):
+            together(lambda number, host=host: ledgers[number].enrol(f"{host} {number}", f"host {host}", "1"))  # type: ignore[misc]
+    with ledger.database.reading() as connection:
         hosts = connection.scalars(select(Voter.host)).all()
         voters = connection.scalars(select(Worker.voter_id)).all()
     assert sorted(hosts) == [f"host {host}" for host in range(10)]
     assert set(Counter(voters).values()) == {RIVALS}
-    for ledger in ledgers:
-        ledger.close()
 
 
 def test_a_transaction_that_is_undone_for_a_deadlock_is_tried_again(tmp_path: Path) -> None:
@@ -201,39 +198,37 @@ def waits(ledger: Ledger) -> bool:
         return bool(connection.exec_driver_sql("SELECT count(*) FROM pg_locks WHERE NOT granted").scalar())
 
 
-def test_claims_at_the_same_moment_are_exclusive(where: str) -> None:
-    new_campaign(Ledger(where))
+@ON_ALL
+def test_claims_at_the_same_moment_are_exclusive(ledger: Ledger, campaign: Campaign) -> None:
+    def claim(mine: Campaign, number: int) -> list[int]:
+        claimed: list[int] = []
+        while leases := mine.lease("ab"[number % 2], 3, HOUR):
+            claimed += [lease.index for lease in leases]
+        return claimed
 
-    def claim(campaign: Campaign, number: int) -> list[int]:
-        mine: list[int] = []
-        while leases := campaign.lease("ab"[number % 2], 3, HOUR):
-            mine += [lease.index for lease in leases]
-        return mine
-
-    assert sorted(index for mine in at_once(where, claim) for index in mine) == list(range(TASKS))
+    claimed = [index for each in at_once(ledger, claim) for index in each]
+    assert (sorted(claimed), campaign.progress().attempts) == (list(range(TASKS)), {"running": TASKS})
 
 
+@ON_ALL
 @pytest.mark.parametrize("lying", [False, True])
-def test_results_at_the_same_moment_count_once(where: str, lying: bool) -> None:
+def test_results_at_the_same_moment_count_once(ledger: Ledger, campaign: Campaign, lying: bool) -> None:
     """Each rival holds an attempt at every task; they hand in all at once, in different orders."""
-    ledger = Ledger(where)
-    campaign = new_campaign(ledger)
     attempts = [campaign.lease("ab"[number % 2], TASKS, -1) for number in range(RIVALS)]
     assert {len(each) for each in attempts} == {TASKS}
 
-    def hand_in(campaign: Campaign, number: int) -> list[EventKind | None]:
-        mine = random.Random(number).sample(attempts[number], TASKS)
-        results = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in mine]
-        return events(campaign, [delivery(each, result) for each, result in zip(mine, results, strict=True)])
+    def hand_in(mine: Campaign, number: int) -> list[EventKind | None]:
+        shown = random.Random(number).sample(attempts[number], TASKS)
+        results = [forged(each.index) if lying and number == 1 else TRUE[each.index] for each in shown]
+        return events(mine, [delivery(each, result) for each, result in zip(shown, results, strict=True)])
 
-    counted = Counter(event for own in at_once(where, hand_in) for event in own)
+    counted = Counter(event for own in at_once(ledger, hand_in) for event in own)
     assert counted[None] == TASKS
     assert counted[EventKind.CONFIRMED] + counted[EventKind.CONFLICT] == (RIVALS - 1) * TASKS
     assert (counted[EventKind.CONFLICT] > 0) == lying
     assert campaign.progress().tasks == {TaskState.DONE: TASKS}
     if not lying:
         assert campaign.results() == TRUE
-    ledger.close()
 
 
 @pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)

@@ -10,8 +10,9 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import make_url, select
@@ -20,9 +21,11 @@ from db import Ledger
 from db.errors import ConnectionLost, LedgerBusy
 from db.schema.models import Result
 from db.states import TaskState
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+from slurm.keeper import QueueKeeper
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_address, postgres
 from tests.support.ports import free_port
+from tests.support.preloaded import preloaded
 from tests.system import resting
 
 RUN = [*resting.CAMPAIGN, "--workers", "1"]
@@ -88,26 +91,13 @@ def wire(tmp_path: Path) -> Wire:
     return Wire(tmp_path)
 
 
-@contextlib.contextmanager
-def started(folder: Path, *arguments: str, **variables: str) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(
-        [*COMMAND, *arguments],
-        cwd=folder, env={**ENVIRONMENT, **variables}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.communicate()
-
-
 def done(ledger: Ledger) -> int:
     """Results committed so far."""
     standings = [campaign.standing() for campaign in ledger.campaigns()]
     return sum(standing.tasks.get(TaskState.DONE, 0) for standing in standings)
 
 
-def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> None:
+def wait_until(is_so: Callable[[], bool], process: Any) -> None:
     """Wait for a condition while a process runs."""
     deadline = time.monotonic() + 100
     while not is_so():
@@ -116,7 +106,7 @@ def wait_until(is_so: Callable[[], bool], process: subprocess.Popen[str]) -> Non
         time.sleep(0.1)
 
 
-def wait_for(database: str, process: subprocess.Popen[str], more: int) -> None:
+def wait_for(database: str, process: Any, more: int) -> None:
     """Wait until more results are committed."""
     with Ledger(database) as ledger:
         before = done(ledger)
@@ -137,6 +127,7 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
         wire.cut()
         wait_until(lambda: wire.refused >= 2, process)
         wire.refusing = False
+        resting.hurry(tmp_path)
         output, errors = process.communicate(timeout=150)
     assert process.returncode == 0, errors
     assert output.startswith(resting.ANSWER)
@@ -174,7 +165,7 @@ def test_a_run_hears_sigterm_while_its_ledger_is_away(
     wire.dropped = wire.refusing = False
     kept = {int(file.name.partition(".")[0]) for file in box.rglob("*.result.json")}
     assert kept
-    with resting.started([*RUN, "--ledger", wire.address], tmp_path) as process:
+    with resting.started([*RUN, "--ledger", wire.address], tmp_path, prepare=resting.ALONE) as process:
         wait_until(lambda: not list(box.rglob("*.result.json")), process)
     with Ledger(wire.database) as ledger, ledger.database.reading() as connection:
         assert kept <= {*connection.scalars(select(Result.attempt_id))}
@@ -199,15 +190,19 @@ def programs(tmp_path: Path) -> str:
     return f"{folder}{os.pathsep}{os.environ['PATH']}"
 
 
+def look_often() -> None:
+    """Have the keeper that this process becomes look at its queue twice a second."""
+    QueueKeeper.__init__.__defaults__ = 0.5, *(QueueKeeper.__init__.__defaults__ or ())[1:]
+
+
 def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, langford: Run, programs: str) -> None:
     assert langford("create", "langford", "16", "--depth", "8", "--ledger", wire.database).returncode == 0
     keep = ["slurm", "keep", "langford-16-polyphase-8", "--time", "20:00", "--max-queued", "2"]
-    soon = planted(
-        tmp_path / "soon",
-        "import slurm.keeper as k\nk.QueueKeeper.__init__.__defaults__ = (0.5,"
-        "*k.QueueKeeper.__init__.__defaults__[1:])\n",
-    )
-    with started(tmp_path, *keep, "--ledger", wire.address, PATH=programs, **soon) as process:
+    soon = ("tests.ledger.test_lost_connections:look_often", {})
+    environment = {**ENVIRONMENT, "PATH": programs}
+    keep += ["--ledger", wire.address]
+    process = preloaded().start(keep, tmp_path, environment, subprocess.PIPE, subprocess.PIPE, prepare=soon)
+    try:
         assert process.stderr is not None
         assert "submitted as job 7" in process.stderr.readline()
         wire.refusing = True
@@ -220,6 +215,8 @@ def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, langfor
         wait_until(wire.holds.is_set, process)
         process.send_signal(signal.SIGTERM)
         process.communicate(timeout=60)  # the query would never be answered
+    finally:
+        process.kill()
     assert process.returncode == 128 + signal.SIGTERM
     wire.dropped = False
 

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy import Connection, text
 
 from db import Campaign, Ledger
-from db.errors import LedgerBusy, Unreplicated, UntrustedResults, WorkerDistrusted
+from db.errors import LedgerBusy, UntrustedResults, WorkerDistrusted
 from db.store.transaction import Transaction
 from db.trust import acceptance, witnesses
 from db.work import transitions
@@ -39,19 +39,24 @@ TURNS = 20
 
 
 @pytest.fixture(params=["postgres", *exhaustive(["pgbouncer"])])
-def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    with new_ledger(request.param, tmp_path) as ledger:
-        new_campaign(ledger)
-        for worker in "cd":
-            ledger.enrol(worker, f"host-{worker}", "1")
-        return ledger.database.where
+def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
+    with new_ledger(request.param, tmp_path) as opened:
+        yield opened
 
 
 @pytest.fixture
-def other(where: str) -> Iterator[Callable[[Callable[[Campaign], object]], Future[object]]]:
+def campaign(ledger: Ledger) -> Campaign:
+    return new_campaign(ledger, workers="abcd")
+
+
+Other = Callable[[Callable[[Campaign], object]], Future[object]]
+
+
+@pytest.fixture
+def other(ledger: Ledger) -> Iterator[Other]:
     """Start something in another thread, with a ledger of its own."""
-    with ThreadPoolExecutor(1) as pool, Ledger(where) as ledger:
-        yield lambda act: pool.submit(act, ledger.campaign(NAME))
+    with ThreadPoolExecutor(1) as pool, Ledger(ledger.database.where) as another:
+        yield lambda act: pool.submit(act, another.campaign(NAME))
 
 
 def settled_again(campaign: Campaign) -> bool:
@@ -70,59 +75,55 @@ def accept(connection: Connection, campaign: Campaign, lies: bool, *leases: obje
 
 
 @pytest.mark.parametrize("late", [False, True])
-def test_a_distrust_that_commits_while_a_result_is_accepted(where: str, other: Callable, late: bool) -> None:  # type: ignore[type-arg]
+def test_a_distrust_that_commits_while_a_result_is_accepted(campaign: Campaign, other: Other, late: bool) -> None:
     """The liar's late result and the votes against it meet; both orders end in a recheck of the result."""
-    with Ledger(where) as ledger:
-        campaign = ledger.campaign(NAME)
-        caught, hidden = campaign.lease("a", 2, -1 if late else HOUR)
-        if late:
-            campaign.release(campaign.lease("b", 2, HOUR))
-        events(campaign, [delivery(caught, forged(caught.index))])
-        campaign.set_recheck_share(1.0)
-        [second] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == caught.index]
-        events(campaign, true_deliveries([second]))
-        [third] = [lease for lease in campaign.lease("c", TASKS, HOUR) if lease.index == caught.index]
-        campaign.set_recheck_share(0.0)
-        with campaign.database.writing() as connection:
-            accept(connection, campaign, True, hidden)
-            verdict = other(lambda mine: events(mine, true_deliveries([third])))
-            if late:
-                verdict.result(20)  # nothing to wait for: the lie is not in sight
-            else:
-                with pytest.raises(NotYet):
-                    verdict.result(MOMENT)
-        verdict.result(20)
-        assert campaign.rechecked_tasks() == [hidden.index]
-        with pytest.raises(WorkerDistrusted):
-            campaign.lease("a", 1, HOUR)
-        with pytest.raises(UntrustedResults):
-            campaign.results()
-        for worker in "bc":
-            campaign.release_worker(worker, "")
-        finish(campaign, "d")
-        assert campaign.results() == TRUE
-        assert settled_again(campaign)
-
-
-def test_a_result_that_is_accepted_while_a_distrust_commits(where: str, other: Callable) -> None:  # type: ignore[type-arg]
-    with Ledger(where) as ledger:
-        campaign = ledger.campaign(NAME)
-        caught, hidden = campaign.lease("a", 2, -1)
+    caught, hidden = campaign.lease("a", 2, -1 if late else HOUR)
+    if late:
         campaign.release(campaign.lease("b", 2, HOUR))
-        events(campaign, [delivery(caught, forged(caught.index))])
-        campaign.question([caught.index])
-        campaign.set_recheck_share(1.0)
-        events(campaign, true_deliveries(campaign.lease("b", 1, HOUR)))
-        campaign.set_recheck_share(0.0)
-        [liar] = _voters(campaign, "host-a")
-        with campaign.database.writing() as connection:
-            transitions.one_at_a_time(Transaction(connection, campaign.campaign_id))
-            connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
-            other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
-        assert campaign.rechecked_tasks() == [hidden.index]
-        for worker in "bd":
-            finish(campaign, worker)
-        assert campaign.results() == TRUE
+    events(campaign, [delivery(caught, forged(caught.index))])
+    campaign.set_recheck_share(1.0)
+    [second] = [lease for lease in campaign.lease("b", TASKS, HOUR) if lease.index == caught.index]
+    events(campaign, true_deliveries([second]))
+    [third] = [lease for lease in campaign.lease("c", TASKS, HOUR) if lease.index == caught.index]
+    campaign.set_recheck_share(0.0)
+    with campaign.database.writing() as connection:
+        accept(connection, campaign, True, hidden)
+        verdict = other(lambda mine: events(mine, true_deliveries([third])))
+        if late:
+            verdict.result(20)  # nothing to wait for: the lie is not in sight
+        else:
+            with pytest.raises(NotYet):
+                verdict.result(MOMENT)
+    verdict.result(20)
+    assert campaign.rechecked_tasks() == [hidden.index]
+    with pytest.raises(WorkerDistrusted):
+        campaign.lease("a", 1, HOUR)
+    with pytest.raises(UntrustedResults):
+        campaign.results()
+    for worker in "bc":
+        campaign.release_worker(worker, "")
+    finish(campaign, "d")
+    assert campaign.results() == TRUE
+    assert settled_again(campaign)
+
+
+def test_a_result_that_is_accepted_while_a_distrust_commits(campaign: Campaign, other: Other) -> None:
+    caught, hidden = campaign.lease("a", 2, -1)
+    campaign.release(campaign.lease("b", 2, HOUR))
+    events(campaign, [delivery(caught, forged(caught.index))])
+    campaign.question([caught.index])
+    campaign.set_recheck_share(1.0)
+    events(campaign, true_deliveries(campaign.lease("b", 1, HOUR)))
+    campaign.set_recheck_share(0.0)
+    [liar] = _voters(campaign, "host-a")
+    with campaign.database.writing() as connection:
+        transitions.one_at_a_time(Transaction(connection, campaign.campaign_id))
+        connection.execute(text("UPDATE voter SET distrusted = 1 WHERE id = :id"), {"id": liar})
+        other(lambda mine: events(mine, [delivery(hidden, forged(hidden.index))])).result(20)
+    assert campaign.rechecked_tasks() == [hidden.index]
+    for worker in "bd":
+        finish(campaign, worker)
+    assert campaign.results() == TRUE
 
 
 def _voters(campaign: Campaign, host: str) -> list[int]:
@@ -131,54 +132,52 @@ def _voters(campaign: Campaign, host: str) -> list[int]:
         return list(connection.scalars(query, {"host": host}))
 
 
-def test_two_votes_at_the_same_moment_count_each_other(where: str, other: Callable) -> None:  # type: ignore[type-arg]
-    with Ledger(where) as ledger:
-        campaign = ledger.campaign(NAME)
-        campaign.set_recheck_share(1.0)
-        held = {worker: campaign.lease(worker, TASKS, -1) for worker in "abc"}
-        leases = {worker: min(several, key=lambda lease: lease.index) for worker, several in held.items()}
-        assert {lease.index for lease in leases.values()} == {0}
-        events(campaign, [delivery(leases["a"], forged(leases["a"].index))])
-        with campaign.database.writing() as connection:
-            accept(connection, campaign, False, leases["b"])
-            third = other(lambda mine: events(mine, true_deliveries([leases["c"]])))
-            with pytest.raises(NotYet):
-                third.result(MOMENT)
-        third.result(20)
-        assert campaign.progress().conflicts == 0
-        assert _voters(campaign, "host-a") == []
-        assert settled_again(campaign)
+def test_two_votes_at_the_same_moment_count_each_other(campaign: Campaign, other: Other) -> None:
+    campaign.set_recheck_share(1.0)
+    held = {worker: campaign.lease(worker, TASKS, -1) for worker in "abc"}
+    leases = {worker: min(several, key=lambda lease: lease.index) for worker, several in held.items()}
+    assert {lease.index for lease in leases.values()} == {0}
+    events(campaign, [delivery(leases["a"], forged(leases["a"].index))])
+    with campaign.database.writing() as connection:
+        accept(connection, campaign, False, leases["b"])
+        third = other(lambda mine: events(mine, true_deliveries([leases["c"]])))
+        with pytest.raises(NotYet):
+            third.result(MOMENT)
+    third.result(20)
+    assert campaign.progress().conflicts == 0
+    assert _voters(campaign, "host-a") == []
+    assert settled_again(campaign)
 
 
 @pytest.mark.parametrize("share_first", [False, True])
-def test_a_share_that_changes_while_a_result_is_accepted(where: str, other: Callable, share_first: bool) -> None:  # type: ignore[type-arg]
+def test_a_share_that_changes_while_a_result_is_accepted(
+    campaign: Campaign, other: Other, share_first: bool
+) -> None:
     """The result is drawn by the new share, whichever of the two comes first."""
-    with Ledger(where) as ledger:
-        campaign = ledger.campaign(NAME)
-        [lease] = campaign.lease("a", 1, HOUR)
-        with campaign.database.writing() as connection:
-            if share_first:
-                transitions.set_recheck_share(Transaction(connection, campaign.campaign_id), 1.0)
-                later = other(lambda mine: events(mine, true_deliveries([lease])))
-            else:
-                accept(connection, campaign, False, lease)
-                later = other(lambda mine: mine.set_recheck_share(1.0))
-            with pytest.raises(NotYet):
-                later.result(MOMENT)
-        later.result(20)
-        assert campaign.rechecked_tasks() == [lease.index]
-        assert [again.index for again in campaign.lease("b", 1, HOUR)] == [lease.index]
+    [lease] = campaign.lease("a", 1, HOUR)
+    with campaign.database.writing() as connection:
+        if share_first:
+            transitions.set_recheck_share(Transaction(connection, campaign.campaign_id), 1.0)
+            later = other(lambda mine: events(mine, true_deliveries([lease])))
+        else:
+            accept(connection, campaign, False, lease)
+            later = other(lambda mine: mine.set_recheck_share(1.0))
+        with pytest.raises(NotYet):
+            later.result(MOMENT)
+    later.result(20)
+    assert campaign.rechecked_tasks() == [lease.index]
+    assert [again.index for again in campaign.lease("b", 1, HOUR)] == [lease.index]
 
 
-def test_liars_and_honest_workers_all_at_once(where: str) -> None:
+def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign) -> None:
     """Each in a thread of its own; the share changes meanwhile; liars start again when they are found out."""
     together = Barrier(6)
 
     def work(number: int) -> None:
         chance = random.Random(number)
         lies = number if number < 3 else 0
-        with Ledger(where) as ledger:
-            campaign = ledger.campaign(NAME)
+        with Ledger(ledger.database.where) as own:
+            mine = own.campaign(NAME)
             worker = ""
             together.wait()
             left = TURNS
@@ -186,13 +185,13 @@ def test_liars_and_honest_workers_all_at_once(where: str) -> None:
                 try:
                     if not worker:
                         fresh = str(uuid.uuid4())
-                        ledger.enrol(fresh, f"machine-{number}", "1")
+                        own.enrol(fresh, f"machine-{number}", "1")
                         worker = fresh
-                    leases = campaign.lease(worker, chance.randint(1, 4), chance.choice([-1, HOUR]))
+                    leases = mine.lease(worker, chance.randint(1, 4), chance.choice([-1, HOUR]))
                     told = [forged(each.index, lies) if lies else TRUE[each.index] for each in leases]
-                    events(campaign, [delivery(each, result) for each, result in zip(leases, told, strict=True)])
+                    events(mine, [delivery(each, result) for each, result in zip(leases, told, strict=True)])
                     if number == 5 and chance.random() < 0.2:
-                        campaign.set_recheck_share(chance.choice([0.0, 0.5, 1.0]))
+                        mine.set_recheck_share(chance.choice([0.0, 0.5, 1.0]))
                 except WorkerDistrusted:
                     assert lies
                     worker = ""
@@ -202,18 +201,12 @@ def test_liars_and_honest_workers_all_at_once(where: str) -> None:
 
     with ThreadPoolExecutor(6) as pool:
         list(pool.map(work, range(6)))
-    with Ledger(where) as ledger:
-        campaign = ledger.campaign(NAME)
-        campaign.set_recheck_share(1.0)
-        with campaign.database.writing() as connection:
-            connection.execute(text("UPDATE attempt SET deadline = 0 WHERE ended IS NULL"))
-        for host in ("x", "y", "z", "x", "y", "z"):
-            worker = str(uuid.uuid4())
-            ledger.enrol(worker, host, "1")
-            finish(campaign, worker)
-        try:
-            results = campaign.results()
-        except Unreplicated as error:
-            raise AssertionError(str(error)) from error
-        assert results == TRUE
-        assert settled_again(campaign)
+    campaign.set_recheck_share(1.0)
+    with campaign.database.writing() as connection:
+        connection.execute(text("UPDATE attempt SET deadline = 0 WHERE ended IS NULL"))
+    for host in ("x", "y", "z", "x", "y", "z"):
+        worker = str(uuid.uuid4())
+        ledger.enrol(worker, host, "1")
+        finish(campaign, worker)
+    assert campaign.results() == TRUE
+    assert settled_again(campaign)
