@@ -37,13 +37,16 @@ PROBLEMS = [
     Problem.from_differences(range(2, 10), 80, [k for k in range(1, 81) if not 57 <= k < 73]),
     Problem.from_differences([1, 3, 5, 34], 40, range(5, 37)),
     Problem.from_differences([1, 3, 34, 38], 40, range(5, 37)),
+    # Nothing is free in the first word.
+    Problem.from_differences(range(2, 6), 50, [k for k in range(1, 51) if not 40 <= k < 48]),
+    Problem.from_differences(range(2, 6), 80, [k for k in range(1, 81) if not 70 <= k < 78]),
 ]
 ON_THE_HOST = [
     Problem.langford(1),
     Problem.langford(8),
     Problem.hooked_langford(6),
-    PROBLEMS[-1],
-    *exhaustive([Problem.langford(9), Problem.skolem(5), *PROBLEMS[-5:-1]]),
+    *PROBLEMS[-3:],
+    *exhaustive([Problem.langford(9), Problem.skolem(5), *PROBLEMS[-7:-3]]),
 ]
 """Of these, what the host computes: it compiles a program for each."""
 COMPILED = [

@@ -232,6 +232,27 @@ extern "C" __global__ void full_product(int value, int weight, i64 *limbs, i64 *
     if (threadIdx.x || blockIdx.x) return;
     for (int k = 0; k < LIMBS; k++) limbs[k] = total.limbs[k], residues[k] = total.residues[k];
 }
+// All factors are 1 but those of two triples, whose product goes beyond 32 bits.
+extern "C" __global__ void wide_half(int triples, int value, int weight, i64 *limbs, i64 *exact) {
+    Total total = {}, again = {};
+    Sum sum = {};
+    Bytes odd;
+    Evens even;
+    for (int k = 0; k < ODD_WORDS; k++) odd.word[k] = 0x81818181u;
+    for (int k = 0; k < EVEN_WORDS; k++) even.word[k] = 0x81818181u;
+    constexpr Used used = used_bytes();
+    for (int k = 0; k < LAST; k++) {
+        if (!(triples >> k / 3 & 1)) continue;
+        const int byte = used.byte[k], word = byte / 4, change = (129 ^ 128 + value) << byte % 4 * 8;
+        if (word < ODD_WORDS) odd.word[word] ^= change;
+        if (word < EVEN_WORDS) even.word[word] ^= change;
+    }
+    add_term(total, sum, odd, {}, &even, 0, even, weight, 0x80808080u);
+    settle(total, sum, weight);
+    add_exactly(again, odd, even, COUNTS_BITS && odd.word[ODD_WORDS - 1] >> 24 & 1, true, weight);
+    if (threadIdx.x || blockIdx.x) return;
+    for (int k = 0; k < LIMBS; k++) limbs[k] = total.limbs[k], exact[k] = again.limbs[k];
+}
 """
 
 
@@ -261,6 +282,11 @@ def test_a_sum_holds_as_many_terms_as_it_takes_on_the_host(sign: int) -> None:
     expected = 4 * 32 * value**32
     assert limbs.to_int(total) == expected > 2**150
     assert residue(limbs.to_int(again)) == residue(expected)
+    # Each of the two halves that are multiplied in 32 bits, alone too large for them, at each of its steps.
+    for triples in (0b00011, 0b01100, 0b10001):
+        program.launch("wide_half", np.int32(triples), np.int32(value), np.int32(4), total, again)
+        assert limbs.to_int(total) == limbs.to_int(again)
+        assert abs(limbs.to_int(total)) > 2**31
 
 
 def farthest(half: HalfForm, length: int) -> int:
