@@ -287,6 +287,7 @@ def test_the_same_trouble_after_a_success_is_said_again() -> None:
     assert QueueKeeper(cluster, Asked(standing), script, 5, 0.01, console).run() == "SIGTERM"
     again, back = "no answer; asking again", "what the queue depends on is back"
     assert [line.partition(" (")[0] for line in console.said] == [again, back, again]
+    assert not cluster.sizes  # while nobody knows how many are wanted, nothing is submitted
 
 
 @pytest.mark.parametrize("trouble", [SchedulerSilent("squeue: down"), SubmissionRefused("sbatch: too many jobs")])
@@ -308,19 +309,6 @@ def test_trouble_passes(trouble: Exception) -> None:
     assert keeper.run() is None
     assert cluster.sizes == [2]
     assert sum(str(trouble) in line for line in console.said) == 1  # not once per round
-
-
-def test_a_server_that_is_away_submits_nothing() -> None:
-    cluster = Cluster()
-
-    def away() -> Standing:
-        raise ServerAway("no answer")
-
-    rounds = iter([None, None, None, "SIGTERM"])
-    console = KeptConsole(lambda: next(rounds))
-    keeper = QueueKeeper(cluster, Asked(away), script, 5, seconds=0.01, console=console)
-    assert keeper.run() == "SIGTERM"
-    assert not cluster.sizes
 
 
 def test_a_lock_is_no_pipe(tmp_path: Path) -> None:

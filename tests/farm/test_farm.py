@@ -3,26 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import time
+import uuid
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
+from db import Credential, Delivery
 from db.schema.models import Attempt
 from db.states import Ending
+from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
+from jobs.reach.wire import Description
 from langford.devices import cores
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.provenance import kernel_hash
+from langford.result import Evaluation, PartialResult
 from tests.farm.farm import HURRY, Farm, Proxy
 from tests.support.campaigns import HOUR, new_campaign
 from tests.support.cases import exhaustive
 from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
+from tests.support.hostile_files import SUFFIX, plant
 
 
 def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
@@ -32,10 +39,6 @@ def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
         assert {worker.kernels for worker in farm.workers()} == {kernel_hash("necklace")}
     finally:
         farm.stop()
-
-
-def test_a_worker_never_loads_the_database(farm: Farm) -> None:
-    farm.finish(farm.work(**planted(farm.folder / "without", "import sys; sys.modules['sqlalchemy'] = None")))
 
 
 @pytest.mark.parametrize("times", [1, *exhaustive([2])])
@@ -52,12 +55,9 @@ def test_workers_killed_at_random(farm: Farm, times: int) -> None:
     farm.finish(farm.work())
 
 
-def test_a_worker_whose_clock_is_an_hour_off(farm: Farm) -> None:
-    shifted = planted(
-        farm.folder / "shifted",
-        "import time\nreal = time.time\ntime.time = lambda: real() + 3600\n",
-    )
-    farm.finish(farm.work(**shifted))
+def test_a_worker_never_loads_the_database_and_its_clock_may_be_an_hour_off(farm: Farm) -> None:
+    program = "sys.modules['sqlalchemy'] = None\nreal = time.time\ntime.time = lambda: real() + 3600\n"
+    farm.finish(farm.work(**planted(farm.folder / "odd", f"import sys, time\n{program}")))
     attempts = farm.campaign.progress().attempts
     assert attempts == {"done": farm.campaign.tasks}  # no lease ran out
     # What they say of their own times counts from the server's clock.
@@ -190,3 +190,53 @@ def test_a_server_that_anyone_could_hear_is_refused(langford: Run, tmp_path: Pat
     done = langford("serve", "langford-7-polyphase-0", "--host", "0.0.0.0")
     assert done.returncode == 2
     assert "--certificate" in done.stderr
+
+
+# -- an outbox full of files of every kind ---------------------------------------------------------
+
+
+def genuine(farm: Farm) -> bytes:
+    """The content of a result as a worker writes it, without a lease of its own."""
+    campaign = farm.campaign
+    address = farm.ledger.uuid, campaign.uuid, campaign.name, campaign.key, campaign.tasks, campaign.work
+    made = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
+    info = Description.of(*address, campaign.standing(), "kernels")
+    return outbox_files.sealed(info, "kernels", Delivery.of(Credential(1_000_000, "guessed"), made))
+
+
+def living(root: Path, campaign: str) -> list[Path]:
+    """The folders of workers that have them now."""
+    return [lock.with_suffix("") for lock in (root / campaign).glob("*.lock") if lock.with_suffix("").is_dir()]
+
+
+def quarantined(root: Path) -> list[Path]:
+    """The files in the quarantine, without the reasons."""
+    return [file for file in (root / "quarantine").glob("*") if not file.name.endswith(".reason")]
+
+
+def test_workers_end_well_whatever_is_in_their_outbox(farm: Farm, tmp_path: Path) -> None:
+    """Two of one outbox; some of it is there before they start, in the name of a dead worker, some comes later."""
+    root, outside = farm.folder / "outbox", tmp_path / "outside"
+    outside.mkdir()
+    dead = root / farm.campaign.uuid / str(uuid.uuid4())
+    dead.mkdir(parents=True)
+    content = genuine(farm)
+    made = plant(dead, content, outside)
+    (dead / f"copy of 10.0{SUFFIX}").write_bytes(content)
+    os.mkfifo(root / farm.campaign.uuid / f"{uuid.uuid4()}.lock")
+    (root / farm.campaign.uuid / "not mine").symlink_to(outside)
+    workers = [farm.work(), farm.work()]
+    farm.wait_until(lambda: farm.done() > 2 and len(living(root, farm.campaign.uuid)) == 2)
+    # A file of the dead one that is still in the folder of a living one would be replaced by one of that name.
+    farm.wait_until(lambda: len(quarantined(root)) == len(made) + 1)
+    for number, folder in enumerate(living(root, farm.campaign.uuid)):
+        (outside / str(number)).mkdir()
+        made += plant(folder, content, outside / str(number))
+    before = sorted(outside.rglob("*"))
+    farm.finish(*workers)
+    assert sorted(outside.rglob("*")) == before
+    assert not [file for file in made if os.path.lexists(file)]
+    assert len(quarantined(root)) == len(made) + 1
+    with farm.ledger.database.reading() as connection:
+        refused = "SELECT count(*) FROM event WHERE kind = 'refused'"
+        assert connection.exec_driver_sql(refused).scalar_one() > 0

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 
-from jobs.reach import requests
 from jobs.reach.diagnosis import permanent
 from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
 from tests.support.campaigns import KEY, PLAN, TASKS
@@ -270,34 +269,6 @@ def test_of_a_certificate_that_is_not_valid_now_both_clocks_are_named(
     assert f"is not trusted here ({reason}; it is {here}" in said
     assert "here and 2022-02-01T03:04:05Z there)" in said
     assert "here and an unknown time there" in str(permanent(error, "https", "127.0.0.1", port))
-
-
-@pytest.mark.parametrize(("part", "pause"), [(b" " * 2**20, 0.0), (b" ", 0.1)])
-def test_an_answer_without_end_is_given_up(monkeypatch: pytest.MonkeyPatch, part: bytes, pause: float) -> None:
-    """Its bytes are not all kept, and the worker does not wait for all of them."""
-    monkeypatch.setattr(requests, "MAX_SECONDS", 2.0 if pause else 600.0)
-    monkeypatch.setattr(requests, "LARGEST_ANSWER", 2**23)
-    sent = list[int]()
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def answer() -> None:
-            connection, _ = listener.accept()
-            with connection, contextlib.suppress(OSError):
-                connection.recv(4096)
-                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n")
-                for _ in range(400):
-                    connection.sendall(part)
-                    sent.append(len(part))
-                    time.sleep(pause)
-
-        thread = threading.Thread(target=answer)
-        thread.start()
-        server = RemoteCampaign(f"http://127.0.0.1:{listener.getsockname()[1]}/x", "token")
-        with pytest.raises(ServerAway, match="no whole answer" if pause else "whose answer has no end"):
-            server.info()
-        server.close()
-        thread.join()
-    assert len(sent) < 400
 
 
 def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from uvicorn.server import ServerState
 from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop
 from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.event_turns import Turns
+from jobs.farm.guard.listening import socket_of
 from jobs.farm.guard.protocol import (
     BODY_SECONDS,
     HEADER_SECONDS,
@@ -221,3 +222,11 @@ def test_a_handshake_that_never_begins() -> None:
             writer.close()
 
     run(wait)
+
+
+def test_answers_do_not_wait_for_acknowledgements() -> None:
+    with socket_of("127.0.0.1", 0) as listener, socket.create_connection(listener.getsockname()) as client:
+        accepted, address = listener.accept()
+        with accepted:
+            assert address == client.getsockname()
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import pty
 import re
 import signal
 import subprocess
@@ -15,21 +13,20 @@ from pathlib import Path
 
 import httpx
 import pytest
-from click.testing import CliRunner
 
 from db import Campaign, Ledger
 from db.states import Role
-from langford.cli.main import cli
 from langford.methods import plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
 from langford.steps import COMPILING
 from tests.farm.farm import CAMPAIGN, HURRY, slowed, start
-from tests.support.campaigns import NAME, new_campaign
+from tests.support.campaigns import HOUR, NAME, delivery, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.databases import new_ledger
 from tests.support.ports import free_port
 from tests.support.servers import Server
+from tests.support.terminals import shown
 
 PIPE_BYTES = 4_096
 """What a pipe holds at least."""
@@ -149,79 +146,48 @@ def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path)
 # -- workers and runs -------------------------------------------------------------------------
 
 
-def test_a_worker_says_its_share_and_that_of_the_campaign(
-    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    """In this process, where a line in 0.2 s is one "now and then"."""
+@pytest.fixture
+def work(ledger: Ledger, tmp_path: Path) -> Iterator[list[str]]:
+    """The words of a worker of a server, of whose tasks another worker has done some."""
     campaign = create(ledger)
-    slower = tmp_path / "slower"
-    slower.mkdir()
-    monkeypatch.setenv("PYTHONPATH", slowed(slower, 0.1)["PYTHONPATH"])
-    monkeypatch.setattr("langford.cli.output.progress.LOG_SECONDS", 0.2)
-    monkeypatch.setattr("jobs.run.tally.FIRST_PAUSE_SECONDS", 0.3)
-    token = tmp_path / "token"
-    token.write_text(campaign.new_token(Role.WORKER))
-    token.chmod(0o600)
+    (tmp_path / "token").touch(0o600)
+    (tmp_path / "token").write_text(campaign.new_token(Role.WORKER))
+    ledger.enrol("other", "elsewhere", "1")
+    others = campaign.lease("other", 9, HOUR)
+    campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index)) for lease in others])
     with Server(tmp_path, "farmed") as server:
-        campaign_url = f"{server.url}/farmed"
-        # It has the time for some of the tasks, and leaves most of them to this one, which says three lines.
-        other = Worker(tmp_path, server, token.read_text(), **slowed(slower, 0.5))
-        server.wait_until(lambda: "joined: " in server.log)
-        words = [
-            "work",
-            campaign_url,
-            "--workers",
-            "1",
-            "--token-file",
-            str(token),
-            "--outbox",
-            str(tmp_path / "o"),
-        ]
-        with kept_signals():
-            done = CliRunner().invoke(cli, words, standalone_mode=False)
-        other.end()
-    assert done.exit_code == 0, done
+        yield ["work", f"{server.url}/farmed", "--workers", "1", "--token-file", "token", "--outbox", "o"]
+
+
+def test_a_worker_says_its_share_and_that_of_the_campaign(
+    work: list[str], langford: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where a line in 0.2 s is one "now and then"."""
+    evaluate = GodfreyOnCpu.evaluate
+
+    def slowly(self: GodfreyOnCpu, index: int) -> PartialResult:
+        time.sleep(0.05)
+        return evaluate(self, index)
+
+    monkeypatch.setattr(GodfreyOnCpu, "evaluate", slowly)
+    soon = {"langford.cli.output.progress:LOG_SECONDS": 0.2, "jobs.run.tally:FIRST_PAUSE_SECONDS": 0.3}
+    done = langford(*work, values=soon)
+    assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "% of the work" in line]
     assert len(lines) >= 3, done.stderr
-    share, numbers = r"[\d.]+%", rf"(\d+)/{campaign.tasks} tasks, (\d+) of them here"
-    pattern = rf"farmed: {share} of the work, {numbers} \({share}\)(, about .* left)?"
+    pattern = r"farmed: [\d.]+% of the work, (\d+)/\d+ tasks, (\d+) of them here \([\d.]+%\)(, about .* left)?"
     found = [re.fullmatch(pattern, line) for line in lines]
     assert all(found), lines
     tasks = [(int(match[1]), int(match[2])) for match in found if match]
     assert tasks == sorted(tasks)
-    assert all(done_by_all >= done_here for done_by_all, done_here in tasks)
-    # The other one works too, and this one hears of it.
-    assert any(done_by_all > done_here for done_by_all, done_here in tasks)
+    assert tasks[-1][0] == tasks[-1][1] + 9
 
 
-@contextlib.contextmanager
-def kept_signals() -> Iterator[None]:
-    """The handlers of signals are afterwards what they were."""
-    numbers = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2]
-    before = {number: signal.getsignal(number) for number in numbers}
-    yield
-    for number, handler in before.items():
-        signal.signal(number, handler)
-
-
-def test_a_worker_on_a_terminal_has_a_bar(ledger: Ledger, tmp_path: Path) -> None:
-    campaign = create(ledger)
-    variables = {"LANGFORD_TOKEN": campaign.new_token(Role.WORKER), "TERM": "xterm"}
-    environment = {**ENVIRONMENT, **slowed(tmp_path, 0.5), **variables}
-    with Server(tmp_path, "farmed") as server:
-        words = ["work", f"{server.url}/farmed", "--workers", "1", "--outbox", "o", "--time-limit", "4"]
-        master, terminal = pty.openpty()
-        with subprocess.Popen([*COMMAND, *words], cwd=tmp_path, env=environment, stderr=terminal) as worker:
-            os.close(terminal)
-            shown = b""
-            with contextlib.suppress(OSError):  # the terminal ends with its last process
-                while part := os.read(master, 65_536):
-                    shown += part
-            os.close(master)
-        assert worker.returncode == 3
-    text = shown.decode()
-    assert re.search(rf"farmed.*%.*/{campaign.tasks:,} tasks, \d+ of them here", text), text
-    assert "this is worker" in text
+def test_a_worker_on_a_terminal_has_a_bar(work: list[str], tmp_path: Path) -> None:
+    code, text = shown(tmp_path, *work)
+    assert code == 0
+    assert re.search(r"farmed.*%.*/\d+ tasks, \d+ of them here", text.decode()), text
+    assert b"this is worker" in text
 
 
 def test_a_run_says_that_it_compiles(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
