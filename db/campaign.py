@@ -12,6 +12,7 @@ from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
+from typing import TYPE_CHECKING
 
 from db.attempts import Delivery, Receipt
 from db.errors import TransactionUndone
@@ -21,7 +22,6 @@ from db.files.reading import agreed_plan
 from db.files.writing import Evaluated, TrustedFile, written
 from db.leased_tasks import LeasedTasks
 from db.look import progress
-from db.look.history import History, history
 from db.look.overview import gathering
 from db.look.overview.forecast import Forecast
 from db.look.overview.records import Overview
@@ -32,9 +32,13 @@ from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, questioned, waiting
 from db.work import accounts, computations, lifecycle, tokens, transitions
+from langford.loading import load
 from langford.methods import Plan, PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+
+if TYPE_CHECKING:
+    from db.look.history import History
 
 NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
@@ -283,7 +287,8 @@ class Campaign(LeasedTasks):
 
     def history(self) -> History:
         with self.reading(snapshot=True) as transaction:
-            return history(transaction, self.record, self.database.where)
+            found: History = load("db.look.history:history")(transaction, self.record, self.database.where)
+            return found
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
         """Progress, speed, time left, workers and warnings.

@@ -7,8 +7,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from langford.loading import load
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 COMPUTING = "langford-computing"
 """The beginning of the names of threads that compute."""
@@ -35,7 +40,7 @@ def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
     """If the block ends with an error, or with Ctrl-C, calls that wait are cancelled, and calls that run are left
     running.
     """
-    pool = ThreadPoolExecutor(number, COMPUTING)
+    pool: ThreadPoolExecutor = load("concurrent.futures:ThreadPoolExecutor")(number, COMPUTING)
     try:
         yield pool
     except BaseException:
