@@ -20,12 +20,7 @@ from jobs.console import SILENT, Console
 from jobs.reach import wire
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity
-from jobs.reach.requests import CampaignReplaced as CampaignReplaced
-from jobs.reach.requests import NotEnrolled as NotEnrolled
-from jobs.reach.requests import RequestRefused as RequestRefused
-from jobs.reach.requests import Requests, split, understood
-from jobs.reach.requests import ServerAway as ServerAway
-from jobs.reach.requests import ServerRefuses as ServerRefuses
+from jobs.reach.requests import CampaignReplaced, Requests, split, understood
 from jobs.reach.wire import A, Description, Operation, Q
 from langford.errors import BadInput
 

@@ -12,7 +12,7 @@ import pytest
 
 from db import Standing
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.remote import ServerAway
+from jobs.reach.requests import ServerAway
 from jobs.reach.wire import Description
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script

@@ -13,7 +13,8 @@ from db.errors import Away, ConnectionLost
 from db.states import EventKind
 from jobs.reach.outgoing import deliver_each
 from jobs.reach.patience import Backoff, Patience
-from jobs.reach.remote import RemoteCampaign, RequestRefused
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.requests import RequestRefused
 from tests.support.campaigns import TRUE, delivery
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole

@@ -16,8 +16,8 @@ from types import TracebackType
 import pytest
 
 from jobs.reach import diagnosis, requests
-from jobs.reach.remote import RemoteCampaign, ServerAway
-from jobs.reach.requests import ServerRefuses
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.requests import ServerAway, ServerRefuses
 from jobs.show.hooks import NotDelivered, UrlHook
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n"

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 
 from jobs.reach.diagnosis import permanent
-from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.requests import ServerAway, ServerRefuses
 from tests.support.campaigns import KEY, PLAN, TASKS
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger

@@ -21,7 +21,7 @@ from jobs.farm.api import server
 from jobs.reach import outgoing, wire
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import CampaignReplaced, ServerRefuses
+from jobs.reach.requests import CampaignReplaced, ServerRefuses
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries

@@ -16,7 +16,8 @@ from db.states import Outcome, Role
 from jobs.farm.api import server
 from jobs.reach import campaign as reach
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.remote import RemoteCampaign, ServerRefuses
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.requests import ServerRefuses
 from tests.support.asgi import Bridge
 from tests.support.histories import Histories
 

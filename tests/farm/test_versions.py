@@ -20,7 +20,8 @@ from jobs.farm.api import server
 from jobs.reach import identity, requests, wire
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign, ServerAway, ServerRefuses
+from jobs.reach.remote import RemoteCampaign
+from jobs.reach.requests import ServerAway, ServerRefuses
 from jobs.reach.wire import HEADER, SPOKEN, WireVersion
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Client, Served
