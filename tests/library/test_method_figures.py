@@ -8,14 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from docs.scripts import godfrey_figure, polyphase_figure, search_figure
-from docs.scripts.grids import PROBLEM, term
-from docs.scripts.method_figures import main
 from langford.methods import METHODS
 from langford.methods.polyphase.components import IMAGES
 from langford.result import PartialResult
 from tests.support import brute_force
 
+grids, godfrey_figure, polyphase_figure, search_figure, method_figures = (
+    pytest.importorskip(f"docs.scripts.{name}", reason="needs matplotlib")
+    for name in ("grids", "godfrey_figure", "polyphase_figure", "search_figure", "method_figures")
+)
+PROBLEM = grids.PROBLEM
 DOCS = Path(__file__).parents[2] / "docs"
 ARRANGEMENTS = brute_force.arrangements(PROBLEM)
 
@@ -44,8 +46,8 @@ def test_the_search_trees_are_those_of_the_methods() -> None:
 def test_the_points_are_those_of_godfreys_sum() -> None:
     points = [x for row in godfrey_figure.points() for x in row]
     assert len({tuple(sorted(x.items())) for x in points}) == 2 ** len(PROBLEM.filled)
-    assert sum(map(term, points)) == only_result("godfrey", 0).value
-    assert sum(term(x) != 0 for x in points) == only_result("godfrey", 0).evaluated
+    assert sum(map(grids.term, points)) == only_result("godfrey", 0).value
+    assert sum(grids.term(x) != 0 for x in points) == only_result("godfrey", 0).evaluated
     rows = godfrey_figure.points()
     walk = [x for number, row in enumerate(rows) for x in (row if number % 2 == 0 else row[::-1])]
     for before, after in itertools.pairwise(walk):
@@ -62,7 +64,7 @@ def test_the_pairs_are_those_of_the_polyphase_sum() -> None:
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("figures")
-    main(folder)
+    method_figures.main(folder)
     return folder
 
 
