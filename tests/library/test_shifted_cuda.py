@@ -20,7 +20,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.kernels.cpu.shifted_vectors import INNER_BITS
 from langford.kernels.gpu.source import defined, source_of
-from langford.methods import METHODS, merge
+from langford.methods import METHODS
 from langford.methods.shifted import cuda_shape
 from langford.methods.shifted.cpu import ShiftedOnCpu
 from langford.methods.shifted.cuda import ShiftedOnGpu, UBlockOnDevice
@@ -28,10 +28,16 @@ from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import HalfForm, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
-from langford.reference import published
-from tests.library.programs import ARCHITECTURES, COMPILED, WIDE, compile_only, gpu_program, host_program
+from tests.library.programs import (
+    ARCHITECTURES,
+    COMPILED,
+    WIDE,
+    compile_only,
+    gpu_program,
+    host_program,
+    require_same,
+)
 from tests.library.test_shifted import VERSIONS, shifted_plan
-from tests.support.brute_force import arrangements
 from tests.support.cases import exhaustive
 
 SMALL = Settings(threads=64, min_blocks=1)
@@ -143,10 +149,8 @@ TASKS = [
     (Problem.langford(4), 4, 0, "shifted"), *((HOOKED[0], 2, 3, version) for version in VERSIONS),
     *((SETS[-1], 0, 0, version) for version in VERSIONS),
     *exhaustive([
-        (Problem.langford(8), 0, 1, "shifted"), (Problem.langford(6), 6, 0, "shifted"),
-        (Problem.skolem(1), 0, 0, "shifted"), (Problem.skolem(8), 0, 2, "shifted2"),
-        *((HOOKED[1], 2, 3, version) for version in VERSIONS),
-        *((problem, 0, 0, "shifted") for problem in SETS[:-1]), (SETS[2], 0, 0, "shifted2"),
+        (Problem.langford(6), 6, 0, "shifted"), (Problem.skolem(1), 0, 0, "shifted"),
+        (Problem.skolem(8), 0, 2, "shifted2"), (SETS[1], 0, 0, "shifted"),
     ]),
 ]  # fmt: skip
 
@@ -154,10 +158,7 @@ TASKS = [
 @pytest.mark.parametrize(("problem", "depth", "seed", "version"), TASKS, ids=str)
 def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str) -> None:
     plan = shifted_plan(problem, deepest(problem, depth, version), seed, version)
-    gpu = ShiftedOnGpu(plan, host_program(), SMALL)
-    results = [gpu.evaluate(index) for index in plan.tasks]
-    assert results == [plan.evaluate(index) for index in plan.tasks]
-    assert merge(plan, results).arrangements == arrangements(problem) or problem.places > 18
+    require_same(plan, ShiftedOnGpu(plan, host_program(), SMALL))
 
 
 def compare_in_turn(compiler: Any) -> None:
@@ -194,7 +195,7 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
     ("problem", "seed"),
     [
         (Problem.langford(28), 0), (Problem.hooked_langford(32), 0), (MANY_EVEN, 0),
-        *exhaustive([(Problem.langford(32), 3), (MANY_ODD, 0)]),
+        *exhaustive([(MANY_ODD, 0)]),
     ],
     ids=str,
 )  # fmt: skip
@@ -202,13 +203,9 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
     compare_block(shifted_plan(problem, 0, seed), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [Problem.langford(28), *exhaustive([Problem.hooked_skolem(31)])],
-    ids=str,
-)
-def test_blocks_of_wide_rows_with_differences_on_the_host(problem: Problem) -> None:
-    compare_block(shifted_plan(problem, 0, 1, "shifted2"), host_program(), replace(SMALL, threads=32), 1, 1)
+def test_blocks_of_wide_rows_with_differences_on_the_host() -> None:
+    plan = shifted_plan(Problem.langford(28), 0, 1, "shifted2")
+    compare_block(plan, host_program(), replace(SMALL, threads=32), 1, 1)
 
 
 FULL_SUM = """#include "shifted.cu"
@@ -317,7 +314,6 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
     ("problem", "windows", "bits", "least"),
     [
         (Problem.langford(16), (4, 4, 3), 16, 0),
-        *exhaustive([(Problem.langford(19), (3,), 14, 1)]),
         (Problem.hooked_skolem(18), (3,), 16, 1),
     ],
     ids=str,
@@ -346,13 +342,12 @@ def test_row_bits_leave_the_fewest_forms_without_a_test(
 
 @pytest.mark.parametrize(
     ("windows", "joined"),
-    [((1,), 4), *exhaustive([((1,), 1), ((2, 2, 2, 2), 3), ((9, 9), 4)]), ((9, 9), 1)],
+    [((1,), 4), *exhaustive([((2, 2, 2, 2), 3)]), ((9, 9), 1)],
 )
 def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
     plan = shifted_plan(Problem.langford(7), 4)
     settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)
-    gpu = ShiftedOnGpu(plan, host_program(), settings)
-    assert [gpu.evaluate(index) for index in plan.tasks] == [plan.evaluate(index) for index in plan.tasks]
+    require_same(plan, ShiftedOnGpu(plan, host_program(), settings))
 
 
 @pytest.mark.parametrize("gibibytes", [2, 6, 16, 80])
@@ -380,14 +375,7 @@ LARGER_TASKS = [
 def test_tasks_on_the_gpu(problem: Problem, depth: int, seed: int, version: str) -> None:
     compiler = gpu_program()
     plan = shifted_plan(problem, deepest(problem, depth, version), seed, version)
-    gpu = ShiftedOnGpu(plan, compiler)
-    results = [gpu.evaluate(index) for index in plan.tasks]
-    if problem.n < 17:
-        assert results == [plan.evaluate(index) for index in plan.tasks]
-    for result in results:
-        plan.expectation(result.index).check(result)
-    known = published(problem)
-    assert merge(plan, results).published == known or known is None
+    require_same(plan, ShiftedOnGpu(plan, compiler), problem.n < 17)
 
 
 @pytest.mark.gpu

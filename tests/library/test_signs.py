@@ -13,7 +13,6 @@ from langford.methods.shifted.differences import Differences
 from langford.methods.shifted.forms import Form, Forms
 from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
-from tests.support.cases import exhaustive
 
 FROZEN = {
     (Sums, Problem.langford(28)): "b9ea88108f3261f2",
@@ -63,9 +62,8 @@ def test_signs_are_frozen(forms: type[Forms], problem: Problem, folder: Path) ->
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(15), Problem.skolem(12), Problem.hooked_skolem(11)], ids=str)
-@pytest.mark.parametrize("seed", [0, *exhaustive([1, 2])])
-def test_zeros_coincide_less_with_chosen_signs(problem: Problem, seed: int) -> None:
-    random, chosen = Differences(problem, seed, chosen=False), Differences(problem, seed)
+def test_zeros_coincide_less_with_chosen_signs(problem: Problem) -> None:
+    random, chosen = Differences(problem, 0, chosen=False), Differences(problem, 0)
     assert coincidence(chosen.all) < coincidence(random.all) - 1
 
 

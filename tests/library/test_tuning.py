@@ -21,8 +21,8 @@ from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 
 
-@pytest.mark.parametrize("method", [*exhaustive(["miller"]), "regular"])  # which has one experiment more
-def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> None:
+    method = "regular"  # which has one experiment more
     for name, few in {
         "AROUND": 1,
         "THREADS": (64,),
@@ -37,15 +37,7 @@ def test_search_goes_on_with_what_was_best(method: str, monkeypatch: pytest.Monk
     bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
     experiments = list(search_on_gpu(bench))
     names = [experiment.name for experiment in experiments]
-    assert names == [
-        "lane-colours",
-        *(["test-free"] if method == "regular" else []),
-        "grid",
-        "schedule",
-        "streams",
-        "cores",
-        "share",
-    ]
+    assert names == ["lane-colours", "test-free", "grid", "schedule", "streams", "cores", "share"]
     for experiment in experiments:
         for setting, value in experiment.best.settings.items():
             assert getattr(bench.settings, setting) == value
