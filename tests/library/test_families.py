@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -12,22 +11,20 @@ import pytest
 
 import langford
 from langford import drawing, explicit
-from langford.arithmetic.residue import MODULUS
-from langford.errors import BadProblem, CheckFailed
+from langford.errors import BadProblem
 from langford.methods import METHODS
 from langford.problem import Problem
-from langford.reference import SEQUENCES, cited, published
+from langford.reference import SEQUENCES
 from langford.variants import CYCLIC, VARIANTS, Parameter
 from tests.support import brute_force
 from tests.support.cases import exhaustive
 
 LONGEST_ROW = 18
 """Places of the rows that are searched here."""
-MAX_COLOURS = 4
+MAX_COLOURS = 3
 """Of the rows that every method counts."""
 ROWS_TO_COUNT = [(16, 6, None), *exhaustive([(LONGEST_ROW, 1, "miller")])]
 """Places of the longest rows, of how many members of a family one is counted, and by which method."""
-COLOURS_TO_COUNT = [3, *exhaustive([MAX_COLOURS])]
 CIRCLES = {name for name, variant in VARIANTS.items() if variant.circle}
 WITHOUT = {
     "polyphase": {"rosa", "hooked-rosa", *CIRCLES},
@@ -117,11 +114,10 @@ def known() -> dict[Problem, int]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@pytest.mark.parametrize("most", COLOURS_TO_COUNT)
-def test_every_method_that_applies_counts_every_family(known: dict[Problem, int], most: int, method: str) -> None:
+def test_every_method_that_applies_counts_every_family(known: dict[Problem, int], method: str) -> None:
     way, wrong, families = METHODS[method], [], set()
     for problem, count in known.items():
-        if problem.n <= most and way.refusal(problem) is None:
+        if problem.n <= MAX_COLOURS and way.refusal(problem) is None:
             families.add(problem.variant)
             if langford.count(problem, method=method, anyway=True) != problem.published(count):
                 wrong.append(problem.name)
@@ -206,49 +202,24 @@ def test_existence_is_that_of_the_literature(known: dict[Problem, int]) -> None:
 
 
 @pytest.mark.parametrize("family", [family for family in VARIANTS if family != "extended-rosa"])
-@pytest.mark.parametrize(("least", "most", "method"), [(9, 11, None), *exhaustive([(12, 14, "shifted")])])
-def test_zeros_are_those_of_the_literature(least: int, most: int, method: str | None, family: str) -> None:
+def test_zeros_are_those_of_the_literature(family: str) -> None:
     """Longer rows: what parity or room forbid has the count 0 too, and the others have another count."""
-    variant, wrong, zeros = VARIANTS[family], [], 0
-    if method and variant.circle:
-        method = "necklace"
-    for n in range(least, most + 1):
-        for values in choices(variant.parameters, n):
+    wrong, zeros = [], 0
+    for n in range(9, 15):
+        for values in choices(VARIANTS[family].parameters, n):
             exists = THEOREMS[family](n, **values)
             problem = Problem.named(family, n, **values)
             assert (problem.obstruction is None) == exists
             # Of many members with the same n some are counted.
-            if sum(values.values()) % 11 == n % 11 or not values:
+            if n < 12 and (sum(values.values()) % 11 == n % 11 or not values):
                 zeros += not exists
-                if (langford.count(problem, method=method, anyway=True) > 0) != exists:
+                if (langford.count(problem, anyway=True) > 0) != exists:
                     wrong.append(problem.name)
     assert not wrong
     assert zeros or family == "starter"
 
 
 # -- rows without a mirror --------------------------------------------------------------------
-
-
-def test_what_stands_in_place_of_zero_bits_and_mirror_images() -> None:
-    """By shifted: residues find a wrong partial sum, and another seed splits the same total otherwise."""
-    problem = Problem.named("extended-skolem", 8, hole=3)
-    plans = [langford.plan(problem, "shifted", 4, seed=seed) for seed in (0, 1)]
-    results = [[plan.evaluate(task) for task in plan.tasks] for plan in plans]
-    counts = [langford.merge(plan, parts) for plan, parts in zip(plans, results, strict=True)]
-    assert {count.arrangements for count in counts} == {452}
-    checks = " ".join(counts[0].checks)
-    assert "residues mod 2^64-1 agree" in checks
-    assert "no zero bits to check" in checks
-    assert "mirror" not in checks
-    first, second = ([part.value for part in parts] for parts in results)
-    assert first != second
-    for wrong in (results[0][1].value ^ 1, results[0][1].value + 2**64, -results[0][1].value - 1):
-        with pytest.raises(CheckFailed, match="residue"):
-            langford.merge(plans[0], [results[0][0], replace(results[0][1], value=wrong), *results[0][2:]])
-    bound = plans[0].expectation(1).highest + 1
-    beyond = replace(results[0][1], value=bound, residue=bound % MODULUS)
-    with pytest.raises(CheckFailed, match="outside"):
-        langford.merge(plans[0], [results[0][0], beyond, *results[0][2:]])
 
 
 # -- names ------------------------------------------------------------------------------------
@@ -313,14 +284,6 @@ def test_listed_sequences_are_those_of_the_definition(known: dict[Problem, int])
 def test_what_is_no_member_is_refused(name: str, says: str) -> None:
     with pytest.raises(BadProblem, match=says):
         Problem.parse(name)
-
-
-def test_a_parameter_has_another_count_than_the_published_one() -> None:
-    assert published(Problem.langford(12)) == 108144
-    assert published(Problem.langford(12, defect=4)) is None
-    assert cited(Problem.langford(12)) == "A014552"
-    assert cited(Problem.langford(12, defect=4)) is None
-    assert Problem.langford(12, defect=2) == Problem.langford(12)
 
 
 # -- the page ---------------------------------------------------------------------------------

@@ -87,15 +87,6 @@ def test_an_open_folder_is_refused_with_one_line(
     )
 
 
-def test_a_folder_below_an_open_one_is_refused(
-    home: Path, temporary: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    cache_folder()
-    home.chmod(0o777)
-    assert cache_folder() == usual(temporary)
-    assert f"others may write to {home}: chmod go-w {home}; change that, or" in capfd.readouterr().err
-
-
 @as_root
 @pytest.mark.parametrize("planted", ["folder", "link", "link to a folder of ours"])
 def test_where_others_were_before_a_new_folder_is_made(

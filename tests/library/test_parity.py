@@ -30,12 +30,15 @@ LARGEST = {
 BRUTE_FORCE_PLACES = 17
 EVERYDAY = (1, 2, 3, 4, 6, 7, 8, 12, 15)
 """The n that are always counted: some with and some without solutions in each family, one of each width."""
+RARELY = (11, 13)
+"""Those that CI counts besides."""
 
 TABLE = [
     pytest.param(method, Problem.named(variant, n, copies), id=f"{method}-{variant}-x{copies}-{n}")
     for (variant, copies), limits in LARGEST.items()
     for method, largest in limits.items()
-    for n in range(1, largest + 1)
+    for n in sorted((*EVERYDAY, *RARELY))
+    if n <= largest
     if METHODS[method].refusal(Problem.named(variant, n, copies)) is None
 ]
 
@@ -97,7 +100,7 @@ def test_every_depth_merges_to_the_same_count(method: str, problem: Problem) -> 
             assert count(method, problem, depth).arrangements == expected, depth
 
 
-@pytest.mark.parametrize(("places", "first"), [(65, 50), *exhaustive([(70, 1)]), (80, 57), (128, 113)])
+@pytest.mark.parametrize(("places", "first"), [(65, 50), (80, 57), (128, 113)])
 @pytest.mark.parametrize("method", ["miller", "regular"])
 def test_rows_of_two_words(method: str, places: int, first: int) -> None:
     # L(2,8) somewhere in a long row of empty places, on either side of the words' border or across it.

@@ -79,11 +79,6 @@ def test_integers_of_numpy_are_as_good_as_others(kind: type[np.integer]) -> None
     assert Problem.langford(kind(100)).places == 200
 
 
-def test_hooked_rows_leave_the_second_to_last_place() -> None:
-    assert Problem.hooked_skolem(3).filled == (1, 2, 3, 4, 5, 7)
-    assert not Problem.hooked_skolem(3).mirrored
-
-
 @given(SMALL_SETS)
 def test_obstructions_are_proofs(problem: Problem) -> None:
     if problem.obstruction:
@@ -102,13 +97,6 @@ def test_self_mirrored_arrangement() -> None:
     nested = Problem.from_differences([1, 3, 5])
     assert (nested.self_mirrored, arrangements(nested)) == (1, 1)
     assert nested.published(1) == 1
-
-
-@pytest.mark.parametrize("variant", ["langford", "skolem"])
-def test_parity_argument_for_pairs(variant: str) -> None:
-    residues = {0, 3} if variant == "langford" else {0, 1}
-    for n in range(3, 33):
-        assert (Problem.named(variant, n).obstruction is None) == (n % 4 in residues)
 
 
 def test_triples_need_n_near_multiples_of_nine() -> None:
