@@ -15,7 +15,6 @@ from langford.methods import METHODS, Plan, task_depth
 from langford.problem import Problem
 from langford.result import PartialResult
 from langford.version import install
-from tests.support.cases import few
 from tests.support.command_line import Run
 
 
@@ -40,7 +39,7 @@ def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", ["polyphase", "shifted"])
-@pytest.mark.parametrize("points_per_second", few([1e6, 1e9, 1e15], 2))
+@pytest.mark.parametrize("points_per_second", [1e6, 1e15])
 @pytest.mark.parametrize("preparation", [0.0, 0.01])
 def test_the_depth_follows_the_speed(
     monkeypatch: pytest.MonkeyPatch, name: str, points_per_second: float, preparation: float

@@ -13,28 +13,6 @@ from tests.cli.test_statement import stated
 from tests.support.command_line import Run
 
 
-@pytest.mark.parametrize(
-    ("given", "meant"),
-    [("cuont 8", "count"), ("staus", "status"), ("irregular tre", "tree"), ("slurm kep", "keep")],
-)
-def test_the_nearest_command_is_named(langford: Run, given: str, meant: str) -> None:
-    done = langford(*given.split())
-    assert done.returncode == 2
-    assert f"Did you mean {meant!r}?" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-    assert "Did you mean" not in langford("xyzzy").stderr
-
-
-@pytest.mark.parametrize("command", ["status", "work"])
-@pytest.mark.parametrize("address", ["127.0.0.1:9/eight", "farm:8765/eight", "[::1]:8765/eight"])
-def test_an_address_without_a_scheme_is_answered_by_the_right_form(
-    langford: Run, command: str, address: str
-) -> None:
-    done = langford(command, address, variables={"LANGFORD_TOKEN": "token"})
-    assert done.returncode == 2
-    assert f"write https://{address}, or http://{address}" in done.stderr
-
-
 def test_names_of_campaigns_and_files_are_no_addresses() -> None:
     for text in ("langford-24-polyphase-12", "records.db", "sqlite:///records.db", "/a/b:5", "a b:5"):
         assert not lacks_scheme(text), text

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Barrier
 
 import click
@@ -16,6 +18,13 @@ from langford.devices import CPU
 from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.campaigns import PLAN, finish, new_campaign
+from tests.support.databases import new_ledger
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    with new_ledger("sqlite", tmp_path) as opened:
+        yield opened
 
 
 @dataclass(frozen=True)

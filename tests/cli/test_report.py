@@ -9,6 +9,7 @@ import json
 import math
 import re
 import sys
+from collections.abc import Iterator
 from functools import cache
 from html import unescape as html_unescaped
 from html.parser import HTMLParser
@@ -69,7 +70,19 @@ def of_l28() -> Evidence:
     return gathering.of_files([L28])
 
 
+@cache
+def page_of_l28() -> str:
+    return html.page(of_l28())
+
+
 HOSTILE = "<script>alert(1)</script>\x1b[31m\u202e$\\frac{1}{2}$ ]]></style>'\"&amp;"
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Iterator[Ledger]:
+    """A report asks either database for the same history, as :func:`test_the_report_of_a_real_campaign` shows."""
+    with new_ledger("sqlite", tmp_path) as opened:
+        yield opened
 
 
 # -- numbers ----------------------------------------------------------------------------------
@@ -259,8 +272,10 @@ def text_of(found: Evidence) -> str:
     return " ".join(re.sub(r"<[^>]*>", " ", re.sub(r"(?s)<style\b.*?</style>", " ", page)).split())
 
 
-def test_the_report_of_a_real_campaign(ledger: Ledger) -> None:
-    found = gathering.of_campaign(troubled(ledger))
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_the_report_of_a_real_campaign(tmp_path: Path, kind: str) -> None:
+    with new_ledger(kind, tmp_path) as ledger:
+        found = gathering.of_campaign(troubled(ledger))
     shown = text_of(found)
     assert found.count is not None
     assert found.count.published == COUNT
@@ -319,19 +334,6 @@ def test_imported_results_have_no_times(ledger: Ledger) -> None:
     found = gathering.of_campaign(campaign)
     assert (found.figures, found.numbers.elapsed, found.numbers.aborted) == (["task-times"], None, None)
     assert "they were imported from files" in text_of(found)
-
-
-def test_both_databases_tell_the_same_history(tmp_path: Path) -> None:
-    told = []
-    for kind in ("sqlite", "postgres"):
-        with new_ledger(kind, tmp_path) as ledger:
-            past = troubled(ledger).history()
-            assert past.attempts is not None
-            kinds = sorted(zip(past.attempts.outcome, np.isfinite(past.attempts.seconds), strict=True))
-            told.append(
-                (past.results.task.tolist(), kinds, past.event_counts, [w.host for w in past.workers or ()])
-            )
-    assert told[0] == told[1]
 
 
 # -- the paragraph of a paper ----------------------------------------------------------------
@@ -577,7 +579,7 @@ def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
 
 
 def test_the_page_stands_alone() -> None:
-    page = html.page(of_l28())
+    page = page_of_l28()
     elements = Elements()
     elements.feed(page)
     [policy] = [
@@ -604,7 +606,7 @@ def test_the_page_stands_alone() -> None:
 
 def test_equal_evidence_gives_equal_pages() -> None:
     found = of_l28()
-    assert html.page(found) == html.page(found)
+    assert html.page(found) == page_of_l28()
     assert [svg.standing_alone(name, found) for name in found.figures] == [
         svg.standing_alone(name, found) for name in found.figures
     ]
@@ -633,8 +635,8 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
 @pytest.mark.parametrize(
     "seconds",
     [
-        *exhaustive([[9e29] * 4, [0.0, 1e-320], [0.0], [100.0, 100.0 + 1e-13]]),
         [1e-320, 0.5, 9e29],
+        *exhaustive([[0.0, 1e-320]]),
     ],
     ids=str,
 )

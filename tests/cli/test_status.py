@@ -21,8 +21,6 @@ import pytest
 from db.look.overview.records import Overview
 from db.messages import converted
 from db.states import Role
-from langford.methods import PlanKey
-from langford.problem import Problem
 from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
@@ -33,14 +31,6 @@ from tests.support.preloaded import Command, preloaded
 @pytest.fixture
 def long_farm(tmp_path: Path) -> Iterator[Farm]:
     made = Farm(tmp_path, LONG_CAMPAIGN)
-    yield made
-    made.stop()
-
-
-@pytest.fixture
-def resting_farm(tmp_path: Path) -> Iterator[Farm]:
-    """One that no worker finishes in some seconds: it computes next to nothing, but rests at each of its tasks."""
-    made = Farm(tmp_path, PlanKey(Problem.langford(12), "godfrey", 14))
     yield made
     made.stop()
 
@@ -88,36 +78,6 @@ def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
         assert worker.id not in langford(*asked, "--json").stdout
 
 
-def test_while_two_workers_run(resting_farm: Farm, langford: Run) -> None:
-    """How far, how fast, until when, and who works."""
-    asked = ["status", f"http://127.0.0.1:{resting_farm.port}/{NAME}", "--token-file", token_file(resting_farm)]
-
-    def status() -> Overview:
-        [document] = json.loads(langford(*asked, "--json").stdout)
-        return converted(document, Overview)
-
-    for number in range(2):
-        resting_farm.work(outbox=f"outbox-{number}")
-    resting_farm.wait_until(lambda: resting_farm.done() > 4 and len(resting_farm.workers()) == 2)
-    overview = status()
-
-    def says_until_when() -> bool:
-        """What the server says may be some seconds old, and the time left means something after some results."""
-        nonlocal overview
-        overview = status()
-        return overview.eta is not None and all(worker.state == "working" for worker in overview.workers)
-
-    resting_farm.wait_until(says_until_when)
-    assert overview.speed.now is not None
-    assert overview.eta is not None
-    assert overview.now < overview.eta.earliest <= overview.eta.latest
-    assert [(worker.processes, worker.state) for worker in overview.workers] == [(1, "working")] * 2
-    assert sum(worker.done for worker in overview.workers) >= overview.tasks.done
-    shown = langford(*asked).stdout
-    assert re.search(r"speed +[\d.]+ ?[kMGT]? points/s in the last [\d.]+ (s|min)", shown), shown
-    assert re.search(r"left +about .* \(90% range: ", shown), shown
-
-
 def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:
     address = f"http://127.0.0.1:{idle_farm.port}"
     for role in Role:
@@ -136,36 +96,18 @@ def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:
         ("http://127.0.0.1:{port}", {"LANGFORD_TOKEN": "wrong"}, "opens no campaign here"),
         ("http://127.0.0.1:{port}/absent", {}, "check both"),
         ("http://127.0.0.1:{port}/farmed", {"LANGFORD_TOKEN": ""}, "give a token"),
-        ("http://127.0.0.1:1/farmed", {}, "no answer from"),
         ("https://127.0.0.1:{port}/farmed", {}, "does not speak TLS"),
-        ("http://farm.example/farmed", {}, "without encryption"),
-        ("http://127.0.0.1:{port}/a/b", {}, "is not the address of a server"),
-        ("http://127.0.0.1:99999/farmed", {}, "is no address"),
     ],
 )
 def test_what_goes_wrong_is_said_in_one_line(
     idle_farm: Farm, langford: Run, where: str, variables: dict[str, str], words: str
 ) -> None:
     token = {"LANGFORD_TOKEN": idle_farm.campaign.new_token(Role.READER)}
-    for more in ([], ["--watch"], ["--json"]):
+    for more in ([], ["--watch"]):
         done = langford("status", where.format(port=idle_farm.port), *more, variables={**token, **variables})
         assert (done.returncode, done.stdout) == (2, "")
         assert len(done.stderr.splitlines()) == 1
         assert words in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["one", "two"], "is not a URL"),
-        (["http://127.0.0.1:1/x", "--ledger", "l.db"], "not both"),
-        (["--every", "2"], "belongs to --watch"),
-    ],
-)
-def test_arguments_that_contradict_each_other(langford: Run, arguments: list[str], words: str) -> None:
-    done = langford("status", *arguments)
-    assert done.returncode == 2
-    assert words in done.stderr
 
 
 def first_lines(process: Command, number: int) -> list[str]:

@@ -41,9 +41,8 @@ from langford.reference import SEQUENCES
 from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
-from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
-from tests.support.command_line import ENVIRONMENT, Run, planted
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.consoles import KeptConsole
 from tests.support.databases import new_ledger
 from tests.support.preloaded import Preparation, adapt, preloaded
@@ -501,18 +500,12 @@ def results(folder: Path) -> int:
         return 0
 
 
-def stopped_by(
-    number: signal.Signals,
-    folder: Path,
-    command: list[str],
-    more: int,
-    prepare: Preparation = (f"{__name__}:{rest_at_tasks.__name__}", {}),
-    **variables: str,
-) -> tuple[int, int, str]:
-    """Start a command, and send it a signal after some more results; how many there are, its code and errors."""
+def stopped_by(number: signal.Signals, folder: Path, more: int) -> tuple[int, int, str]:
+    """Start a table, and send it a signal after some more results; how many there are, its code and errors."""
     before = results(folder)
+    prepare: Preparation = (f"{__name__}:{rest_at_tasks.__name__}", {})
     with preloaded().start(
-        command, folder, ENVIRONMENT | variables, stdout=subprocess.PIPE, stderr=subprocess.PIPE, prepare=prepare
+        TABLE, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, prepare=prepare
     ) as process:
         deadline = time.monotonic() + 100
         while results(folder) < before + more:
@@ -525,73 +518,31 @@ def stopped_by(
     return results(folder), process.wait(), str(errors)
 
 
-@pytest.mark.parametrize(
-    "table", [TABLE, *exhaustive([["table", "starter", *TABLE[2:]]])], ids=lambda table: table[1]
-)
-def test_a_table_survives_kills_between_and_within_its_campaigns(
-    langford: Run, tmp_path: Path, table: list[str]
-) -> None:
+def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, tmp_path: Path) -> None:
     kept = 0
     for more in (2, 3):
-        done, code, _ = stopped_by(signal.SIGKILL, tmp_path, table, more)
+        done, code, _ = stopped_by(signal.SIGKILL, tmp_path, more)
         assert code == -signal.SIGKILL
         assert done >= kept + more
         kept = done
-    finished = made(langford, *table[1:])
-    assert without_seconds(finished) == without_seconds(made(langford, *table[1:], "--ledger", "other.db"))
+    finished = made(langford, *TABLE[1:])
+    assert without_seconds(finished) == without_seconds(made(langford, *TABLE[1:], "--ledger", "other.db"))
     # What was kept is not computed again: each task has one attempt that is done.
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         for campaign in ledger.campaigns():
             progress = campaign.progress()
             assert progress.attempts["done"] == progress.tasks["done"] == campaign.tasks
-    assert made(langford, *table[1:]) == finished
+    assert made(langford, *TABLE[1:]) == finished
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, *exhaustive([signal.SIGTERM])], ids=lambda number: number.name)
-def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path, number: signal.Signals) -> None:
-    done, code, errors = stopped_by(number, tmp_path, TABLE, 3)
-    assert code == 128 + number
-    assert f"langford: stopped ({number.name}) after " in errors
+def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path) -> None:
+    done, code, errors = stopped_by(signal.SIGINT, tmp_path, 3)
+    assert code == 128 + signal.SIGINT
+    assert "langford: stopped (SIGINT) after " in errors
     assert "run the same command again to go on" in errors
     assert done >= 3
     shown = rows(made(langford, *TABLE[1:]))
     assert len(shown) == sum(range(2, 7))
-
-
-def start_processes() -> None:
-    """Have the table of this process start worker processes for small problems too."""
-    MethodChoice.small = lambda choice, problem: False  # type: ignore[method-assign]
-
-
-REST = """
-import sys, time
-if "--multiprocessing-fork" in sys.orig_argv:
-    from jobs.pools import process_pool
-    evaluate, begun = process_pool.evaluate, []
-    def rest(*task):
-        if begun:
-            time.sleep(30)
-        begun.append(task)
-        return evaluate(*task)
-    process_pool.evaluate = rest
-"""
-"""A worker process rests at its second task."""
-
-
-@pytest.mark.exhaustive
-def test_a_table_of_worker_processes_survives_a_kill(langford: Run, tmp_path: Path) -> None:
-    """Of four tasks by two processes."""
-    command = ["table", "hooked-skolem", "--from", "14", "--to", "14", "--workers", "2", "--format", "csv"]
-    prepare: Preparation = (f"{__name__}:{start_processes.__name__}", {})
-    variables = planted(tmp_path / "planted", REST)
-    done, code, _ = stopped_by(signal.SIGKILL, tmp_path, command, 1, prepare, **variables)
-    assert code == -signal.SIGKILL
-    assert done in (1, 2)
-    again = langford(*command)
-    assert again.returncode == 0, again.stderr
-    [row] = rows(again.stdout)
-    assert (row["count"], row["known"]) == (str(SEQUENCES["A004076"].term(14)), "A004076")
-    assert results(tmp_path) == 4
 
 
 def test_a_time_limit_stops_a_table(langford: Run) -> None:

@@ -61,7 +61,6 @@ def folder(ledger: Path, tmp_path: Path) -> Path:
             [
                 ["query", "--sql", SQL, "--format", "csv", "--out", "/dev/stdout"],
                 ["query", "--sql", f'SELECT 1 AS "{EVIL[:-2]}"', "--format", "csv"],
-                ["query", "--sql", SQL, "--format", "jsonl"],
                 ["query", "worker_overview"],
                 ["tasks", NAME, "--json"],
             ]

@@ -188,9 +188,7 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
 
 
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
-@pytest.mark.parametrize(
-    ("method", "depth"), [("polyphase", "8"), *exhaustive([("godfrey", "8"), ("miller", "2"), ("regular", "2")])]
-)
+@pytest.mark.parametrize(("method", "depth"), [("polyphase", "8"), *exhaustive([("miller", "2")])])
 def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run, method: str, depth: str) -> None:
     assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
     done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
@@ -204,13 +202,6 @@ def test_a_kernel_of_the_gpu_cannot_compare_tasks_that_place_every_colour(langfo
     assert langford("run", "langford", "7", "--method", "miller", "--depth", "6").returncode == 0
     refused = langford("verify", "langford-7-miller-6", "0", "--device", "host")
     assert (refused.returncode, "place every colour" in refused.stderr) == (2, True)
-
-
-def test_nothing_to_verify_is_a_failure(langford: Run) -> None:
-    assert langford("create", "langford", "12", "--depth", "8").returncode == 0
-    for tasks in (["--sample", "3"], ["--tasks", "0"]):
-        done = langford("verify", NAME, *tasks)
-        assert (done.returncode, "nothing was verified" in done.stderr) == (3, True)
 
 
 @pytest.fixture
