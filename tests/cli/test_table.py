@@ -274,30 +274,6 @@ class Card(Cpu):
     task_seconds = 20.0
 
 
-@pytest.mark.parametrize("device", [CPU, Card()], ids=["core", "card"])
-def test_a_forecast_measures_the_largest_and_scales_the_others(
-    monkeypatch: pytest.MonkeyPatch, device: Device
-) -> None:
-    measured: list[Problem] = []
-    core_seconds = forecast.core_seconds
-
-    def noted(problem: Problem, method: Method) -> float:
-        measured.append(problem)
-        return core_seconds(problem, method)
-
-    monkeypatch.setattr(forecast, "core_seconds", noted)
-    polyphase = METHODS["polyphase"]
-    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
-    choices = [(problem, polyphase) for problem in (middle, small, large)]
-    one = forecast.expected_seconds(choices, [device])
-    assert measured == ([large] if device.on_cores else [])
-    assert one[small] == 0.0 < one[middle] < one[large]
-    work = {
-        each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
-    }
-    assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
-
-
 class BusyCard(Card):
     """A card that others use as well, so that the same task takes now this time, now that."""
 
@@ -310,6 +286,31 @@ class BusyCard(Card):
     def evaluate(self, index: int) -> PartialResult:
         BusyCard.now += next(self.seconds)
         return PartialResult(index, 0, 0, 0)
+
+
+@pytest.mark.parametrize("device", [CPU, BusyCard()], ids=["core", "card"])
+def test_a_forecast_measures_the_largest_and_scales_the_others(
+    monkeypatch: pytest.MonkeyPatch, device: Device
+) -> None:
+    measured: list[Problem] = []
+
+    def noted(problem: Problem, method: Method) -> float:
+        measured.append(problem)
+        return 100.0
+
+    monkeypatch.setattr(BusyCard, "seconds", itertools.cycle([5.0]))
+    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
+    monkeypatch.setattr(forecast, "core_seconds", noted)
+    polyphase = METHODS["polyphase"]
+    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
+    choices = [(problem, polyphase) for problem in (middle, small, large)]
+    one = forecast.expected_seconds(choices, [device])
+    assert measured == ([large] if device.on_cores else [])
+    assert one[small] == 0.0 < one[middle] < one[large]
+    work = {
+        each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
+    }
+    assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
 
 
 def test_a_forecast_is_for_a_card_that_nobody_else_uses(monkeypatch: pytest.MonkeyPatch) -> None:
