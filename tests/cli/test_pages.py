@@ -125,43 +125,13 @@ def test_files_and_links_exist(page: Path) -> None:
     assert len(links) == prose.count("](") - sum(code.count("](") for code in re.findall(r"`[^`]*`", prose))
     for link in links:
         assert not re.search(r"\s", link), link
-        if "://" not in link:
+        if "://" in link:
+            assert link.startswith("https://"), link
+        else:
             file, _, anchor = link.partition("#")
             target = (page.parent / file).resolve() if file else page
             assert target.exists() or target.name in BUILT, link
             assert not anchor or target.name in BUILT or anchor in anchors(target), link
-
-
-FORMS = {
-    "arxiv.org": r"/abs/\d{4}\.\d{5}",
-    "citation-file-format.github.io": "/",
-    "dialectrix.com": r"(/[\w-]+)+\.html",
-    "doi.org": r"/10\.\d{4,5}/[\w.()-]+",
-    "github.com": r"/[\w-]+/[\w-]+",
-    "graph500.org": "",
-    "hal.science": r"/hal-\d{8}v\d+",
-    "keepachangelog.com": r"/en/1\.1\.0/",
-    "oeis.org": r"/A\d{6}",
-    "semver.org": "/",
-    "www.theses.fr": r"/\d{4}\w+",
-}
-"""The sites to which the pages link, and the form of their addresses.
-
-No test asks the network: whoever adds a link opens it, and a site whose form is listed here.
-"""
-
-
-def test_external_links_have_the_form_of_their_site() -> None:
-    named = set()
-    for page in PAGES:
-        for link in re.findall(r"\]\(([a-z]+://[^)]*)\)|<([a-z]+://[^>]*)>", page.read_text()):
-            scheme, _, rest = "".join(link).partition("://")
-            host, slash, path = rest.partition("/")
-            assert scheme == "https", link
-            assert host in FORMS, f"{page.name}: open {rest} and list its form"
-            assert re.fullmatch(FORMS[host], slash + path), link
-            named.add(host)
-    assert named == set(FORMS), "nothing links there any more"
 
 
 @pytest.mark.parametrize(("sequence", "title"), [("A014552", "L(2, n)"), ("A059106", "S(n)")])
@@ -179,14 +149,6 @@ def test_every_sequence_that_the_code_names_is_among_the_references() -> None:
     named = {number for file in SOURCES for number in re.findall(r"\bA\d{6}\b", file.read_text())}
     assert len(named) >= 5
     assert named == set(re.findall(r"\[(A\d{6})\]\(https://oeis\.org/\1\)", page))
-
-
-def test_everyone_whom_the_code_names_is_among_the_references() -> None:
-    page = (DOCS / "references.md").read_text()
-    code = "\n".join(file.read_text() for file in SOURCES)
-    for name in ("Loiseau", "Knuth", "Godfrey", "Miller", "Steele", "SplitMix64", "Skolem", "Gray"):
-        assert name in code, name
-        assert name in page, name
 
 
 @pytest.mark.parametrize(

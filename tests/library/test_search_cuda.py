@@ -15,7 +15,6 @@ from langford.methods.backtracking.cuda import (
     MillerOnGpu,
     RegularOnGpu,
     Settings,
-    lane_depth,
 )
 from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
@@ -103,20 +102,6 @@ def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours
 def test_free_colours_on_the_host(test_free: int) -> None:
     plan = RegularPlan(METHODS["regular"], Problem.langford(7), 1, test_free)
     require_same(plan, on_gpu(plan, host_program(), 1, SMALL))
-
-
-@pytest.mark.parametrize(
-    ("problem", "depth"),
-    [
-        (Problem.langford(12), 6),
-        (Problem.langford(17), 7),
-        (Problem.langford(18), 8),
-        (Problem.langford(19), 8),
-    ],
-    ids=str,
-)
-def test_lanes_get_enough_rows_of_moderate_size(problem: Problem, depth: int) -> None:
-    assert lane_depth(plan_of("miller", problem, 1), None) == depth
 
 
 @pytest.mark.parametrize("share", [0.2, 1.0])

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
 from random import Random
 from typing import Any
 
-import networkx
 import numpy as np
 import pytest
 
@@ -21,7 +19,6 @@ from langford.arithmetic.residue import residue
 from langford.kernels.cpu.shifted_vectors import INNER_BITS
 from langford.kernels.gpu.source import defined, source_of
 from langford.methods import METHODS
-from langford.methods.shifted import cuda_shape
 from langford.methods.shifted.cpu import ShiftedOnCpu
 from langford.methods.shifted.cuda import ShiftedOnGpu, UBlockOnDevice
 from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
@@ -95,43 +92,6 @@ def compare_block(
         assert gpu.sum_over([block], [tile << bits], 2 if reverse != tile else 1) == expected
         # At the corner of the rows of odd differences alone nothing survives.
         assert tile or expected[2] > 0 or plan.problem in (MANY_ODD, MANY_EVEN)
-
-
-def forms_without_a_test(plan: ShiftedPlan, shape: GpuShape, u: int, pair: tuple[int, ...]) -> int:
-    """Odd forms that find no place, of all images, when rows are told apart by two bits of their number.
-
-    A place of a group that is read once for four rows takes forms that depend on neither bit, and so on.
-    """
-    order = plan.components.v_order(0, cuda_shape.INNER_BITS)
-    # By group: whether its places may depend on the first bit, on the second.
-    kinds = [((1, 1), (1, 1), (1, 0), (0, 1), (0, 0), (0, 0))[group % 6] for group in range(len(shape.sizes))]
-    places = [kind for kind, size in zip(kinds, shape.sizes, strict=True) for _ in range(size)]
-    untested = 0
-    for turn_u, turn_v in [(False, False), (True, False), (False, True), (True, True)][: shape.images]:
-        told_apart = [order[cuda_shape.INNER_BITS + bit] for bit in pair]
-        places_of_v = [2 * reversed_if(turn_v, plan.components.v, element) + 2 for element in told_apart]
-        signs = {
-            2 * k + 1: -1 if u >> reversed_if(turn_u, plan.components.u, k) & 1 else 1 for k in plan.components.u
-        }
-        fits = networkx.Graph()
-        forms = [("form", form.difference) for form in plan.forms.odd]
-        for form in plan.forms.odd:
-            slopes = [
-                sum(signs[i + j - place] for i, j in form.pairs if place in (i, j)) + form.signs.get(place, 0)
-                for place in places_of_v
-            ]
-            for number, kind in enumerate(places):
-                if all(may or not slope for may, slope in zip(kind, slopes, strict=True)):
-                    fits.add_edge(("form", form.difference), number)
-        fits.add_nodes_from(forms)
-        matched = networkx.bipartite.maximum_matching(fits, forms)
-        untested += len(forms) - len(matched) // 2
-    return untested
-
-
-def reversed_if(turn: bool, elements: tuple[int, ...], element: int) -> int:
-    """An element, or its image when its component is read backwards."""
-    return elements[0] + elements[-1] - element if turn else element
 
 
 @pytest.mark.parametrize(
@@ -308,36 +268,6 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
     v = farthest(half, 28)
     assert not -8 <= int(half(np.array([v]))[0]) < 8
     compare_block(plan, host_program(), replace(SMALL, threads=32), 300, 1, v)
-
-
-@pytest.mark.parametrize(
-    ("problem", "windows", "bits", "least"),
-    [
-        (Problem.langford(16), (4, 4, 3), 16, 0),
-        (Problem.hooked_skolem(18), (3,), 16, 1),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_row_bits_leave_the_fewest_forms_without_a_test(
-    problem: Problem, windows: tuple[int, ...], bits: int, least: int
-) -> None:
-    plan = shifted_plan(problem, 0, 1)
-    settings = replace(SMALL, windows=windows, tile_bits=bits)
-    gpu, shape = ShiftedOnGpu(plan, host_program(), settings), GpuShape.of(plan, settings)
-    random = Random(problem.n)
-    us = np.array([sum(random.getrandbits(1) << k for k in plan.components.u) for _ in range(12)])
-    choices = np.zeros(len(us), np.uint32)
-    gpu.program.launch("choose_row_bits", us, np.int32(len(us)), np.int32(bits), choices)
-    first_bit, fewest, most = 3 if shape.images > 1 else 5, 0, 0
-    for u, choice in zip(us.tolist(), choices.tolist(), strict=True):
-        untested = {
-            pair: forms_without_a_test(plan, shape, u, pair)
-            for pair in combinations(range(first_bit, bits - cuda_shape.INNER_BITS), 2)
-        }
-        assert untested[choice & 255, choice >> 8] == min(untested.values())
-        fewest, most = fewest + min(untested.values()), most + max(untested.values())
-    # The bits matter; and, so that the sums show what happens then, some forms remain without a test.
-    assert least <= fewest < most
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import pytest
 
 from langford.methods.shifted import differences, kept_signs
 from langford.methods.shifted.differences import Differences
-from langford.methods.shifted.forms import Form, Forms
+from langford.methods.shifted.forms import Forms
 from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
 
@@ -28,26 +28,6 @@ def digest(forms: Forms) -> str:
     return sha256(json.dumps(listed).encode()).hexdigest()[:16]
 
 
-def coincidence(forms: tuple[Form, ...]) -> float:
-    """The sum over pairs of factors of E[f_d² f_e²] / (σ_d² σ_e²) − 1, by the definition."""
-    squares = []
-    for form in forms:
-        bonds = [({i, j}, form.sign_of_term(i)) for i, j in form.pairs]
-        bonds += [({0, place}, sign) for place, sign in form.signs.items()]
-        square: dict[frozenset[int], float] = {}
-        for k, (places, sign) in enumerate(bonds):
-            for others, other in bonds[:k]:
-                monomial = frozenset(places ^ others)
-                square[monomial] = square.get(monomial, 0) + 2 * sign * other / len(bonds)
-        squares.append(square)
-    return sum(
-        value * other.get(monomial, 0)
-        for k, square in enumerate(squares)
-        for other in squares[:k]
-        for monomial, value in square.items()
-    )
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where signs are kept, empty; also those that take little time to find."""
@@ -59,12 +39,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(("forms", "problem"), FROZEN, ids=str)
 def test_signs_are_frozen(forms: type[Forms], problem: Problem, folder: Path) -> None:
     assert digest(forms(problem, 7)) == FROZEN[forms, problem]
-
-
-@pytest.mark.parametrize("problem", [Problem.langford(15), Problem.skolem(12), Problem.hooked_skolem(11)], ids=str)
-def test_zeros_coincide_less_with_chosen_signs(problem: Problem) -> None:
-    random, chosen = Differences(problem, 0, chosen=False), Differences(problem, 0)
-    assert coincidence(chosen.all) < coincidence(random.all) - 1
 
 
 def test_another_seed_has_other_signs() -> None:
