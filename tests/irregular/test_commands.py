@@ -25,7 +25,6 @@ from langford.problem import Problem
 from langford.provenance import COMPUTING
 from langford.result import Evaluation
 from langford.version import install
-from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, without_announcement
 from tests.support.databases import new_ledger
 from tests.support.preloaded import preloaded
@@ -153,29 +152,21 @@ def test_bfs(call: Call) -> None:
 
 BAD = [
     ("tree langford 70", "128 bits"),
-    ("tree langford 8 --depth 0", "not in the range"),
-    ("tree langford", "Missing argument"),
     ("farm", "--task-seconds"),
     ("farm --task-seconds nan", "finite"),
     ("farm --task-seconds 0 --lease-ms 0 --result-ms 0 --round-trip-ms 0", "nothing takes time"),
     ("farm nowhere", "langford.db"),
     ("farm --gpu 1,2,3", "give 4 to 5 numbers"),
-    ("farm --gpu 1,2,3,4,5,6", "give 4 to 5 numbers"),
     ("farm --gpu 1,2,3,4,5", "a tail of 5.0 ms is longer than its kernel of 3.0 ms"),
     ("farm --gpu 1,2,3,x", "separated by commas"),
     ("farm --gpu 1,2,3,inf", "none negative"),
-    ("farm --workers 0 --task-seconds 1", "not in the range"),
-    ("cycle missing.txt", "does not exist"),
     ("cycle {file}", "line 2: 2 words"),
     ("cycle /proc/self/mem", "cannot be read"),
     ("tree langford 8 --device cuda", "GPU"),
     ("bfs --scale 8 --device cuda", "GPU"),
     ("bfs --scale 27 --device cuda", "use --mpi, also with one GPU"),
     ("bfs --scale 8 --rows 2", "give --mpi too"),
-    ("bfs --scale 8 --rows 0 --mpi", "not in the range"),
-    ("bfs", "Missing option"),
     ("bfs --scale 45", "bytes and"),
-    ("bfs --scale 49", "not in the range"),
     ("bfs --scale 0 --roots 1", "no vertex has an edge"),
 ]
 BAD_FILES = [
@@ -288,7 +279,7 @@ def test_bad_files_are_one_line(call: Call, tmp_path: Path, content: str, messag
 def test_without_scipy_the_group_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "scipy.py").write_text("raise ImportError('no SciPy here')")
     environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(tmp_path), ENVIRONMENT.get("PYTHONPATH", "")])}
-    for arguments, code in ((["irregular", "tree", "langford", "4"], 2), (["count", "4"], 0), (["--help"], 0)):
+    for arguments, code in ((["irregular", "tree", "langford", "4"], 2), (["count", "4"], 0)):
         ended = subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, check=False)
         assert ended.returncode == code
         if code:
@@ -314,28 +305,17 @@ main()
 """``langford`` whose ranks note that they search, while they do."""
 
 
-@pytest.mark.parametrize("ranks", [2, *exhaustive([4])])  # in one row of two, in two rows
-def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun, ranks: int) -> None:
+def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun) -> None:
     arguments = ["--scale", "8", "--roots", "2", "--json"]
     # Before the ranks start: they wait busily for whichever of them compiles.
     known = document(call("bfs", *arguments))
-    process = mpirun(ranks, *SEARCH, *arguments)
+    process = mpirun(2, *SEARCH, *arguments)
     out, errors = process.communicate(timeout=200)
     assert process.returncode == 0, errors
     told = json.loads(out)
-    assert told["ranks"] == ranks
+    assert told["ranks"] == 2
     for search, same in zip(told["searches"], known["searches"], strict=True):
         assert {**search, "seconds": 0} == {**same, "seconds": 0}
-
-
-def test_a_killed_rank_ends_the_job(python_on_ranks: Mpirun, tmp_path: Path) -> None:
-    process = python_on_ranks(2, "-c", NOTED_SEARCHES, *SEARCH, "--scale", "14", "--roots", "100000")
-    ranks = _searching(tmp_path, 2)
-    ranks[1].send_signal(signal.SIGKILL)
-    process.communicate(timeout=60)
-    assert process.returncode != 0
-    psutil.wait_procs(ranks, timeout=20)
-    assert not any(rank.is_running() and rank.status() != psutil.STATUS_ZOMBIE for rank in ranks)
 
 
 def test_an_interruption_is_no_traceback(python_on_ranks: Mpirun, tmp_path: Path) -> None:
@@ -356,15 +336,6 @@ def _searching(folder: Path, count: int) -> list[psutil.Process]:
         notes = list(folder.glob("*.searching"))
     assert len(notes) == count
     return [psutil.Process(int(note.stem)) for note in notes]
-
-
-@pytest.mark.exhaustive  # another error that all ranks have: see the next test
-def test_bad_input_under_mpirun_is_told_once_or_ends_all(mpirun: Mpirun) -> None:
-    process = mpirun(2, *SEARCH, "--scale", "45", "--roots", "1")
-    _, errors = process.communicate(timeout=200)
-    assert process.returncode == 2
-    assert "bytes" in errors
-    assert "Traceback" not in errors
 
 
 def test_without_a_gpu_one_rank_says_so(mpirun: Mpirun) -> None:

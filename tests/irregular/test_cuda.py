@@ -72,12 +72,13 @@ def test_searches_inspect_what_the_cpu_inspects(gpu: Gpu, direction: Any) -> Non
 def test_searches_of_directed_graphs_and_paths(gpu: Gpu) -> None:
     random = np.random.default_rng(1)
     directed = Graph.from_edges(100, *random.integers(0, 100, (2, 300)).astype(LONG))
-    path = Graph.from_edges(70, np.arange(69), np.arange(1, 70), symmetric=True)
+    path = Graph.from_edges(200, np.arange(199), np.arange(1, 200), symmetric=True)
     for graph in (directed, path, Graph.from_edges(1, np.zeros(0, INT), np.zeros(0, INT))):
         for direction in ("auto", "down", "up"):
             found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction)
             depth = gpu.on_host(cuda_bfs.depths(gpu, found.parent))
-            assert depth.tolist() == bfs(graph, 0).depth.tolist()
+            known = bfs(graph, 0, direction)
+            assert (depth.tolist(), found.levels) == (known.depth.tolist(), known.levels)
 
 
 def test_a_search_from_above_turns_no_edges_round(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,12 +147,6 @@ def test_vertices_of_many_edges_are_shared_out(gpu: Gpu) -> None:
             check_bfs(sources, targets, root, gpu.on_host(found.parent), known.depth)
 
 
-def test_the_record_of_a_path_is_whole(gpu: Gpu) -> None:
-    n = 200
-    path = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), symmetric=True)
-    assert cuda_bfs.GpuGraph(gpu, there(gpu, path)).search(0, "down").levels == bfs(path, 0, "down").levels
-
-
 def small_graphs() -> list[tuple[Graph, Any, Any]]:
     random = np.random.default_rng(6)
     graphs = []
@@ -213,7 +208,7 @@ def optimum_on(gpu: Gpu, graph: Graph, weights: Any, times: Any, kind: Any) -> O
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("kind", [LONG, *exhaustive([DOUBLE])], ids=["whole", "real"])
+@pytest.mark.parametrize("kind", [LONG, DOUBLE], ids=["whole", "real"])
 def test_cycles_are_those_of_the_cpu(gpu: Gpu, kind: Any) -> None:
     random = np.random.default_rng(9)
     graphs = small_graphs()

@@ -20,7 +20,6 @@ from langford.errors import BadInput, CheckFailed
 from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
 from langford.irregular.cycles import sequential_cycles as sequential
 from langford.irregular.errors import NoCycle, TooLarge, TooWide, ZeroTime
-from tests.support.cases import exhaustive
 
 edges_of_small_graphs = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9), st.integers(0, 3)), max_size=12
@@ -112,9 +111,8 @@ def random_graph(n: int, m: int, seed: int, largest: int = 100) -> tuple[Graph, 
     return graph, random.integers(-largest, largest, m)
 
 
-@pytest.mark.parametrize("seed", [0, *exhaustive([1, 2])])
-def test_algorithms_agree_on_larger_graphs(seed: int) -> None:
-    graph, weights = random_graph(120, 280, seed)
+def test_algorithms_agree_on_larger_graphs() -> None:
+    graph, weights = random_graph(120, 280, 0)
     optimal = cycle_mean(graph, weights)
     optimal.check()
     assert optimal.value == karp(graph, weights) == sequential.yto(graph, weights)
@@ -171,7 +169,7 @@ def test_means_that_differ_by_a_billionth_are_told_apart() -> None:
     optimal.check()
 
 
-@pytest.mark.parametrize("size", [1e-100, 1e-14, 1e14, 1e100])
+@pytest.mark.parametrize("size", [1e-100, 1e14])
 def test_floats_of_any_size_have_the_same_best_cycle(size: float) -> None:
     graph, whole = random_graph(300, 1500, 3)
     times = np.random.default_rng(4).integers(1, 5, graph.m)
@@ -187,7 +185,7 @@ def test_floats_of_any_size_have_the_same_best_cycle(size: float) -> None:
             replace(answer, potentials=answer.potentials * (1 - 1e-6)).check()
 
 
-@pytest.mark.parametrize("kind", ["i1", "u1", "i2", ">i4", "u8", "f2", "f4", ">f8"])
+@pytest.mark.parametrize("kind", ["i1", ">i4", "u8", "f2", ">f8"])
 def test_weights_and_times_of_any_type(kind: str) -> None:
     graph, weights = random_graph(60, 240, 5, largest=90)
     weights, times = np.abs(weights), np.random.default_rng(6).integers(1, 90, graph.m)

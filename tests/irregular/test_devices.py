@@ -19,7 +19,7 @@ from tests.irregular.references import euler_tour, list_rank
 from tests.irregular.test_trees import expected, gamma
 from tests.library.programs import needs
 
-TREES = [chain(90), star(90), broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
+TREES = [broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
 SHIM = Gpu(np, HostProgram)
 
 
@@ -89,7 +89,7 @@ def test_weights_follow_the_order_of_directed_graphs(xp: Any) -> None:
     assert irregular.components(graph).count >= 1
 
 
-@pytest.mark.parametrize("kind", [np.int64, np.float64, np.int32])
+@pytest.mark.parametrize("kind", [np.int64, np.float64])
 @pytest.mark.parametrize("maximum", [False, True])
 def test_weights_and_times_may_be_columns_of_a_table(xp: Any, kind: Any, maximum: bool) -> None:
     ends = xp.asarray([[0, 1], [1, 2], [2, 0], [0, 0]], np.int32)

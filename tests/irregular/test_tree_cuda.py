@@ -18,7 +18,6 @@ from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 from langford.irregular.cuda.treefix import GpuTree, by_scans, tile_of
 from langford.irregular.trees.tree import broom, chain, random_tree, star
 from tests.irregular.references import euler_tour
-from tests.support.cases import exhaustive, few
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
 OPERATORS = ["add", "mul", "min", "max", "xor"]
@@ -53,7 +52,7 @@ def test_a_circle_of_parents_is_seen(gpu: Gpu) -> None:
 
 
 @pytest.mark.parametrize("op", OPERATORS)
-@pytest.mark.parametrize("shape", few(SHAPES, 4))
+@pytest.mark.parametrize("shape", ["chain", "bushy", "forest", "one"])
 def test_integers_are_those_of_the_cpu_bit_for_bit(gpu: Gpu, shape: str, op: Any) -> None:
     tree = Tree(SHAPES[shape])
     values = np.random.default_rng(2).integers(-9, 10, len(tree))
@@ -95,7 +94,7 @@ def renamed(parent: Any, random: Any) -> Any:
     return other
 
 
-@pytest.mark.parametrize("kind", [INT, *exhaustive([np.uint64, np.float32]), DOUBLE])
+@pytest.mark.parametrize("kind", [INT, DOUBLE])
 def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
     random = np.random.default_rng(7)
     # Around the borders of packs, rows and tiles, in preorder and renamed.
@@ -117,7 +116,7 @@ def test_scans_of_all_types_over_several_tiles(gpu: Gpu, kind: Any) -> None:
 
 
 @pytest.mark.parametrize("whole", [0, 7, 39, 139])
-@pytest.mark.parametrize("kind", [INT, LONG, *exhaustive([np.float32]), DOUBLE])
+@pytest.mark.parametrize("kind", [INT, LONG, DOUBLE])
 def test_a_tile_looks_back_for_the_sums_of_all_before_it(gpu: Gpu, kind: Any, whole: int) -> None:
     # As if other blocks had begun 140 tiles, of one of which the whole sum is known; of later ones it is not yet.
     size = np.dtype(kind).itemsize

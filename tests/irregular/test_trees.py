@@ -19,7 +19,6 @@ from langford.irregular.trees.compression import best_offset, compress
 from langford.irregular.trees.tree import broom, chain, random_tree, star
 from langford.problem import Problem
 from tests.irregular.references import euler_tour, list_rank, unrolled
-from tests.support.cases import exhaustive, few
 
 PYTHON: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -168,7 +167,7 @@ def test_products_of_floats_by_every_method() -> None:
                 assert result == pytest.approx([float(value) for value in truth], rel=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["i1", *exhaustive(["u2", "i4"]), "u8"])
+@pytest.mark.parametrize("kind", ["i1", "u8"])
 def test_integers_of_any_size_wrap_as_their_type_does(kind: str) -> None:
     parent, limits = SHAPES["forest"], np.iinfo(kind)
     # Read-only, and not side by side.
@@ -263,7 +262,7 @@ def test_right_sides_of_any_type_and_order(method: Any, kind: str) -> None:
         assert x == pytest.approx(np.linalg.solve(dense, right.astype(float)), rel=1e-9)
 
 
-@pytest.mark.parametrize("shape", few((shape for shape in SHAPES if shape != "none"), 3))
+@pytest.mark.parametrize("shape", ["chain", "deep", "roots last"])
 @pytest.mark.parametrize("method", ["compression", "levels"])
 def test_solutions_are_those_of_a_dense_solver(shape: str, method: Any) -> None:
     parent = SHAPES[shape]
