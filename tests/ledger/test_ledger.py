@@ -41,18 +41,13 @@ from tests.support.databases import new_ledger
 pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 
 
-def test_creating_again_finds_the_same(ledger: Ledger, campaign: Campaign) -> None:
-    again = ledger.create_campaign("seven", KEY, PLAN.work.tolist())
-    assert again == campaign
-    assert campaign.progress().tasks == {TaskState.READY: TASKS}
-
-
 def test_one_name_is_one_campaign(ledger: Ledger, campaign: Campaign) -> None:
+    assert ledger.create_campaign("seven", KEY, PLAN.work.tolist()) == campaign == ledger.campaign("seven")
+    assert campaign.progress().tasks == {TaskState.READY: TASKS}
     with pytest.raises(CampaignMismatch, match="give this one another name"):
         ledger.create_campaign("seven", replace(KEY, problem=Problem.langford(8)), [1.0])
     with pytest.raises(NoSuchCampaign, match="it has seven"):
         ledger.campaign("eight")
-    assert ledger.campaign("seven") == campaign
 
 
 def test_leases_are_exclusive_and_largest_first(campaign: Campaign) -> None:

@@ -320,18 +320,6 @@ def test_an_import_raises_a_smaller_share(ledger: Ledger, campaign: Campaign, tm
     assert campaign.results() == TRUE
 
 
-def test_a_stripped_file_before_the_honest_one_takes_nothing_from_it(ledger: Ledger, tmp_path: Path) -> None:
-    tiny = Promise(1e-9, frozenset([TASKS - 1]))
-    for first, second in itertools.permutations([export_of(None), export_of(tiny)]):
-        take(ledger, tmp_path, first)
-        campaign = take(ledger, tmp_path, second)
-        assert campaign.recheck_share == 1e-9
-        assert TASKS - 1 in campaign.rechecked_tasks()
-        with pytest.raises(Unreplicated):
-            campaign.results()
-        campaign.delete(campaign.trusted_export())
-
-
 def test_a_campaign_of_files_without_a_promise_records_none(ledger: Ledger, tmp_path: Path) -> None:
     campaign = take(ledger, tmp_path, export_of(None))
     assert campaign.promise() is None
