@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 
 DAY = 86_400.0
+NOW = "((julianday('now') - 2440587.5) * 86400.0)", "extract(epoch from clock_timestamp())"
 
 
 @dataclass
@@ -18,13 +20,19 @@ class DatabaseClock:
 
     Attributes:
         ahead: seconds.
+        stopped: the time at which it was stopped, from which it is moved; None: it goes on.
     """
 
     ahead: float = 0.0
+    stopped: float | None = None
 
     def move(self, seconds: float) -> None:
         """Let time pass."""
         self.ahead += seconds
+
+    def stop(self) -> None:
+        """Let no time pass but by :meth:`move`."""
+        self.stopped = time.time()
 
 
 @contextmanager
@@ -38,6 +46,9 @@ def moved_clock() -> Iterator[DatabaseClock]:
     def change(
         connection: Connection, cursor: Any, statement: str, parameters: Any, context: Any, many: bool
     ) -> tuple[str, Any]:
+        if clock.stopped is not None:
+            for now in NOW:
+                statement = statement.replace(now, f"CAST({clock.stopped + clock.ahead!r} AS DOUBLE PRECISION)")
         statement = statement.replace("julianday('now')", f"(julianday('now') + {clock.ahead / DAY!r})")
         statement = statement.replace(
             "clock_timestamp()", f"(clock_timestamp() + interval '{clock.ahead!r} seconds')"
