@@ -12,7 +12,7 @@ from langford.cli.output import display
 from langford.cli.output.how_long import DryRun, seconds_on
 from langford.devices import Device
 from langford.ledger import Ledger
-from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods import METHODS, ChosenPlan, PlanKey, plan_of
 from langford.words import several
 
 
@@ -26,6 +26,13 @@ def existing(address: str) -> Iterator[Ledger | None]:
         return
     with ledger:
         yield ledger
+
+
+def key_in(address: str, new: ChosenPlan, name: str | None) -> PlanKey:
+    """The plan of the campaign that is resumed at an address; that of the new one, where none is."""
+    with existing(address) as ledger:
+        campaign = None if ledger is None else ledger.begun(new, name)
+        return new.key if campaign is None else campaign.key
 
 
 def planned(

@@ -21,7 +21,7 @@ from langford.cli.output.how_long import advice, require_consent, say_how_long, 
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
 from langford.loading import load
-from langford.methods import METHODS, ChosenPlan, PlanKey, plan_of
+from langford.methods import METHODS, PlanKey, plan_of
 from langford.steps import COMPILING
 from langford.words import several
 
@@ -82,7 +82,9 @@ def mpi(
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
         if not static:
-            key = communicator.bcast(None if communicator.rank else _begun(address, new, chosen.name) or key)
+            if not communicator.rank:
+                key = load("langford.cli.campaigns.resuming:key_in")(address, new, chosen.name)
+            key = communicator.bcast(key)
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
             expected = seconds_on(new.problem, METHODS[key.method], cores)
@@ -97,14 +99,6 @@ def mpi(
         else:
             code = _run_campaign(communicator, key, rank_device, chosen, address, time_limit, as_json)
     context.exit(code)
-
-
-def _begun(address: str, new: ChosenPlan, name: str | None) -> PlanKey | None:
-    """The plan of the campaign that the ledger has already."""
-    with load("langford.cli.campaigns.resuming:existing")(address) as ledger:
-        campaign = None if ledger is None else ledger.begun(new, name)
-        key: PlanKey | None = None if campaign is None else campaign.key
-        return key
 
 
 def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json: bool) -> int:
