@@ -143,7 +143,7 @@ def require_name(name: str) -> str:
     """The name itself, if a campaign may have it; raises BadName."""
     if not NAME.fullmatch(name):
         raise BadName(
-            f"a campaign cannot be called {name!r:.120}: take 1 to {MAX_NAME} letters (a-z, A-Z), digits "
+            f"{name!r:.120} is not a valid campaign name: use 1 to {MAX_NAME} letters (a-z, A-Z), digits "
             "and . _ -, the first a letter or digit"
         )
     return name
@@ -152,5 +152,5 @@ def require_name(name: str) -> str:
 def require_new_name(name: str) -> str:
     """As :func:`require_name`, for a new name: a number would be taken for n by `langford run`."""
     if name.isdecimal():
-        raise BadName(f"a campaign cannot be called by a number, which is n for `langford run {name:.20}`")
+        raise BadName(f"a campaign name cannot be a number: `langford run {name:.20}` counts n = {name:.20}")
     return require_name(name)

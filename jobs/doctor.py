@@ -79,7 +79,7 @@ def _trial(device: Device, method: str) -> str:
         raise CheckFailed(
             f"{method} counts {TRIAL_PROBLEM} = {count.published:,}, which is wrong: do not use this device"
         )
-    return f"{method} counts {TRIAL_PROBLEM} right in {seconds:.2g} s"
+    return f"{method} counts {TRIAL_PROBLEM} correctly in {seconds:.2g} s"
 
 
 def _of_python(part: str, module: str, version_of: str, use: str) -> Finding:

@@ -29,7 +29,7 @@ def count(
     <Count L(2,8) = 150>
     >>> langford.count(langford.Problem.skolem(8), method="godfrey") + 1
     253
-    >>> langford.count(21) == 0   # none can exist, by parity: Problem.obstruction
+    >>> langford.count(21) == 0   # no arrangement exists, by parity: Problem.obstruction
     True
 
     Args:
@@ -47,7 +47,7 @@ def count(
     place = Device.parse(str(device))
     chosen = chosen_plan(problem_of(problem), place, method, seed=seed)
     if chosen.problem.obstruction and not anyway:
-        return Count(chosen.problem, 0, 0, 0, 0, (f"none can exist: {chosen.problem.obstruction}",))
+        return Count(chosen.problem, 0, 0, 0, 0, (f"no arrangement exists, {chosen.problem.obstruction}",))
     merged, _ = count_tasks(chosen.plan, devices(str(device)))
     return merged
 

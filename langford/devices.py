@@ -68,7 +68,7 @@ class Device(ABC):
         """
         named = re.fullmatch(rf"({Cpu.kind})|{Cuda.kind}(?::(\d{{1,4}}))?", text)
         if named is None:
-            raise BadDevice(f"{text!r:.80} is no device: write cpu, cuda or cuda:1")
+            raise BadDevice(f"{text!r:.80} is not a device: use cpu, cuda or cuda:1")
         return CPU if named[1] else Cuda(int(named[2] or 0))
 
     @classmethod

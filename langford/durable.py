@@ -145,7 +145,7 @@ def _opened(file: Path, flags: int) -> int:
     except OSError as error:
         # A link, a folder, a socket or a device without a driver.
         if error.errno in (errno.ELOOP, errno.EISDIR, errno.ENXIO, errno.ENODEV):
-            raise NotRegular(f"{file} is no regular file") from error
+            raise NotRegular(f"{file} is not a regular file") from error
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)

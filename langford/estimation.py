@@ -55,12 +55,12 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     """
     walks, seed = whole("the number of walks", walks, BadInput), whole("a seed", seed, BadSeed)
     if not 1 <= walks <= MAX_WALKS:
-        raise BadInput(f"an estimate takes from 1 to {MAX_WALKS:,} walks, not {walks}")
+        raise BadInput(f"the number of walks must be from 1 to {MAX_WALKS:,}, not {walks}")
     if not 0 <= seed < 2**64:
-        raise BadSeed(f"the seed of an estimate is a number from 0 to {2**64 - 1}, not {seed}")
+        raise BadSeed(f"the seed of an estimate must be from 0 to {2**64 - 1}, not {seed}")
     reason = refusal(problem)
     if reason:
-        raise MethodDoesNotApply(f"estimate cannot walk {problem.name}: {reason}")
+        raise MethodDoesNotApply(f"cannot estimate {problem.name}: {reason}")
     if problem.obstruction:
         return Estimate(0.0, 0.0, 0, 0)
     order = SearchOrder.of(problem)

@@ -36,22 +36,22 @@ def _parity(problem: Problem) -> str | None:
     rest = places - differences * per_colour
     if s == 2 and rest % 2:
         return (
-            "the two cubes of a colour stand d places apart (its difference), at x and x + d, which add up to d "
-            f"and an even number; so the sum of all filled places, {places}, less that of all differences, "
-            f"{differences}, would have to be even, but {places} − {differences} = {rest} is odd"
+            f"by parity: the filled places sum to {places} and the differences to {differences}; the two cubes of "
+            f"a colour, at x and x + d, sum to its difference d plus an even number, but {places} − {differences} "
+            f"= {rest} is odd"
         )
     if rest % s:
         return (
-            f"{s} cubes of a colour with difference d, from place x on, fill places with the sum {s}x + "
-            f"{per_colour}d; the sum of all filled places is {places} and that of all differences {differences}, "
-            f"so {places} − {per_colour}·{differences} = {rest} would have to be divisible by {s}, which it is not"
+            f"by divisibility: the filled places sum to {places} and the differences to {differences}; the {s} "
+            f"cubes of a colour with difference d fill places that sum to {s}x + {per_colour}d, but {places} − "
+            f"{per_colour}·{differences} = {rest} is not divisible by {s}"
         )
     squares = sum(k * k for k in problem.filled) - 2 * sum(d * d for d in problem.differences)
     if s == 3 and squares % 3:
         return (
-            "the three cubes of a colour with difference d, around place c, fill places whose squares sum to "
-            f"3c² + 2d²; so {squares}, the sum of the squares of all filled places less twice that of all "
-            "differences, would have to be divisible by 3, which it is not"
+            "by divisibility: the three cubes of a colour with difference d fill places whose squares sum to "
+            f"3c² + 2d², but {squares}, the sum of the squares of all filled places minus twice that of all "
+            "differences, is not divisible by 3"
         )
     return None
 
@@ -78,6 +78,6 @@ def _room(problem: Problem) -> str | None:
     if span <= room:
         return None
     return (
-        f"the last cubes of all colours would stand {span} places behind the first ones, all added up, and the "
-        f"last {n} filled places stand only {room} behind the first {n}"
+        f"for lack of space: in total, the last cubes of all colours would lie {span} places after the first ones, "
+        f"but the last {n} filled places lie only {room} after the first {n}"
     )

@@ -89,7 +89,8 @@ def _require_reach(problem: Problem) -> None:
     """Raises TooExpensive for a row in which no arrangement would be found."""
     if problem.places > MAX_PLACES:
         raise TooExpensive(
-            f"searches go up to {MAX_PLACES} places, {problem.name} has {problem.places}: choose a smaller problem"
+            f"searches are limited to {MAX_PLACES} places; {problem.name} has {problem.places}: choose a "
+            "smaller problem"
         )
 
 

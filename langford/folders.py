@@ -74,7 +74,7 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
         try:
             status = _status(part, create)
         except FileNotFoundError:
-            return f"anybody may make {part}: make it, with mode 700" if is_shared else None
+            return f"any user could create {part}: create it yourself, with mode 700" if is_shared else None
         # In a container root may have no number, like many others: it is known by what it owns, and no user can
         # have put into a folder of root's.
         named = "it" if part == str(folder) else part
@@ -83,16 +83,16 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
         if stat.S_ISLNK(status.st_mode):
             links += 1
             if links > MAX_LINKS:
-                return f"there are too many links on the way to {folder}"
+                return f"too many symbolic links lead to {folder}"
             left.extendleft(reversed(Path(os.readlink(part)).parts))
             continue
         if not stat.S_ISDIR(status.st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), part)
         is_open = _is_open(part, status)
         if is_open and not left:
-            return f"others may write to {named}, and may have done so: {remedy}"
+            return f"other users can write to {named}, and may have done so: {remedy}"
         if is_open and not status.st_mode & stat.S_ISVTX:
-            return f"others may write to {part}: chmod {_remedy(status, user)} {part}"
+            return f"other users can write to {part}: chmod {_remedy(status, user)} {part}"
         place, is_shared = part, is_open
     return None
 

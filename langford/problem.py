@@ -81,7 +81,7 @@ class Problem:
         (1, 2, 4, 5)
         """
         if variant not in VARIANTS:
-            raise BadProblem(f"there is no variant {variant!r}; choose one of {', '.join(VARIANTS)}")
+            raise BadProblem(f"unknown variant {variant!r}: choose one of {', '.join(VARIANTS)}")
         chosen = VARIANTS[variant]
         n, copies = whole("n", n, BadProblem), whole("the number of copies", copies, BadProblem)
         if copies != 2 and chosen.pairs_only:
@@ -183,7 +183,7 @@ class Problem:
             )
         plain = NAMED.fullmatch(name)
         if plain is None:
-            raise BadProblem(f"{name!r} names no problem; names look like langford-16 or skolem-9-x3")
+            raise BadProblem(f"{name!r} is not the name of a problem; names look like langford-16 or skolem-9-x3")
         values = {name.replace("-", "_"): int(value) for name, value in VALUE.findall(plain[4])}
         problem = cls.named(plain[1], int(plain[2]), int(plain[3] or 2), **values)
         if len(values) != len(VALUE.findall(plain[4])):

@@ -74,5 +74,5 @@ def _profile() -> dict[str, Any]:
             return {}  # the home folder is another user's
         raise BadProfile(f"{file} cannot be read ({error}); delete it and run `langford tune` again") from error
     if not isinstance(profile, dict) or not all(isinstance(each, dict) for each in profile.values()):
-        raise BadProfile(f"{file} is no profile; delete it and run `langford tune` again")
+        raise BadProfile(f"{file} is not a profile; delete it and run `langford tune` again")
     return profile

@@ -57,7 +57,7 @@ def require_unchanged(kernels: str) -> None:
     now = _hash(_sources())
     if now != kernels:
         raise InstallationChanged(
-            f"this program was changed while it ran: its kernels were {kernels} and are {now} now; start it again"
+            f"the program was changed while it ran (kernels {kernels} before, {now} now): start it again"
         )
 
 
@@ -119,7 +119,7 @@ def _sources() -> dict[Path, bytes]:
 
 def _hash(sources: Mapping[Path, bytes]) -> str:
     if not sources:
-        raise InstallationChanged(f"no kernels are left in {ROOT}: install this program again, and start it again")
+        raise InstallationChanged(f"no kernels are left in {ROOT}: reinstall the program, then start it again")
     digest = hashlib.sha256()
     for file, content in sources.items():
         digest.update((file.relative_to(ROOT) if ROOT in file.parents else Path(file.name)).as_posix().encode())

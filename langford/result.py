@@ -114,13 +114,13 @@ class Expectation:
         where = f"task {result.index}"
         if residue(result.value) != result.residue:
             raise CheckFailed(
-                f"{where}: the sum is {residue(result.value)} mod 2^64-1 but its residue says "
+                f"{where}: the sum is {residue(result.value)} mod 2^64-1 but its residue is "
                 f"{result.residue}; evaluate the task again"
             )
         if result.value and trailing_zeros(result.value) < self.zero_bits:
             raise CheckFailed(
-                f"{where}: the sum ends in {trailing_zeros(result.value)} zero bits, its free "
-                f"variables force {self.zero_bits}; evaluate the task again"
+                f"{where}: the sum ends in {trailing_zeros(result.value)} zero bits, but its free "
+                f"signs force {self.zero_bits}; evaluate the task again"
             )
         if not self.lowest <= result.value <= self.highest:
             raise CheckFailed(
@@ -128,6 +128,6 @@ class Expectation:
             )
         if self.points is not None and result.evaluated > self.points:
             raise CheckFailed(
-                f"{where}: {result.evaluated} products were evaluated, and it has {self.points} points; "
+                f"{where}: {result.evaluated} products were evaluated, but it has only {self.points} points; "
                 "evaluate the task again"
             )

@@ -26,7 +26,7 @@ class SlurmScheduler:
         # A site's plugins may write further lines.
         job = re.search(r"^\s*(\d+)(;\S+)?\s*$", answer.stdout, re.MULTILINE)
         if answer.returncode or job is None:
-            raise SubmissionRefused(f"sbatch refuses the job: {(answer.stderr or answer.stdout).strip()}")
+            raise SubmissionRefused(f"sbatch refused the job: {(answer.stderr or answer.stdout).strip()}")
         return job.group(1)
 
     def elements(self, name: str) -> list[Element]:
@@ -63,7 +63,7 @@ class SlurmScheduler:
             )
         except FileNotFoundError as error:
             raise NotInstalled(
-                f"there is no {command[0]} here: run this where jobs are submitted, or use --dry-run"
+                f"{command[0]} is not installed here: run this where jobs are submitted, or use --dry-run"
             ) from error
         except subprocess.TimeoutExpired as error:
             raise SchedulerSilent(f"{command[0]} did not answer in {TIMEOUT_SECONDS:.0f} s") from error

@@ -68,7 +68,7 @@ class QueueKeeper:
             return self._keep()
 
     def _keep(self) -> str | None:
-        patience = Patience(self._console, "what the queue depends on", self._clock)
+        patience = Patience(self._console, "the queue or the ledger", self._clock)
         while True:
             # While it is away the number of missing elements is not known, or no more may be submitted.
             with suppress(Away):
@@ -139,7 +139,6 @@ class QueueKeeper:
                 "another token if they use a server, or for `langford verify --waiting`"
             )
             raise QueueNotKept(
-                f"{self._fruitless_rounds} times in a row workers of {name} were missing and no task had "
-                f"changed: {'' if standing.unfinished else waits + '; '}read their logs, then start the keeper "
-                "again"
+                f"workers of {name} ended {self._fruitless_rounds} times in a row without changing a task: "
+                f"{'' if standing.unfinished else waits + '; '}read their logs, then start the keeper again"
             )

@@ -20,7 +20,7 @@ def held(file: Path) -> Iterator[None]:
     try:
         opened = lock_file(file)
     except NotRegular as error:
-        raise QueueNotKept(f"{error}, so that it cannot be locked: remove it, and repeat") from error
+        raise QueueNotKept(f"{error}, so it cannot be locked: remove it, then try again") from error
     with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -19,7 +19,7 @@ from db.records import Replication
 Voters = tuple[int, int]
 """(voter of a result, voter that confirmed it)."""
 NOT_RECORDED = "no promise recorded"
-NOTHING = "nothing was promised (--replicate 0)"
+NOTHING = "no replication requested (--replicate 0)"
 
 
 @dataclass(frozen=True)

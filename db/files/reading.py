@@ -66,7 +66,7 @@ def read_export(file: Path) -> Export:
     except FileNotFoundError as error:
         raise BadExport(f"there is no export {name}: check its name, or write it with `langford export`") from error
     except (OSError, EOFError, zlib.error) as error:
-        raise BadExport(f"{name} is not an export, or is cut short ({error}): get it again") from error
+        raise BadExport(f"{name} is not an export, or is truncated ({error}): get it again") from error
     except (ValueError, LangfordError) as error:
         raise BadExport(
             f"{name} cannot be read ({error}): get it again, or use the version that wrote it"
@@ -180,7 +180,7 @@ class _Lines:
     def require_end(self) -> None:
         """Raises BadMessage when there is another line."""
         if next(self._lines, None) is not None:
-            raise BadMessage("it goes on after its checksum")
+            raise BadMessage("it continues after its checksum")
 
 
 def _lines(stream: BinaryIO, digest: Any) -> Iterator[bytes]:
@@ -199,4 +199,4 @@ def _lines(stream: BinaryIO, digest: Any) -> Iterator[bytes]:
             raise BadMessage(f"it has a line of more than {MAX_LINE} bytes")
         yield from lines
     if rest or gzip.unused_data or stream.read(1):
-        raise BadMessage("it goes on after its last line")
+        raise BadMessage("it continues after its last line")

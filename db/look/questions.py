@@ -82,7 +82,7 @@ def _conditions(question: Question, columns: Any, filters: Filters) -> list[Colu
 
 def _require(question: Question, applies: bool, option: str) -> None:
     if not applies:
-        raise BadQuery(f"{question.name} has nothing for {option} to look at: leave it out")
+        raise BadQuery(f"{question.name} takes no {option}: leave it out")
 
 
 def iso(seconds: float) -> str:

@@ -124,8 +124,8 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
         if not refused:
             raise
         raise BadQuery(
-            f"exact_sum adds whole numbers in decimal text, and met {refused[0]!r:.40}: give it a column of such "
-            "numbers, or leave the other rows out with WHERE"
+            f"exact_sum adds whole numbers in decimal text, not {refused[0]!r:.40}: give it a column of such "
+            "numbers, or exclude other rows with WHERE"
         ) from error
     finally:
         raw.set_authorizer(None)
@@ -173,7 +173,7 @@ def _require_no_acting_function(connection: Connection, sql: str) -> None:
     The name is refused anywhere, even in a string or a comment, so that no unusual notation can hide it.
     """
     if SPELLED.search(sql):
-        raise BadQuery("U& spells names and strings by numbers: write them plainly")
+        raise BadQuery("U& hides names and strings behind numbers: write them plainly")
     acting = set(connection.scalars(_VOLATILE)) - HARMLESS
     written = {word.casefold() for word in WORD.findall(sql)}
     named = sorted(
@@ -183,13 +183,13 @@ def _require_no_acting_function(connection: Connection, sql: str) -> None:
     )
     if named:
         raise BadQuery(
-            f"the question names {named[0]}, a function that may change something: leave it out, in text too"
+            f"the query names {named[0]}, a function that may change something: leave it out, even in text"
         )
 
 
 def _answer(result: CursorResult[Any], seconds: float) -> Answer:
     if not result.returns_rows:
-        raise BadQuery("this is not a question: give one SELECT")
+        raise BadQuery("this is not a query: give one SELECT")
     return Answer(tuple(result.keys()), _rows(result, time.monotonic() + seconds))
 
 
@@ -201,7 +201,7 @@ def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, 
         yield from map(tuple, batch)
 
 
-SLOW = "the question takes longer than it may: ask for less, or give it more time with --seconds"
+SLOW = "the query took too long: select less, or raise --seconds"
 
 
 def _translated(error: BaseException) -> LedgerError:
@@ -212,4 +212,4 @@ def _translated(error: BaseException) -> LedgerError:
     if state == NO_TABLE or reason.startswith("no such table"):
         known = ", ".join([*(view.name for view in VIEWS), *Base.metadata.tables])
         return BadQuery(f"{reason}: the views and tables are {known} (docs/ledger.md has their columns)")
-    return BadQuery(f"the ledger does not answer this ({reason}): a question is one SELECT, and changes nothing")
+    return BadQuery(f"the query failed ({reason}): give one SELECT that changes nothing")

@@ -95,7 +95,7 @@ def require_room(connection: Connection, where: str) -> None:
     schema, role, may_create, encoding = connection.execute(_ROOM).one()
     if not may_create:
         raise LedgerUnusable(
-            f"the role {role} may not make a ledger of {where}: GRANT CREATE ON SCHEMA {schema} TO {role}, "
+            f"the role {role} may not create tables in {where}: GRANT CREATE ON SCHEMA {schema} TO {role}, "
             "or use another role"
         )
     if encoding not in ENCODINGS:

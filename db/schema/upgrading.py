@@ -42,7 +42,7 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
             command.upgrade(config, schema)
         except CommandError as error:
             raise LedgerUnusable(
-                f"the ledger cannot be upgraded to {schema} ({error}); it is left as it was: "
+                f"the ledger cannot be upgraded to {schema} ({error}); nothing was changed: "
                 "use the version that wrote it"
             ) from error
         views.create(connection)
@@ -64,8 +64,8 @@ def _copy_beside(file: Path, revision: str) -> Path:
             unfinished.unlink(missing_ok=True)
     except (OSError, sqlite3.Error) as error:
         raise LedgerUnusable(
-            f"cannot copy {file} to {file}.schema-{revision} before it is upgraded ({error}), so it was left as it "
-            "was: make room"
+            f"cannot copy {file} to {file}.schema-{revision} before it is upgraded ({error}); nothing was changed: "
+            "free some space"
         ) from error
 
 

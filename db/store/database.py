@@ -189,7 +189,7 @@ def _engine_of(where: str, create: bool) -> Engine:
         raise LedgerUnusable(f"{error.name} is missing: {install('postgres')}") from error
     except (TypeError, ValueError) as error:
         raise LedgerUnusable(
-            f"cannot use the ledger {without_password(where)} ({error}): change what stands after its ?"
+            f"cannot use the ledger {without_password(where)} ({error}): change the options after the ?"
         ) from error
     if file is not None and not archive:
         release = hold_undamaged(file)
@@ -238,7 +238,7 @@ def _url_of(where: str) -> URL:
             _require_options(where)
             return url.set(drivername="sqlite")
     raise LedgerUnusable(
-        f"{without_password(where)!r} is no ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
+        f"{without_password(where)!r} is not a ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"
     )
 
@@ -284,7 +284,7 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
         return LedgerUnusable(
             f"no space left for the ledger {where} ({reason}): what was committed is safe; "
-            "make room and run the same command again"
+            "free some space, then run the same command again"
         )
     if "malformed" in reason:
         return LedgerUnusable(
@@ -296,11 +296,12 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
     state = getattr(error.orig, "sqlstate", None) or ""
     if state == NO_RIGHT:
         return LedgerReadOnly(
-            f"the role that opens the ledger {where} may not do this ({reason}): grant it the right, or use another"
+            f"the role that opens the ledger {where} may not do this ({reason}): grant it the right, or use "
+            "another role"
         )
     if state == READ_ONLY or "readonly database" in reason:
         return LedgerReadOnly(
-            f"the ledger {where} may only be read here ({reason}): use a role, or a place, that may change it"
+            f"the ledger {where} is read-only here ({reason}): use a role or a place with write access"
         )
     if state == LACKS_CHARACTER:
         return LedgerUnusable(
@@ -313,11 +314,11 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         )
     if state in UNDONE:
         return TransactionUndone(
-            f"a transaction on {where} conflicted with another ({reason}) and was undone: nothing is lost, "
+            f"a transaction on {where} conflicted with another ({reason}) and was undone: nothing was lost, "
             "try again"
         )
     if state in TOO_SLOW:
-        return LedgerBusy(f"{where} takes longer than it may ({reason}): try again when others use it less")
+        return LedgerBusy(f"{where} did not answer in time ({reason}): try again when it is less busy")
     lost = error.connection_invalidated or CONNECTION_LOST.fullmatch(state)
     if lost or (isinstance(error, OperationalError) and not (state or isinstance(error.orig, sqlite3.Error))):
         return ConnectionLost(

@@ -75,7 +75,7 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
     try:
         yield unfinished
         if holds_commits(waiting_beside(unfinished)):
-            raise LedgerUnusable(f"another program has opened {unfinished}: end it, and repeat")
+            raise LedgerUnusable(f"another program has opened {unfinished}: end it, then try again")
         _give_name(unfinished, file)
     finally:
         for each in (unfinished, waiting_beside(unfinished), Path(f"{unfinished}-shm")):
@@ -93,7 +93,7 @@ def _give_name(unfinished: Path, file: Path) -> None:
         unfinished.replace(file)
         sync_folder(file.parent)
     except OSError as error:
-        raise LedgerUnusable(f"cannot make the ledger {file} ({error.strerror}): choose another file") from error
+        raise LedgerUnusable(f"cannot create the ledger {file} ({error.strerror}): choose another file") from error
 
 
 def waiting_beside(file: Path) -> Path:

@@ -37,7 +37,7 @@ def require_schema(engine: Engine, where: str, create: bool = False, upgrade_ear
     if revision not in _known_revisions():
         raise LedgerUnusable(
             f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
-            "use the version that wrote it; the file is left as it is"
+            "use the version that wrote it; nothing was changed"
         )
     if not upgrade_earlier:
         raise LedgerUnusable(

@@ -62,7 +62,7 @@ class Judged:
         """``accepted``: the accepted results by task: (value as decimal text, attempt)."""
         attempt_id = self.delivery.attempt
         if self.attempt is None:
-            detail = f"the nonce shown is of no attempt {attempt_id} at task {self.index}"
+            detail = f"the nonce is not that of attempt {attempt_id} at task {self.index}"
             return Receipt.of(EventKind.REFUSED, detail)
         if self.fault is not None:
             return Receipt.of(EventKind.REFUSED, self.fault)

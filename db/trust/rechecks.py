@@ -145,8 +145,8 @@ def claim(
     enrolment.require_token(claimant.token, token)
     if claimant.distrusted is not None:
         raise WorkerDistrusted(
-            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory and "
-            "GPU, and its version of langford, then start it again"
+            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "
+            "its GPU and its version of langford, then start it again"
         )
     if not (claimant.share or claimant.doubts or claimant.distrust):
         return []

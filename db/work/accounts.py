@@ -86,13 +86,14 @@ class Account:
     def refusal(self) -> TooManyLeases:
         if self.spare <= 0:
             return TooManyLeases(
-                f"the workers with this token had {several(round(self.leases - self.paid), 'lease')} beyond what "
+                f"the workers with this token took {several(round(self.leases - self.paid), 'lease')} more than "
                 f"their results allow: deliver results, or wait (each hour grants {several(SPARE, 'lease')}); if "
                 "workers are preempted before a task is done, create the campaign with a larger --depth"
             )
         return TooManyLeases(
             f"the workers with this token hold {several(self.held, 'task')} and have delivered "
-            f"{several(self.results, 'result')}: they get more for results, and for more processes"
+            f"{several(self.results, 'result')}: they get more tasks once they deliver results, or run more "
+            "processes"
         )
 
 

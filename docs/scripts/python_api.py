@@ -59,7 +59,8 @@ def _signature(name: str, called: Any) -> str:
         for parameter in signature.parameters.values()
         if parameter.name != "self"
     ]
-    return f"```text\n{name}{inspect.Signature(bare)}\n```\n"
+    text = re.sub(r"<(?:class ')?[\w.]*?(\w+)(?:'| object at \w+)>", r"\1", str(inspect.Signature(bare)))
+    return f"```text\n{name}{text}\n```\n"
 
 
 def _markdown(docstring: str) -> str:

@@ -57,7 +57,7 @@ class RankPool:
         """Raises RankHangs: MPI has no way to end one rank alone."""
         for rank, tokens in self._tokens.items():
             if token in tokens:
-                raise RankHangs(f"rank {rank}: {reason}; run the same command again to go on")
+                raise RankHangs(f"rank {rank}: {reason}; run the same command again to resume")
 
     @property
     def in_flight(self) -> list[int]:
@@ -71,7 +71,7 @@ class RankPool:
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
         """Raises DeviceLost after the news that a rank has lost its device: MPI cannot start another one."""
         if self._lost:
-            raise DeviceLost(f"{self._lost}; run the same command again to go on")
+            raise DeviceLost(f"{self._lost}; run the same command again to resume")
         for rank in waiting(self._communicator, REPLY, timeout):
             document = json.loads(receive(self._communicator, rank, REPLY))
             token = document["token"]

@@ -107,8 +107,8 @@ class Outbox:
 
     def _not_usable(self, error: OSError) -> BadInput:
         return BadInput(
-            f"results cannot wait in {self.root} ({error.strerror}): make room there, or choose another folder "
-            "with --outbox"
+            f"results cannot wait in {self.root} ({error.strerror}): free some space there, or choose another "
+            "folder with --outbox"
         )
 
     def put(self, delivery: Delivery) -> bool:
@@ -116,13 +116,13 @@ class Outbox:
         kernels = kernel_hash(self._known.key.method)
         file, content = self._file(delivery), sealed(self._known, kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
-            self._quarantine.take(file, "it is no regular file")
+            self._quarantine.take(file, "it is not a regular file")
         try:
             replace_file(file, content, private=True)
         except (OSError, NotReplaceable) as error:
             reason = str(error.strerror if isinstance(error, OSError) else error)
             if reason != self._objection:
-                self._console.say(f"no result can be written to {self.folder} ({reason}): make room there")
+                self._console.say(f"no result can be written to {self.folder} ({reason}): free some space there")
             self._objection = reason
             return False
         self._objection = ""
@@ -140,7 +140,7 @@ class Outbox:
                 except FileNotFoundError:
                     continue  # it has been deleted meanwhile
                 except (NotRegular, TooLarge):
-                    self._quarantine.take(file, f"it is no regular file of at most {LARGEST_FILE:,} bytes")
+                    self._quarantine.take(file, f"it is not a regular file of at most {LARGEST_FILE:,} bytes")
                 except OSError as error:
                     self._quarantine.take(file, f"it cannot be read ({error.strerror})")
                 except LangfordError as error:
@@ -204,7 +204,7 @@ class Outbox:
         """
         for _ in range(TRIALS):
             if os.path.lexists(self._campaign) and not self._campaign.is_dir():
-                self._quarantine.take(self._campaign, "it is no folder")
+                self._quarantine.take(self._campaign, "it is not a folder")
             self._campaign.mkdir(mode=0o700, exist_ok=True)
             with suppress(FileNotFoundError, BlockingIOError):
                 lock = lock_file(self._lock_file)
@@ -223,7 +223,7 @@ class Outbox:
                 elif UNFINISHED.fullmatch(file.name) and _is(stat.S_ISREG, file):
                     file.unlink(missing_ok=True)
                 else:
-                    self._quarantine.take(file, "it is no result")
+                    self._quarantine.take(file, "it is not a result")
             folder.rmdir()
         folder.with_name(f"{folder.name}{LOCK}").unlink(missing_ok=True)
 
@@ -232,9 +232,7 @@ class Outbox:
         for folder in [self.root, *_folders(self.root)]:
             for file in _entries(folder):
                 if file.name.endswith(SUFFIX):
-                    self._quarantine.take(
-                        file, "it is of version 0.1 and does not say which campaign it belongs to"
-                    )
+                    self._quarantine.take(file, "it is of version 0.1 and does not name its campaign")
 
     def _files(self) -> list[Path]:
         """Everything in the worker's folder that has the name of a result, of whatever kind it is."""

@@ -37,14 +37,14 @@ def opened(content: bytes, info: Description) -> Delivery:
     try:
         fields = decoded(content, dict[str, Any])
     except BadMessage as error:
-        raise BadMessage(f"it is not a result, or is cut short ({error})") from error
+        raise BadMessage(f"it is not a result, or is truncated ({error})") from error
     fields.setdefault("seed", 0)  # earlier versions wrote neither
     fields.setdefault("began", None)
     names = Origin.__struct_fields__
     try:
         origin = converted({name: fields.pop(name) for name in names if name in fields}, Origin)
     except BadMessage as error:
-        raise BadMessage(f"it does not say which campaign it belongs to ({error})") from error
+        raise BadMessage(f"it does not name its campaign ({error})") from error
     for name, expected in info.address.items():
         # The UUID identifies a campaign; its name may have been changed meanwhile.
         if getattr(origin, name) != expected and name != "name":

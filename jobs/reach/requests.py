@@ -133,7 +133,7 @@ class Requests:
             # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
-            raise ServerAway(f"no whole answer from {address}{self._way} in {MAX_SECONDS:.0f} s") from error
+            raise ServerAway(f"incomplete answer from {address}{self._way} after {MAX_SECONDS:.0f} s") from error
         except self._errors as error:
             if self._answered:
                 raise ServerAway(f"no answer from {address}{self._way} ({self._passing(error)})") from error
@@ -212,13 +212,14 @@ def _exchange(http: Client, method: str, address: str, path: str, body: bytes | 
         encoding = response.headers.get("content-encoding", "")
         if encoding.strip().lower() not in PLAIN:
             raise ServerAway(
-                f"no task server answers at {address}, but a server that encodes its answers ({encoding[:40]!r}): "
+                f"no task server answers at {address}, but a server that compresses its answers "
+                f"({encoding[:40]!r}): "
                 "turn compression off in the proxy before the server"
             )
         for part in response.iter_raw():
             content += part
             if len(content) > LARGEST_ANSWER:
-                raise ServerAway(f"no task server answers at {address}, but a server whose answer has no end")
+                raise ServerAway(f"no task server answers at {address}, but a server whose answer does not end")
     return response, bytes(content)
 
 
@@ -237,7 +238,7 @@ def understood(address: str) -> Iterator[None]:
         yield
     except BadMessage as error:
         raise ServerAway(
-            f"{address} gives an unexpected answer ({error}): use the server's version of langford"
+            f"{address} gave an unexpected answer ({error}): use the server's version of langford"
         ) from error
 
 
@@ -250,7 +251,7 @@ def split(url: str) -> SplitResult:
         parts.port  # noqa: B018 -- raises ValueError
         url.encode("ascii")
     except ValueError as error:
-        raise BadInput(f"{url!r} is no address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+        raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     return parts
 
 
@@ -262,6 +263,6 @@ def _trusting(certificate: Path | None) -> ssl.SSLContext:
             context.load_verify_locations(certificate)
     except OSError as error:
         raise BadInput(
-            f"{certificate} is no certificate ({error.strerror or error}): give the server's, in PEM"
+            f"{certificate} is not a certificate ({error.strerror or error}): give the server's, in PEM"
         ) from error
     return context

@@ -112,7 +112,7 @@ class Watch:
         """None while there is time."""
         waited = self._seconds.get((token, False), 0.0)
         if waited > max(START_SECONDS, self._patience):
-            return f"has not begun after {waited:.0f} s"
+            return f"has not started after {waited:.0f} s"
         seconds = self._seconds.get((token, True), 0.0)
         expected = None if self.pace is None else self.pace * work
         limit = UNKNOWN_SECONDS if expected is None else LIMIT_FACTOR * expected

@@ -155,7 +155,7 @@ class Run:
                 self._return_stock()
             if draining and pool.in_flight and not any(map(self._is_worth_waiting_for, pool.in_flight)):
                 late = several(len(pool.in_flight), "task takes", "tasks take")
-                self._console.say(f"the time limit is over, and {late} longer than expected: given back")
+                self._console.say(f"the time limit has passed, and {late} longer than expected: given back")
                 return draining
             if not pool.in_flight and (draining or self._source.exhausted):
                 return draining
@@ -204,8 +204,8 @@ class Run:
         if not self._effort.tasks and not self._leases.keys() - self._stock and expected is not None:
             takes, left = duration(expected), duration(self._limit.left)
             self._console.say(
-                f"no task starts: the next one takes about {takes}, and {left} of the time limit is left; give a "
-                "longer one, or use a campaign of larger --depth, whose tasks are shorter"
+                f"no task was started: the next one takes about {takes}, and {left} of the time limit is left; "
+                "give a longer limit, or create the campaign with a larger --depth, whose tasks are shorter"
             )
 
     def _seconds_left(self, token: int) -> float:

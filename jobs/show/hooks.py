@@ -145,7 +145,7 @@ class UrlHook:
         except GivenUp as error:
             raise NotDelivered("it does not answer, and this program ends") from error
         except (Overdue, TimeoutException) as error:
-            raise NotDelivered(f"it does not answer (no whole answer in {self._seconds:.0f} s)") from error
+            raise NotDelivered(f"it does not answer (incomplete answer after {self._seconds:.0f} s)") from error
         except (HTTPError, InvalidURL, OSError, ValueError, ImportError) as error:
             raise NotDelivered(f"it does not answer ({str(error)[:MAX_COMPLAINT]})") from error
         if not 200 <= status < 300:

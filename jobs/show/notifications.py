@@ -229,7 +229,7 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) ->
         text = f"done: all of {several(campaign.tasks, 'task')} have results"
     else:
         held = campaign.holders_in_words()
-        works = f"no result arrives from those who hold tasks ({held})" if held else "no one works for it"
+        works = f"no result arrives from the workers that hold tasks ({held})" if held else "no worker is active"
         text = f"stalled: {works}, and {several(standing.to_do, 'task is', 'tasks are')} left"
     return {
         "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",

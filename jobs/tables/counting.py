@@ -41,7 +41,7 @@ class Interrupted(Incomplete):
 
     def __init__(self, reason: str, done: int, wanted: int) -> None:
         super().__init__(
-            f"stopped ({reason}) after {done} of {several(wanted, 'count')}: run the same command again to go on"
+            f"stopped ({reason}) after {done} of {several(wanted, 'count')}: run the same command again to resume"
         )
 
 
@@ -166,7 +166,7 @@ class TableCounting:
             _require_agreement(problem, second)
             raise CheckFailed(
                 f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
-                f"{second.count.published:,}; find the wrong result by `langford verify {first.name} --sample "
+                f"{second.count.published:,}; find the wrong result with `langford verify {first.name} --sample "
                 f"100%` and `langford verify {second.name} --sample 100%`"
             )
         return first, second
@@ -200,7 +200,7 @@ class TableCounting:
         self._shares[problem][which] -= console.done
         if report.set_aside:
             raise Incomplete(
-                f"tasks of {campaign.name} are set aside, since they failed too often or it was cancelled: see "
+                f"tasks of {campaign.name} are set aside, because they failed too often or it was cancelled: see "
                 f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
             )
         if not _tasks_left(campaign):
@@ -293,7 +293,7 @@ def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) 
         )
         raise CheckFailed(
             f"the counts for n = {entry.n} add up to {sum(counts):,}, not to the published {known.arrangements:,} "
-            f"({source}): find the wrong result by `langford verify NAME --sample 100%` of {names}"
+            f"({source}): find the wrong result with `langford verify NAME --sample 100%` of {names}"
         )
     return Row(
         entry,

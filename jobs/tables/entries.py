@@ -87,7 +87,7 @@ def entries(family: Family) -> list[Entry]:
     """Raises BadProblem, or BadInput when there is none, or too many."""
     variant = VARIANTS[family.variant]
     if family.first > family.last:
-        raise BadInput(f"no n is {family.first} or more and at most {family.last}: raise --to, or lower --from")
+        raise BadInput(f"no n lies between {family.first} and {family.last}: raise --to, or lower --from")
     variant.require_known(family.values)
     found: list[Entry] = []
     problems = 0
@@ -229,12 +229,12 @@ class Table:
         if confirmed:
             others = ", ".join(dict.fromkeys(method for row in confirmed for method in row.confirmed_by))
             which = "All" if len(confirmed) == len(found) else f"{len(confirmed)} of {len(found)}"
-            yield f"{which} of these were counted again by another sum ({others}), with the same outcome"
+            yield f"{which} of these were counted again by another sum ({others}), with the same result"
         elif found:
             yield "Each was counted once; residues, bounds and symmetries were checked"
         if any(row.unpromised for row in self.rows):
             imported = ", ".join(dict.fromkeys(str(row.entry.n) for row in self.rows if row.unpromised))
-            yield f"Imported at n = {imported}: no promise recorded, and not counted again here"
+            yield f"Imported at n = {imported}: no promise recorded, not counted again here"
         places: dict[str, dict[int, None]] = {}
         for row in self.rows:
             name, another_index, _ = self.known(row).partition("(")
@@ -242,7 +242,7 @@ class Table:
         where = {known: ", ".join(map(str, ns)) for known, ns in places.items()}
         zeros = sum(bool(row.entry.obstruction) for row in self.rows)
         if zeros:
-            yield f"{zeros} of {len(self.rows)} numbers are 0 by parity, or for the room that the row has"
+            yield f"{zeros} of {len(self.rows)} numbers are 0, by parity or for lack of space"
         sequences = [known for known in where if known not in (NEW, ZERO, UNPROMISED)]
         for sequence in sequences:
             yield f"Equal to {sequence} at n = {where[sequence]}"

@@ -53,7 +53,7 @@ def choices(
         if save:
             console.say(f"the times on {name} are kept in {keep(problem, device, seconds)}")
     if not compared:
-        raise BadInput(f"only one method counts {problem} fast: there is nothing to choose")
+        raise BadInput(f"only one method counts {problem} fast, so there is no choice: give another problem")
 
 
 def projected(problem: Problem, method: Method, device: Device, repetitions: int) -> float:

@@ -54,7 +54,7 @@ def throughput(farm: Farm) -> Throughput:
     one token goes round all of their requests.
     """
     if farm.workers < 1 or farm.batch < 1:
-        raise BadInput(f"{farm.workers} workers with batches of {farm.batch}: a farm has at least one of both")
+        raise BadInput(f"{farm.workers} workers with batches of {farm.batch}: give at least one of each")
     lease, result = _exact(farm.lease_ms) / 1000, _exact(farm.result_ms) / 1000
     away = 2 * _exact(farm.round_trip_ms) / 1000 + farm.batch * _exact(farm.task_seconds)
     graph = EventGraph()

@@ -58,20 +58,20 @@ class Agreement:
     @property
     def words(self) -> str:
         if self.problem.obstruction:
-            if self.agrees:
-                return f"agrees    none can exist: {self.problem.obstruction}"
-            return f"DIFFERS   none can exist: {self.problem.obstruction}"
+            return f"{self._verdict} 0: no arrangement exists, {self.problem.obstruction}"
         if self.published is not None:
-            verdict = "agrees    with" if self.agrees else "DIFFERS   from"
-            return f"{verdict} the published value {self.published:,} ({cited(self.problem)})"
+            return f"{self._verdict} the published value {self.published:,} ({cited(self.problem)})"
         far = self.standard_errors
         if far is None or self.estimate is None:
-            return "compared  with nothing: no value is published, and random walks say too little here"
-        verdict = "DIFFERS   from" if self.agrees is False else "plausible beside"
+            return "not compared: no published value, and the random-walk estimate is too uncertain"
         return (
-            f"{verdict} an estimate by random walks, {self.estimate:.4g} ± {self.standard_error:.2g}: "
-            f"{far:.1f} standard errors away (no value is published)"
+            f"{self._verdict} a random-walk estimate of {self.estimate:.4g} ± {self.standard_error:.2g} "
+            f"({far:.1f} standard errors; no published value)"
         )
+
+    @property
+    def _verdict(self) -> str:
+        return {True: "agrees    with", False: "DIFFERS   from", None: "consistent with"}[self.agrees]
 
     def document(self) -> dict[str, object]:
         """``agrees`` is null where nothing decides."""

@@ -88,8 +88,8 @@ def merged(export: Export, files: Sequence[Path], unconfirmed: bool = False) -> 
         words, missing = export.promise.replication.words, export.promise.missing
         named = shlex.join(map(str, files))
         together = (
-            "; of several files the largest share counts, for all results of those that promise less, and a result "
-            "is confirmed only where each file that has it says so"
+            "; of several files, the largest share applies to all, and a result is confirmed only if each file "
+            "that has it confirms it"
         )
         raise Unreplicated(
             f"{export.name} has {words}, as its files say{together if len(files) > 1 else ''}: {missing:,} wait; "
@@ -143,7 +143,7 @@ def write(file: Path, content: bytes, key: Path | None) -> Path | None:
 def _signed(content: bytes, key: Path) -> bytes:
     done = _keygen("-Y", "sign", "-f", str(key), "-n", NAMESPACE, content=content)
     if done.returncode:
-        raise BadInput(f"ssh-keygen does not sign with {key} ({_reason(done)}): give a private ssh key")
+        raise BadInput(f"ssh-keygen cannot sign with {key} ({_reason(done)}): give a private ssh key")
     return done.stdout
 
 
@@ -157,13 +157,13 @@ def signer(file: Path, allowed: Path | None) -> str:
     if not signature.exists():
         if allowed is not None:
             raise BadSignature(f"{file} is not signed: ask someone you trust for {signature.name}")
-        return "not signed: nothing says who wrote this file, its content is checked all the same"
+        return "unsigned: the author is unknown; the contents were checked"
     given = ("-n", NAMESPACE, "-s", str(signature))
     if allowed is None:
         done = _keygen("-Y", "check-novalidate", *given, content=content)
         _require(done, file)
         named = re.search(r"with (\S+ key \S+)", done.stdout.decode(errors="replace"))
-        return f"signed with the {named[1] if named else 'key'}; --allowed-signers FILE says whose it is"
+        return f"signed with the {named[1] if named else 'key'}; --allowed-signers FILE shows whose it is"
     principals = _keygen("-Y", "find-principals", "-s", str(signature), "-f", str(allowed))
     names = principals.stdout.decode(errors="replace").split()
     if principals.returncode or not names:

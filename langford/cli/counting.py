@@ -127,7 +127,7 @@ def estimate(chosen: ProblemOptions, walks: int, seed: int, as_json: bool) -> No
         )
         return
     if problem.obstruction:
-        print(f"{problem} = 0, exactly and without a walk\n  none can exist: {problem.obstruction}")
+        print(f"{problem} = 0, exactly, without a walk\n  no arrangement exists, {problem.obstruction}")
         return
     if isfinite(estimated.standard_error):
         relative = f"one standard error, {estimated.standard_error / estimated.value:.2%}"

@@ -28,7 +28,7 @@ def code_of_refusal(error: OSError) -> int:
         say(f"langford: the system gives this process no more ({error.strerror}): {limits}")
         return ExitCode.FAILED
     if error.filename is not None:
-        say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or make room")
+        say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or free some space")
         return ExitCode.BAD_INPUT
     if error.errno == errno.ENOENT and _working_folder_is_gone():
         say("langford: the working folder is gone: change to one that exists (`cd`), and repeat")
@@ -55,7 +55,7 @@ def unusable(error: Exception) -> str | None:
 def cannot_print(error: OSError) -> int:
     """Report that the output cannot be written; returns the exit code."""
     forget(sys.stdout)
-    say(f"langford: cannot write the output ({error.strerror or error}): make room and repeat")
+    say(f"langford: cannot write the output ({error.strerror or error}): free some space, then repeat")
     return ExitCode.FAILED
 
 

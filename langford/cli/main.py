@@ -35,27 +35,27 @@ SECTIONS = {
         "checks.",
         "results.verify:verify": "Recompute tasks of a campaign on this machine and compare.",
         "campaigns.tasks:tasks": "List a campaign's tasks with their results.",
-        "campaigns.tasks:retry": "Put the tasks that were set aside back into the queue.",
+        "campaigns.tasks:retry": "Return tasks that were set aside to the queue.",
         "results.confirm:confirm": "Count a campaign's problem again in another way, and compare the counts.",
-        "campaigns.tasks:recheck": "Put results in question: others evaluate them again, and the merge waits for "
-        "that.",
+        "campaigns.tasks:recheck": "Put results in question: other workers must evaluate them again before the "
+        "merge.",
         "results.exchange:export": "Write a campaign's results, checksummed, to a file that another ledger can "
         "import.",
-        "results.exchange:import_": "Take exported results into a ledger; repeating it changes nothing.",
-        "results.query:query": "Ask a ledger: views, named questions, or SQL that can only read; as a table, "
-        "CSV, JSON or Parquet.",
-        "results.report:report": "Write a campaign up: count, checks, times, figures and workers in one page of "
-        "HTML or a PDF.",
+        "results.exchange:import_": "Import exported results into a ledger; repeating it changes nothing.",
+        "results.query:query": "Query a ledger: views, named queries, or SQL that only reads; as a table, CSV, "
+        "JSON or Parquet.",
+        "results.report:report": "Write a report of a campaign as HTML or PDF: count, checks, times, figures and "
+        "workers.",
         "results.report:cite": "Print a paragraph that cites a count, and a BibTeX entry for the program.",
-        "campaigns.table:table": "Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON "
-        "or a b-file of the OEIS.",
+        "campaigns.table:table": "Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each "
+        "entry is a campaign.",
         "campaigns.lifecycle:cancel": "Stop a campaign: set all its unfinished tasks aside; its workers then end.",
         "campaigns.lifecycle:rename": "Give a campaign another name.",
         "campaigns.lifecycle:delete": "Delete a campaign from its ledger, and keep an export of its results.",
         "campaigns.lifecycle:ledger": "Work on a ledger as a whole.",
     },
     "Farm": {
-        "farm.create:create": "Write a campaign with all its tasks into a ledger, for workers that come later.",
+        "farm.create:create": "Write a campaign with all its tasks into a ledger, for workers that start later.",
         "farm.create:token": "Print a new token for a campaign; the ledger keeps only its hash.",
         "farm.serve:serve": "Hand out the tasks of campaigns to workers anywhere, and take their results.",
         "farm.work:work": "Work for a task server until its campaign is done.",
@@ -70,7 +70,7 @@ SECTIONS = {
         "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs.",
         "explore.doctor:doctor": "Show what this machine has, test it, and list what to install.",
         "explore.tune:tune": "Count one problem with many settings, and keep the fastest.",
-        "explore.irregular:irregular": "Measure searches and farms by trees, cycles and graphs; run Graph500.",
+        "explore.irregular:irregular": "Analyse search trees, graphs and worker farms; run Graph500.",
     },
 }
 """The commands and their summaries, by the sections of the help; a command has the name of its function."""
@@ -101,7 +101,7 @@ def _print_version(context: click.Context, parameter: click.Parameter, wanted: b
     is_eager=True,
     expose_value=False,
     callback=_print_version,
-    help="Show the version, and the hash of the code that computes, and exit.",
+    help="Show the version and the hash of the counting code, and exit.",
 )
 def cli() -> None:
     """Count Langford pairings and their relatives, exactly.
@@ -109,7 +109,7 @@ def cli() -> None:
     \b
     langford count 16            the count, here and now
     langford run 20              the same as a campaign that survives interruption
-    langford status              how far the campaigns of ./langford.db are, and until when
+    langford status              progress and time left of the campaigns in ./langford.db
     """
 
 

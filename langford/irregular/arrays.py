@@ -24,7 +24,7 @@ def module_of(*arrays: Array) -> ModuleType:
     if modules == {"cupy"}:
         return sys.modules["cupy"]
     kinds = sorted({f"{type(array).__module__}.{type(array).__name__}" for array in arrays})
-    raise BadInput(f"give arrays of NumPy, or all of CuPy, not {' and '.join(kinds)}")
+    raise BadInput(f"expected only NumPy arrays, or only CuPy arrays, not {' and '.join(kinds)}")
 
 
 def on_gpu(array: Array) -> bool:
@@ -48,7 +48,8 @@ def require_indices(name: str, array: Array) -> None:
     module_of(array)
     if array.ndim != 1 or array.dtype not in INDEX_TYPES:
         raise BadInput(
-            f"{name} must be one row of int32 or int64, not {array.dtype} of shape {array.shape}: convert it"
+            f"{name} must be a one-dimensional array of int32 or int64, not {array.dtype} of shape "
+            f"{array.shape}: convert it"
         )
 
 
@@ -62,7 +63,7 @@ def require_length(name: str, array: Array, length: int, of: str, columns: bool 
 def require_choice(what: str, chosen: object, choices: Iterable[str]) -> None:
     """Raises BadInput unless the word is one of the choices."""
     if chosen not in tuple(choices):
-        raise BadInput(f"{chosen!r} is no {what}: choose one of {', '.join(choices)}")
+        raise BadInput(f"{chosen!r} is not a valid {what}: choose one of {', '.join(choices)}")
 
 
 def require_numbers(name: str, array: Array) -> None:

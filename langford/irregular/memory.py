@@ -27,7 +27,8 @@ def require_memory(what: str, needed: int, present: int) -> None:
     """Raises TooLarge when ``needed`` bytes are more than are present."""
     if needed > present:
         raise TooLarge(
-            f"{what} needs {needed:,} bytes and {present:,} are present: choose a smaller one, or another machine"
+            f"{what} needs {needed:,} bytes of memory, but only {present:,} exist: choose a smaller one, or "
+            "another machine"
         )
 
 

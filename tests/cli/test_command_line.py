@@ -377,7 +377,7 @@ def test_exported_files_come_from_standard_input(langford: Run, tmp_path: Path) 
     assert CliRunner().invoke(cli, ["import", "-", "-l", str(other)], whole).stdout.startswith("standard input: ")
     with closing(sqlite3.connect(other)) as database:
         assert "standard input, SHA-256" in str(database.execute("SELECT detail FROM event").fetchall())
-    assert "standard input is not an export, or is cut short" in str(call(whole[:100]).exception)
+    assert "standard input is not an export, or is truncated" in str(call(whole[:100]).exception)
     assert "standard input has no signature" in str(call(whole, "--allowed-signers", __file__).exception)
 
 

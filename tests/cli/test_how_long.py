@@ -58,7 +58,7 @@ def test_a_task_that_outlasts_the_time_limit_is_not_started(monkeypatch: pytest.
     longest = MINUTES * work.max() / work.sum()
     for number in range(2):  # a new campaign, then one that is resumed
         done = call("run", "langford", "12", "--depth", "8", "--workers", "1", "--time-limit", f"{longest / 2:.1f}")
-        assert f"no task starts: the next one takes about {duration(longest)}, and" in done.stderr, number
+        assert f"no task was started: the next one takes about {duration(longest)}, and" in done.stderr, number
         assert done.exit_code == 3
 
 
@@ -182,7 +182,7 @@ def test_a_dry_run_changes_nothing(
         ("sqlite:///junk", "is not a ledger"),
         ("nowhere/new.db", "the folder nowhere does not exist; create it first"),
         ("sqlite:///nowhere/new.db", "the folder nowhere does not exist"),
-        ("strange://host/name", "is no ledger"),
+        ("strange://host/name", "is not a ledger"),
     ],
 )
 def test_a_dry_run_fails_where_the_run_would(address: str, reason: str) -> None:
@@ -226,7 +226,7 @@ def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.Mon
     seconds[23] = 1e15
     refused = call("table", "23", "--from", "19", "--yes")
     assert "million years" in str(refused.exception)
-    assert "(20 takes about 3 min) (--anyway starts it nevertheless)" in str(refused.exception)
+    assert "(20 takes about 3 min) (--anyway starts it regardless)" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

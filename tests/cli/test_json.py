@@ -28,7 +28,7 @@ from tests.support.command_line import Run
 from tests.support.databases import new_ledger
 from tests.support.servers import Server
 
-NOTHING_PROMISED = {"promised": 0.0, "promise": "nothing was promised (--replicate 0)"}
+NOTHING_PROMISED = {"promised": 0.0, "promise": "no replication requested (--replicate 0)"}
 Tell = Callable[..., Any]
 
 
@@ -159,8 +159,8 @@ def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell,
     ("report", "received", "code", "reason"),
     [
         (RunReport(2, 1.0, "SIGTERM", 0), signal.SIGTERM, 143, "stopped by SIGTERM after 2 tasks"),
-        (RunReport(2, 1.0, "time limit", 0), None, 3, "tasks are left (the time limit is near)"),
-        (RunReport(2, 1.0, None, 0), None, 3, "tasks are left (other workers hold the rest)"),
+        (RunReport(2, 1.0, "time limit", 0), None, 3, "tasks done (stopped at the time limit)"),
+        (RunReport(2, 1.0, None, 0), None, 3, "tasks done (other workers hold the rest)"),
         (RunReport(2, 1.0, None, 1), None, 1, "1 task failed too often"),
     ],
 )

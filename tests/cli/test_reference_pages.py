@@ -125,7 +125,9 @@ def test_the_page_of_the_api_describes_every_public_name() -> None:
 
 
 def test_a_signature_says_what_a_function_takes() -> None:
-    assert "langford.count(problem, method=None, device='cpu'" in python_api.page()
+    page = python_api.page()
+    assert "langford.count(problem, method=None, device='cpu'" in page
+    assert "console=Console, *, identity=None, outbox=None, pool_of=WorkerPool," in page
 
 
 # -- the ledger -------------------------------------------------------------------------------

@@ -287,7 +287,7 @@ def test_the_report_of_a_real_campaign(tmp_path: Path, kind: str) -> None:
     assert "preempted a signal took the worker" in shown
     assert "failed the evaluation raised an error" in shown
     assert f"langford run 7 --method polyphase --depth {KEY.depth}" in shown
-    assert "What this report does not know" not in shown
+    assert "What is not known" not in shown
     assert {"task-times", "occupancy", "throughput", "workers"} == set(found.figures)
 
 
@@ -296,7 +296,7 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     shown = text_of(gathering.of_campaign(campaign))
     assert f"0 of {TASKS} tasks are done" in shown
     assert "There is no count to cite." in shown
-    assert "No one has computed anything yet" in shown
+    assert "Nothing has been computed yet" in shown
     lease, _ = campaign.lease("a", 2, HOUR)
     campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
     shown = text_of(gathering.of_campaign(campaign))
@@ -356,7 +356,7 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
         "on NVIDIA H200 (",
         f"Checks passed: {'; '.join(found.count.checks)}.",
         "The count is the published one (A014552).",
-        "No second sum is known to have counted it.",
+        "It has not been counted by a second sum.",
         f"{NAME}.jsonl.gz (SHA-256 {digest}).",
     ):
         assert words in cited
@@ -382,7 +382,7 @@ def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
         second.deliver([delivery(one, plan.evaluate(one.index)) for one in leases])
     found = gathering.of_campaign(campaign, others=ledger.campaigns())
     assert [each.second[0] for each in found.confirmations] == ["godfrey8"], "the same sum confirms nothing"
-    assert "The campaign godfrey8 counted the same by godfrey at depth 8." in str(content.paragraph(found))
+    assert "The campaign godfrey8 gives the same count, using godfrey at depth 8." in str(content.paragraph(found))
     [confirmation] = found.confirmations
     another = dataclasses.replace(confirmation.counts[1], arrangements=confirmation.counts[1].arrangements + 4)
     differs = dataclasses.replace(confirmation, counts=(confirmation.counts[0], another))
@@ -399,7 +399,7 @@ def test_the_report_of_an_export_says_what_it_does_not_know() -> None:
     shown = text_of(found)
     assert "1,607,383,260,609,382,393,152" in shown
     assert found.figures == ["task-times"]
-    assert "What this report does not know" in shown
+    assert "What is not known" in shown
     assert "4 devices NVIDIA H200" in shown
     theirs = CAMPAIGNS["langford-28"]
     assert all(value in shown for value in theirs.values() if value)
@@ -450,7 +450,7 @@ def require_the_times_of_the_export(found: Evidence) -> None:
         "node-2": TASKS // 2,
     }
     assert (told.lost, told.aborted, told.repeated) == (None, None, None)
-    assert "Not known: only accepted results are." in text_of(found)
+    assert "Not known: only accepted results are recorded." in text_of(found)
     assert any("attempts without a result" in text for text in found.missing)
 
 

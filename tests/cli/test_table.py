@@ -247,7 +247,7 @@ def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Pat
     assert [row["known"] for row in rows(made(langford, *command, "--format", "csv"))] == ["new", imported]
     assert [row["known"] for row in json.loads(made(langford, *command, "--json"))] == ["new", imported]
     header = made(langford, *command, "--format", "bfile")
-    assert "# Imported at n = 8: no promise recorded, and not counted again here\n" in header
+    assert "# Imported at n = 8: no promise recorded, not counted again here\n" in header
     assert "# No published value is known to the program at n = 7\n" in header
     outcome = langford("table", *command, "--confirm", "--format", "csv")
     assert outcome.returncode == (4 if wrong else 0)
@@ -540,7 +540,7 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path) -> No
     done, code, errors = stopped_by(signal.SIGINT, tmp_path, 3)
     assert code == 128 + signal.SIGINT
     assert "langford: stopped (SIGINT) after " in errors
-    assert "run the same command again to go on" in errors
+    assert "run the same command again to resume" in errors
     assert done >= 3
     shown = rows(made(langford, *TABLE[1:]))
     assert len(shown) == sum(range(2, 7))

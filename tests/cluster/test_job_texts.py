@@ -285,7 +285,7 @@ def test_the_same_trouble_after_a_success_is_said_again() -> None:
     cluster, console = Cluster(), KeptConsole(stop)
     cluster.present = 2
     assert QueueKeeper(cluster, Asked(standing), script, 5, 0.01, console).run() == "SIGTERM"
-    again, back = "no answer; asking again", "what the queue depends on is back"
+    again, back = "no answer; asking again", "the queue or the ledger is back"
     assert [line.partition(" (")[0] for line in console.said] == [again, back, again]
     assert not cluster.sizes  # while nobody knows how many are wanted, nothing is submitted
 
@@ -341,7 +341,7 @@ def command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Command:
 
 
 def test_commands_answer_with_their_exit_codes(command: Command) -> None:
-    with pytest.raises(NotInstalled, match="no squeue here"):
+    with pytest.raises(NotInstalled, match="squeue is not installed here"):
         SlurmScheduler().elements("name")
     command("squeue", "echo '7_[0-3]|PENDING|PartitionDown'; echo '8_1|COMPLETING|None'; echo noise")
     waits = Element("7_[0-3]", "PENDING", "PartitionDown")

@@ -177,7 +177,7 @@ def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks:
     lost, again, refused, _ = output_of(python_on_ranks(2, "-c", LOSING + LATE)).splitlines()
     reason = "rank 1: cpu is lost to this process (RuntimeError: an illegal access)"
     assert lost.startswith(f"[('Died', (0, 1, 2), 0, '{reason}")
-    assert again.endswith("; run the same command again to go on")
+    assert again.endswith("; run the same command again to resume")
     assert refused.startswith(
         "[('Died', (0, 1, 2), None, 'rank 1: cpu cannot load the kernels of godfrey (MemoryError: 3 GB): "
     )

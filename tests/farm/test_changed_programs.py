@@ -49,20 +49,18 @@ def test_a_kept_worker_gets_no_task_after_a_change(tmp_path: Path) -> None:
         check=False,
     )
     assert ended.returncode == 1
-    changed = (
-        rf"InstallationChanged: .* its kernels were {provenance.kernel_hash()} and are \w+ now; start it again"
-    )
+    changed = rf"InstallationChanged: .* \(kernels {provenance.kernel_hash()} before, \w+ now\): start it again"
     assert re.search(changed, ended.stderr), ended.stderr
 
 
 def test_no_worker_starts_after_a_change(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("jobs.pools.process_pool.kernel_hash", lambda: "0123456789abcdef")
-    with pytest.raises(provenance.InstallationChanged, match="were 0123456789abcdef and are"):
+    with pytest.raises(provenance.InstallationChanged, match="kernels 0123456789abcdef before"):
         WorkerPool(KEY, [CPU])
 
 
 def test_an_installation_without_kernels_has_no_hash(monkeypatch: pytest.MonkeyPatch) -> None:
     """The hash of nothing would be one that any two such installations share."""
     monkeypatch.setattr(provenance, "COMPUTING", ("gone",))
-    with pytest.raises(provenance.InstallationChanged, match=r"no kernels are left in .*langford: install"):
+    with pytest.raises(provenance.InstallationChanged, match=r"no kernels are left in .*langford: reinstall"):
         provenance.require_unchanged("0123456789abcdef")

@@ -209,7 +209,7 @@ def test_all_by_keyboard(farm: WatchedFarm, browser: Browser) -> None:
         watching.picture("log-in-360-light")
         page.keyboard.type("wrong")
         page.keyboard.press("Enter")
-        expect(page.get_by_role("alert")).to_contain_text("This token opens no campaign here")
+        expect(page.get_by_role("alert")).to_contain_text("No campaign here accepts this token")
         expect(page.get_by_label("Token")).to_be_focused()
         watching.picture("log-in-wrong-360-light")
         assert watching.obstacles() == []

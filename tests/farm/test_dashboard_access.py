@@ -122,7 +122,7 @@ def test_wrong_tokens(watcher: Watcher, token: str) -> None:
     assert "set-cookie" not in answer.headers
     if answer.status_code == 403:
         assert shows_form(answer)
-        assert "This token opens no campaign here" in answer.text
+        assert "No campaign here accepts this token" in answer.text
         assert f'value="{NAME}"' in answer.text
     if len(token) > 3:
         assert token not in answer.text
@@ -178,7 +178,7 @@ def test_a_token_that_ends(watcher: Watcher) -> None:
     assert watcher.client.get("/campaigns").status_code == 403
     answer = watcher.client.get("/")
     assert shows_form(answer)
-    assert "opens nothing here any more" in answer.text
+    assert "is no longer valid" in answer.text
     assert watcher.client.get("/campaigns").status_code == 401, "the browser forgets the cookie"
 
 

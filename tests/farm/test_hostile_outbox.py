@@ -48,7 +48,7 @@ def refused(outbox: Outbox, wanted: Delivery) -> None:
     """Refuse all that a server would refuse."""
     for waiting in outbox.waiting():
         if waiting != wanted:
-            outbox.refuse(waiting, "the nonce shown is of no attempt")
+            outbox.refuse(waiting, "the nonce is not that of attempt")
 
 
 def test_everything_in_the_folder_is_sent_or_set_apart(machine: Machine, outside: Path) -> None:

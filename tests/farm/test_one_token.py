@@ -359,7 +359,7 @@ def test_what_brings_no_result_is_bounded_over_restarts(
     with caplog.at_level(logging.INFO):
         answer = farm.ask(workers[0])
     assert answer.status_code == 429
-    assert "beyond what their results allow" in answer.json()["error"]
+    assert "more than their results allow" in answer.json()["error"]
     assert any(f"{NAME}: the workers with this token" in record.getMessage() for record in caplog.records)
     farm.campaign.take_back("as after their deadline")
     farm.work("honest-one")

@@ -131,7 +131,7 @@ def test_a_promise_that_is_kept_counts_as_a_file_and_waits_as_an_import(
 def test_a_campaign_without_a_promise_says_so(langford: Run, tmp_path: Path) -> None:
     name = "langford-8-polyphase-4"
     assert "promise" not in langford("run", "langford", "8", "--method", "polyphase", "--depth", "4").stdout
-    nothing = "nothing was promised (--replicate 0)"
+    nothing = "no replication requested (--replicate 0)"
     assert f"promise   {nothing}\n" in langford("export", name, "--out", "e.gz").stdout
     strip(tmp_path / "e.gz", tmp_path / "old.gz")
     for file, words, share in (("e.gz", nothing, 0.0), ("old.gz", "no promise recorded", None)):

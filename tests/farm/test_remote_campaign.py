@@ -276,6 +276,6 @@ def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path:
         late.work()
         campaign = restored.campaign(NAME)
         assert any("enrols again" in said for said in late.said)
-        assert sum("the nonce shown is of no attempt" in said for said in late.said) == 2
+        assert sum("the nonce is not that of attempt" in said for said in late.said) == 2
         assert (campaign.progress().tasks, campaign.progress().conflicts) == ({"done": TASKS}, 0)
         assert campaign.results() == TRUE

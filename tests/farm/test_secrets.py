@@ -215,7 +215,7 @@ def test_a_token_file_is_for_its_owner_only(langford: Run, campaign_file: Path, 
 def test_what_is_no_file_is_no_token_file(langford: Run, name: str) -> None:
     refused = langford("work", f"http://127.0.0.1:1/{NAME}", "--token-file", name)
     assert refused.returncode == 2
-    assert refused.stderr.startswith(f"langford: {name} is no file: give --token-file the file")
+    assert refused.stderr.startswith(f"langford: {name} is not a file: give --token-file the file")
 
 
 def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Path) -> None:

@@ -46,7 +46,7 @@ def test_a_process_that_does_not_begin_has_its_own_limit(clock: MovableClock) ->
     watch = Watch(patience=1.0, clock=clock)
     watch.saw(WORK, 0.001)
     assert START_SECONDS < seconds_until_overdue(watch, clock, steps=None) < START_SECONDS + 5
-    assert "has not begun" in str(watch.overdue(TOKEN, WORK))
+    assert "has not started" in str(watch.overdue(TOKEN, WORK))
 
 
 def test_time_in_which_the_machine_was_stopped_does_not_count(clock: MovableClock) -> None:

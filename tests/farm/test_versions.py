@@ -112,7 +112,7 @@ def test_versions_that_are_none(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> 
         assert answer.json()["error"].startswith(f"{HEADER}: expected a version like {SPOKEN}, got")
     client.close()
     monkeypatch.setattr(server, "PRIVATE", {HEADER: "<html>"})
-    with pytest.raises(ServerAway, match="gives an unexpected answer"):
+    with pytest.raises(ServerAway, match="gave an unexpected answer"):
         farm.worker().info()
 
 

@@ -180,7 +180,7 @@ def test_matrices(xp: Any, number: int) -> None:
 
 
 def test_bad_input_is_refused_there_too(xp: Any) -> None:
-    with pytest.raises(BadInput, match=r"circle through vertex [012]"):
+    with pytest.raises(BadInput, match=r"cycle through vertex [012]"):
         irregular.Tree(xp.asarray(np.array([1, 2, 0, 0])))
     tree = irregular.Tree(xp.asarray(star(3)))
     with pytest.raises(BadInput):

@@ -155,7 +155,7 @@ def test_roots_are_vertices() -> None:
     def search(world: ThreadRanks) -> None:
         graph = PartitionedOnGpu(host_gpu(), world, 3, np.array([0]), np.array([1]))
         for root in (-1, 3):
-            with pytest.raises(BadInput, match="no vertex"):
+            with pytest.raises(BadInput, match="is not a vertex"):
                 graph.search(root)
 
     on_threads(2, search)

@@ -155,7 +155,7 @@ def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
     try:
-        with pytest.raises(LedgerUnusable, match=r"cannot copy .* before it is upgraded .*: make room"):
+        with pytest.raises(LedgerUnusable, match=r"cannot copy .* before it is upgraded .*: free some space"):
             Database(where, upgrade=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)

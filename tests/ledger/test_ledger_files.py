@@ -247,7 +247,7 @@ def test_an_archive_opens_with_every_reading_command(langford: Run, archive: Pat
 
 def test_an_archive_is_not_changed(langford: Run, archive: Path) -> None:
     for command in (["retry", "seven"], ["run", "langford", "8"], ["token", "seven"]):
-        assert "may only be read here" in refused(langford, *command, "--ledger", str(archive))
+        assert "is read-only here" in refused(langford, *command, "--ledger", str(archive))
 
 
 def test_an_archive_is_not_read_without_what_waits_beside_it(langford: Run, small_disk: Path) -> None:

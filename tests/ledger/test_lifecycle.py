@@ -75,7 +75,7 @@ def test_a_campaign_gets_another_name(ledger: Ledger, campaign: Campaign) -> Non
         ledger.campaign(NAME)
     with pytest.raises(BadName, match="has a campaign 'other' already"):
         campaign.rename("other")
-    with pytest.raises(BadName, match="cannot be called"):
+    with pytest.raises(BadName, match=r"is not a valid campaign name|cannot be a number"):
         campaign.rename("../other")
     campaign.rename("eleven")  # its own
     assert [one.name for one in ledger.campaigns()] == ["eleven", "other"]

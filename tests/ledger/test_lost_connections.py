@@ -246,13 +246,13 @@ def test_errors_of_a_connection_say_what_they_are(wire: Wire) -> None:
             ledger.campaigns()
     wire.refusing = False
     assert ledger.campaigns() == []
-    with pytest.raises(LedgerBusy, match="takes longer than it may"):
+    with pytest.raises(LedgerBusy, match="did not answer in time"):
         sleep(ledger)
     ledger.close()
 
 
 def sleep(ledger: Ledger) -> None:
-    """A statement that takes longer than it may."""
+    """A statement that did not answer in time."""
     with ledger.database.reading() as connection:
         connection.exec_driver_sql("SET LOCAL statement_timeout = '50ms'")
         connection.exec_driver_sql("SELECT pg_sleep(5)")

@@ -166,7 +166,7 @@ def test_a_file_states_a_promise_or_is_as_it_was(ledger: Ledger, tmp_path: Path)
 def test_what_is_promised_is_said_in_words() -> None:
     some = Promise(0.5, frozenset(range(6)), dict.fromkeys((0, 1, 2, 3, 9), (0, 1)))
     assert in_words(None) == "no promise recorded"
-    assert in_words(NOTHING) == "nothing was promised (--replicate 0)"
+    assert in_words(NOTHING) == "no replication requested (--replicate 0)"
     assert in_words(some) == "4 of 6 drawn results replicated by independent voters (--replicate 0.5)"
     assert document(None) == {"promised": None, "promise": in_words(None)}
     assert document(NOTHING) == {"promised": 0.0, "promise": in_words(NOTHING)}

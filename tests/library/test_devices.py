@@ -29,14 +29,14 @@ def test_texts_and_devices(text: str, device: Device, written: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "host", "gpu", "cuda:", "cuda:-1", "cuda:12345", "cpu:0", "CPU", "cuda:1 "])
 def test_other_texts_name_no_device(text: str) -> None:
-    with pytest.raises(BadDevice, match="write cpu, cuda or cuda:1"):
+    with pytest.raises(BadDevice, match="use cpu, cuda or cuda:1"):
         Device.parse(text)
 
 
 def test_devices_of_a_kind() -> None:
     assert devices("cpu") == [CPU] * cores()
     assert devices("cpu", 3) == [CPU] * 3
-    with pytest.raises(BadDevice, match="write cpu, cuda or cuda:1"):
+    with pytest.raises(BadDevice, match="use cpu, cuda or cuda:1"):
         devices("host")
     assert list(VERIFYING) == [*KINDS, "host"]
     assert VERIFYING["host"].present(1) == [HOST]

@@ -128,7 +128,7 @@ def test_a_deleted_working_folder_is_noticed_at_once(tmp_path: Path, monkeypatch
 
 @pytest.mark.parametrize("private", [True, False])
 def test_a_link_in_the_place_of_the_unfinished_file_leads_nowhere(tmp_path: Path, private: bool) -> None:
-    """In a folder that others may write to, they know its name beforehand."""
+    """In a folder that other users can write to, they know its name beforehand."""
     theirs, file = tmp_path / "theirs", tmp_path / "file"
     theirs.write_bytes(b"before")
     (tmp_path / f".file.{threading.get_native_id()}").symlink_to(theirs)

@@ -89,7 +89,7 @@ def test_an_access_list_counts_as_what_it_grants(top: Path) -> None:
     os.setxattr(place, "system.posix_acl_access", granted)
     subprocess.run(["touch", place / "code"], user=STRANGER, group=STRANGER, extra_groups=[], check=True)
     assert stat.S_IMODE(place.stat().st_mode) == 0o770
-    assert objection(place) == "others may write to it, and may have done so: delete it"
+    assert objection(place) == "other users can write to it, and may have done so: delete it"
 
 
 @pytest.mark.parametrize(
@@ -119,9 +119,9 @@ def test_a_group_of_one_user_alone_may_write(
 def test_the_objection_names_what_to_change(tmp_path: Path) -> None:
     open_one = made(tmp_path / "open", 0o777)
     made(open_one / "folder", 0o700)
-    assert objection(open_one / "folder") == f"others may write to {open_one}: chmod go-w {open_one}"
-    assert objection(open_one) == "others may write to it, and may have done so: delete it"
-    assert objection(open_one, remedy="think") == "others may write to it, and may have done so: think"
+    assert objection(open_one / "folder") == f"other users can write to {open_one}: chmod go-w {open_one}"
+    assert objection(open_one) == "other users can write to it, and may have done so: delete it"
+    assert objection(open_one, remedy="think") == "other users can write to it, and may have done so: think"
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o002, 0o022, 0o077])
@@ -141,7 +141,9 @@ def test_what_is_missing_matters_where_anybody_may_make_it(tmp_path: Path) -> No
     shared = made(tmp_path / "shared", 0o1777)
     assert objection(tmp_path / "a" / "b") is None
     assert not (tmp_path / "a").exists()
-    assert objection(shared / "a" / "b") == f"anybody may make {shared / 'a'}: make it, with mode 700"
+    assert (
+        objection(shared / "a" / "b") == f"any user could create {shared / 'a'}: create it yourself, with mode 700"
+    )
 
 
 def test_nothing_is_made_where_others_may_exchange_it(tmp_path: Path) -> None:
@@ -161,9 +163,9 @@ def test_links_of_ones_own_are_followed(tmp_path: Path) -> None:
     assert objection(shared / "relative" / "folder") is None
     assert objection(shared / "relative" / ".." / "home") is None
     assert str(open_one) in str(objection(shared / "elsewhere" / "folder"))
-    assert "anybody may make" in str(objection(home / "up" / "folder"))
+    assert "any user could create" in str(objection(home / "up" / "folder"))
     (home / "round").symlink_to("round")
-    assert "too many links" in str(objection(home / "round"))
+    assert "too many symbolic links" in str(objection(home / "round"))
 
 
 @as_root
@@ -179,7 +181,7 @@ def test_a_relative_folder_is_looked_at_from_the_working_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(made(tmp_path / "open", 0o777))
-    assert "others may write" in str(objection(Path("folder")))
+    assert "other users can write" in str(objection(Path("folder")))
     monkeypatch.chdir(made(tmp_path / "home", 0o700))
     assert objection(Path("folder")) is None
 

@@ -81,7 +81,8 @@ def test_an_open_folder_is_refused_with_one_line(
     for _ in range(3):
         assert cache_folder() == usual(temporary) == Path(os.environ[CHOSEN])
     assert capfd.readouterr().err == (
-        f"langford: {open_one} is not used for compiled code: others may write to it, and may have done so: delete "
+        f"langford: {open_one} is not used for compiled code: other users can write to it, and may have done "
+        "so: delete "
         "it; change that, or name another folder with XDG_CACHE_HOME\n"
     )
 
@@ -124,7 +125,7 @@ def test_where_every_folder_is_open_there_is_an_error(home: Path, temporary: Pat
     with pytest.raises(NoCacheFolder, match="name one with XDG_CACHE_HOME") as refused:
         cache_folder()
     for folder in (home, temporary):
-        assert f"others may write to {folder}: chmod" in str(refused.value)
+        assert f"other users can write to {folder}: chmod" in str(refused.value)
     assert os.listdir(temporary) == []
 
 

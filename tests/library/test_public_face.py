@@ -67,7 +67,7 @@ def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> N
             first.count()
         with pytest.raises(NoSuchCampaign):
             ledger.campaign("fourth")
-        with pytest.raises(BadName, match="is n for `langford run 8`"):
+        with pytest.raises(BadName, match="`langford run 8` counts n = 8"):
             ledger.campaign(8, name="8")
         assert [type(campaign) for campaign in ledger.campaigns()] == [langford.Campaign] * 3
     with db.Ledger(str(tmp_path / "records.db")) as ledger:

@@ -211,7 +211,7 @@ def test_a_count_is_a_number_with_its_checks() -> None:
     assert vars(read) == vars(count)
     assert hash(count) == hash(150)
     none = langford.count(21)
-    assert (none, none.checks) == (0, (f"none can exist: {langford.Problem.langford(21).obstruction}",))
+    assert (none, none.checks) == (0, (f"no arrangement exists, {langford.Problem.langford(21).obstruction}",))
 
 
 def test_a_plan_travels_as_its_key() -> None:

@@ -146,7 +146,7 @@ def test_a_cache_folder_below_one_that_others_may_write_to(warm: Machine) -> Non
     warm.plant(folder, owner=None)
     home.chmod(0o777)
     (said,) = warm.counts(warm.run(*COUNT, XDG_CACHE_HOME=str(home)))
-    assert f"langford: {folder} is not used for compiled code: others may write to " in said
+    assert f"langford: {folder} is not used for compiled code: other users can write to " in said
 
 
 def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
@@ -154,7 +154,7 @@ def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
     warm.plant(folder, owner=None)
     folder.chmod(0o777)
     (said,) = warm.counts(warm.run(*COUNT, NUMBA_CACHE_DIR=str(folder), XDG_CACHE_HOME="/dev/null"))
-    assert said.startswith(f"langford: {folder} is not used for compiled code: others may write to it")
+    assert said.startswith(f"langford: {folder} is not used for compiled code: other users can write to it")
 
 
 @pytest.mark.exhaustive
@@ -232,7 +232,8 @@ def test_cupy_and_the_driver_load_from_private_folders_alone(machine: Machine, c
     assert "XDG_CACHE_HOME" in usual
     for variable, name in GPU_FOLDERS.items():
         assert (
-            f"{machine.home / name} is not used for compiled code: others may write to {machine.home}: " in of_gpu
+            f"{machine.home / name} is not used for compiled code: other users can write to {machine.home}: "
+            in of_gpu
         )
         assert str(machine.kernels / variable.lower()) in used
 
@@ -246,7 +247,7 @@ def test_folders_that_are_named_for_cupy_are_looked_at_too(machine: Machine, cup
     assert (
         f'CuPy uses ["{private}", "{kernels_below(machine.home / ".cache") / "cupy_cuda_lib_path"}", null]' in said
     )
-    assert f"langford: {open_one} is not used for compiled code: others may write to it, and may have" in said
+    assert f"langford: {open_one} is not used for compiled code: other users can write to it, and may have" in said
     assert private.stat().st_mode & 0o777 == 0o700
 
 
@@ -262,7 +263,8 @@ def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
     folder = state / "langford" / "outbox"
     assert refused.returncode == 2
     assert refused.stderr == (
-        f"langford: results cannot be kept in {folder}, where other users can replace them: others may write to "
+        f"langford: results cannot be kept in {folder}, where other users can replace them: other users can "
+        "write to "
         f"{state}: chmod go-w {state}, or choose another folder with --outbox\n"
     )
     named = machine.run(*WORK, "--outbox", str(state), **variables)

@@ -22,11 +22,11 @@ MAX_EVENT, MAX_COUNT = 100_000, 1_000
 """Characters of the text of an event, and digits of a count."""
 N = TypeVar("N", int, float)
 ENDINGS: Mapping[str, str] = {
-    Ending.FINISHED: "nothing was left for it to do",
+    Ending.FINISHED: "no tasks were left for it",
     Ending.PREEMPTED: "stopped by SIGTERM",
     Ending.STOPPED: "stopped",
-    Ending.REPLACED: "another campaign now has the name of its campaign",
-    Ending.LOST: "lost without notice",
+    Ending.REPLACED: "another campaign now has this name",
+    Ending.LOST: "ended without notice",
 }
 """How a worker ended, in words."""
 

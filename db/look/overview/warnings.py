@@ -114,8 +114,8 @@ def held_in_vain(transaction: Transaction, name: str) -> list[str]:
         passed = float(transaction.scalar(_SINCE, token=token) or 0.0)
         if passed > (RESTING_SECONDS if steps is None else leases.warranted(transaction, token)):
             warnings.append(
-                f"token {number} has leased tasks for {duration(passed)} and delivered no result; held are "
-                f"{queries.holders_in_words(transaction, token)}: look at these workers; "
+                f"token {number} has leased tasks for {duration(passed)} without delivering a result; it holds "
+                f"{queries.holders_in_words(transaction, token)}: check these workers; "
                 f"`langford token {name} --revoke {number}` ends their leases"
             )
     return warnings
@@ -168,8 +168,8 @@ def _about_workers(
     if distrusted := by_state[Presence.DISTRUSTED]:
         yield Warned(
             WarningKind.DISTRUSTED,
-            f"results of {_named(distrusted)} were found wrong: no more tasks go there, and all results from there "
-            "are evaluated again; check the memory and the GPU of that machine, and its version of langford",
+            f"results of {_named(distrusted)} were wrong: no more tasks go there, and all results from there are "
+            "evaluated again; check that machine's memory, GPU and version of langford",
         )
     if silent := by_state[Presence.SILENT]:
         held = sum(worker.leased for worker in silent)
@@ -185,8 +185,8 @@ def _about_workers(
             yield Warned(
                 WarningKind.SLOW_DEVICE,
                 f"{_named([worker])} computes at {worker.against_peers:.0%} of the speed of other workers with "
-                f"{worker.device_model or worker.device_kind}: look at its clock and heat, and at what else runs "
-                "there",
+                f"{worker.device_model or worker.device_kind}: check its clock speed, its temperature and "
+                "what else runs there",
             )
     if without_voter:
         yield Warned(
@@ -217,8 +217,8 @@ def _about_disks(folders: Mapping[str, Path], tasks_left: int) -> Iterator[Warne
             # Without the folder, which readers of a server need not know.
             yield Warned(
                 WarningKind.DISK_NEARLY_FULL,
-                f"the disk of {what} has {free / 2**20:,.0f} MiB left: make room; a full disk stops all work, and "
-                "loses nothing that is committed",
+                f"{free / 2**20:,.0f} MiB are left on the disk of {what}: free some space; a full disk stops all "
+                "work, but loses no committed result",
             )
 
 

@@ -88,7 +88,7 @@ def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
     speed = family("work_per_second", "Work per second, by the recent results of all workers.", "unit")
     average = family("work_per_second_average", "Work per second since the start, to the last result.", "unit")
     results = family("results_per_minute", "Results that arrive in a minute, now.")
-    left = family("remaining_seconds", "Time until the campaign is done, if it goes on like now.")
+    left = family("remaining_seconds", "Time until the campaign is done, at the present speed.")
     workers = family("workers", "Workers by state and kind of device.", "state", "device")
     attempts = family("attempts", "Attempts that have ended, by outcome.", "outcome", counted=True)
     confirmed = family("confirmations", "Further results that agree with the accepted ones.", counted=True)

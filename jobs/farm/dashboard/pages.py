@@ -26,9 +26,11 @@ from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
 LARGEST_FORM, MAX_FIELDS = 4096, 8
-WRONG = "This token opens no campaign here: it is mistyped, revoked or expired. Try again, or ask for another one."
-NO_LONGER = "Your token opens nothing here any more: it was revoked, or has expired."
-NOT_THIS = "Your tokens do not open this campaign, if there is one of this name: it needs one of its own."
+WRONG = (
+    "No campaign here accepts this token: it is mistyped, revoked or expired. Try again, or ask for another one."
+)
+NO_LONGER = "Your token is no longer valid: it was revoked or has expired."
+NOT_THIS = "Your tokens do not open this campaign, if it exists: each campaign needs its own token."
 
 
 REFUSALS: Mapping[type[Exception], Refusal] = {

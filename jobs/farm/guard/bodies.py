@@ -45,14 +45,14 @@ class Bounds:
         """Raises BadMessage."""
         # Brackets within texts count, too: telling them apart would take as long as parsing the body.
         if body.count(b"[") + body.count(b"{") > self.nested:
-            raise BadMessage(f"this request may have {self.nested:,} lists and objects: send less at a time")
+            raise BadMessage(f"a request may have at most {self.nested:,} lists and objects: send less at a time")
         if body.count(b",") > self.values:
-            raise BadMessage(f"this request may have {self.values:,} values: send less at a time")
+            raise BadMessage(f"a request may have at most {self.values:,} values: send less at a time")
         return decoded(body, kind)
 
     @property
     def _too_large(self) -> BodyTooLarge:
-        return BodyTooLarge(f"this request may have {self.size:,} bytes: send less at a time")
+        return BodyTooLarge(f"a request may have at most {self.size:,} bytes: send less at a time")
 
 
 KIB = 1024

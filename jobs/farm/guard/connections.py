@@ -199,8 +199,8 @@ class LimitedLog:
             self._next_lack = now + LACK_SECONDS
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         message = (
-            f"this server has as many files and connections as it may (ulimit -n is {most}): others wait; raise "
-            "the limit, for example with `ulimit -n 65536`, and start the server again"
+            f"this server has reached its limit of open files and connections (ulimit -n is {most}): others wait; "
+            "raise the limit, for example with `ulimit -n 65536`, and start the server again"
         )
         LOGGER.error("%s", message, extra=extra("no_files", None, {"most": most}))
 

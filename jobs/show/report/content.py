@@ -45,7 +45,7 @@ def _sections(evidence: Evidence) -> Iterator[Section]:
     yield citation_section(evidence)
     if evidence.missing:
         missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
-        yield Section("What this report does not know", [Points(missing)])
+        yield Section("What is not known", [Points(missing)])
 
 
 def _glance(evidence: Evidence) -> Iterator[tuple[str, str]]:
@@ -69,7 +69,7 @@ def _speed(evidence: Evidence) -> str:
     pace = f"{number(found.occupancy)} devices at once on average, {number(found.hourly)} tasks per hour"
     if found.timed < found.done:
         return (
-            f"{each}; {together}. The {found.timed:,} tasks whose times are known took {duration(found.elapsed)}: "
+            f"{each}; {together}. The {found.timed:,} tasks with known times took {duration(found.elapsed)}: "
             f"{pace}."
         )
     return f"{each}; {together} in {duration(found.elapsed)}: {pace}."
@@ -114,7 +114,7 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
         f"{history.name}{uuid}) by the method {key.method}{seed}, split at depth {key.depth} into "
         f"{several(history.tasks, 'task')}."
     )
-    yield f"These took {duration(evidence.numbers.effective)} of computing time on {_devices(evidence)}."
+    yield f"They took {duration(evidence.numbers.effective)} of computing time on {_devices(evidence)}."
     yield f"Checks passed: {'; '.join(count.checks)}."
     yield from _confirmed(evidence)
     files = ", ".join(f"{name} (SHA-256 {digest})" for name, digest in evidence.exports)
@@ -145,12 +145,12 @@ def _confirmed(evidence: Evidence) -> Iterator[str]:
         known = cited(compared.problem)
         yield f"The count is the published one{f' ({known})' if known else ''}."
     elif compared is not None and compared.standard_errors is not None:
-        yield f"It is {compared.standard_errors:.1f} standard errors away from an estimate by random walks."
+        yield f"It is {compared.standard_errors:.1f} standard errors away from a random-walk estimate."
     if confirmed:
-        yield f"{confirmed:,} of the {evidence.numbers.tasks:,} partial results were found twice, independently."
+        yield f"{confirmed:,} of the {evidence.numbers.tasks:,} partial results were computed twice, independently."
     for other in evidence.confirmations:
         name, key = other.second
         seed = f" with seed {key.seed}" if key.seed else ""
-        yield f"The campaign {name} counted the same by {key.method}{seed} at depth {key.depth}."
+        yield f"The campaign {name} gives the same count, using {key.method}{seed} at depth {key.depth}."
     if not evidence.confirmations:
-        yield "No second sum is known to have counted it."
+        yield "It has not been counted by a second sum."

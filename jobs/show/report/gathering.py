@@ -207,7 +207,7 @@ def _lacks(history: History) -> list[str]:
         those = f"{done - timed:,} of its tasks" if timed else "its tasks"
         missing.append(f"when {those} were computed and by which workers: they were imported from files")
     if any(worker.is_imported for worker in history.workers or ()):
-        missing.append("attempts without a result of the workers that imported files name")
+        missing.append("attempts without a result by the workers named in imported files")
     return missing
 
 

@@ -36,7 +36,7 @@ def sections(evidence: Evidence) -> Iterator[Section]:
 def summary(evidence: Evidence) -> str:
     history, aborted = evidence.history, evidence.numbers.aborted
     if not history.tells_losses:
-        return "Not known: only accepted results are."
+        return "Not known: only accepted results are recorded."
     counts = history.event_counts
     parts = []
     if aborted:
@@ -64,9 +64,9 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
     ]
     if rows:
         yield Paragraph(
-            "Each of these tasks was given to another worker, or to the same one later: nothing is missing "
-            "in the count. The time is counted from the lease on, so it is an upper bound: a task may wait on a "
-            "worker before computing begins. Attempts that had not begun cost nothing."
+            "Each of these tasks was leased again later, so the count lacks nothing. Times start at the lease "
+            "and are upper bounds, because a task may wait on its worker. Attempts that had not started cost "
+            "nothing."
         )
         head = ["ended", "why", "had begun", "had not", "time"]
         yield Table("Attempts without a result", head, rows, numbers=3)
@@ -90,9 +90,7 @@ def _settled(evidence: Evidence) -> Remark:
     conflicts, settled = counts.get(EventKind.CONFLICT, 0), counts.get(EventKind.SETTLED, 0)
     words = f"Results contradicted each other {several(conflicts, 'time')}."
     if settled:
-        words += (
-            f" Votes of independent workers, or the operator, have settled this for {several(settled, 'task')}."
-        )
+        words += f" Votes of independent workers, or the operator, have settled {several(settled, 'task')}."
     if evidence.history.conflicts:
         tasks = _named(evidence.history.conflicts)
         return Remark(f"{words} Still open: {tasks}. The count waits for a decision.", bad=True)

@@ -21,12 +21,12 @@ def sections(evidence: Evidence) -> Iterator[Section]:
 def _numbers(evidence: Evidence) -> Iterator[Block]:
     problem = evidence.history.key.problem
     yield Paragraph(
-        "A device is one core of a processor or one GPU: it computes one task at a time. The effective time is the "
-        "computing time of the accepted results; the mean occupancy is the effective time divided by the elapsed "
-        "time, which is the mean number of devices that computed accepted results at once."
-        f"{_of_timed(evidence)} The speed of computation is that of one device, work by computing time; the speed "
-        "since the start is that of all devices together, work by elapsed time. An attempt is aborted when it had "
-        "begun and ends without a result: another user needed the machine, it died, or the evaluation failed."
+        "A device is one core or one GPU; it computes one task at a time. The effective time is the computing "
+        "time of the accepted results. The mean occupancy, effective time divided by elapsed time, is the mean "
+        f"number of devices that computed accepted results at once.{_of_timed(evidence)} The speed of computation "
+        "is work per computing time, that of one device; the speed since the start is work per elapsed time, "
+        "that of all devices. An aborted attempt had started and ended without a result: it was preempted, died "
+        "or failed."
     )
     rows = list(_rows(evidence))
     theirs = thesis.CAMPAIGNS.get(problem.name)
@@ -34,7 +34,9 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
         yield Table("The campaign in numbers", ["", "this campaign"], rows, numbers=1)
         return
     beside = [[name, value, theirs.get(name, "")] for name, value in rows]
-    yield Table("The campaign in numbers, beside the thesis", ["", "this campaign", "thesis"], beside, numbers=2)
+    yield Table(
+        "The campaign in numbers, compared with the thesis", ["", "this campaign", "thesis"], beside, numbers=2
+    )
     yield Paragraph(
         f"The last column is what the thesis says of its count of {problem}, by Godfrey's method on the nodes of a "
         f"cluster, each a processor and a GPU. {thesis.REMARKS.get(problem.name, '')}".strip(),
@@ -101,37 +103,31 @@ def _progress(evidence: Evidence) -> Iterator[Block]:
     found, shown = evidence.numbers, evidence.figures
     if found.began is not None and found.ended is not None and found.elapsed and found.hourly:
         yield Paragraph(
-            f"The first attempt began at {instant(found.began)}, the last result so far came at "
-            f"{instant(found.ended)} (all times are UTC): {duration(found.elapsed)}, in which "
-            f"{number(found.hourly)} tasks were done per hour."
+            f"The first attempt started at {instant(found.began)}, and the last result so far arrived at "
+            f"{instant(found.ended)} (UTC), {duration(found.elapsed)} later: {number(found.hourly)} tasks per hour."
         )
     if "occupancy" in shown:
         most = found.most_devices or 0
         yield Picture(
             "occupancy",
             f"Devices that computed, and workers that held tasks, over time: at most {several(most, 'device')} "
-            f"computed at once, {number(found.occupancy or 0.0)} in the mean. The lines are means over 1/240 "
+            f"computed at once, {number(found.occupancy or 0.0)} on average. The lines are means over 1/240 "
             "of the time.",
         )
     if "throughput" in shown:
         yield Picture(
             "throughput",
-            "Throughput: the results that came in each part of the time, and the share of the work that was done "
-            "by then.",
+            "Throughput: results that arrived in each interval, and the share of the work done by then.",
         )
     if not {"occupancy", "throughput"} & set(shown):
-        yield Paragraph(
-            "No times are known, so neither a timeline nor a throughput can be shown: see the end of this report."
-        )
+        yield Paragraph("No times are known, so no timeline and no throughput can be shown.")
 
 
 def _task_times(evidence: Evidence) -> Iterator[Block]:
     times = evidence.numbers.times
     assert times is not None
     devices = len({origin.device for origin in evidence.origins})
-    mixed = (
-        " Devices of different speed computed them: the table of devices tells them apart." if devices > 1 else ""
-    )
+    mixed = " Devices of different speeds computed them; see the table of devices." if devices > 1 else ""
     yield Picture(
         "task-times",
         f"Computing time of each task by its index, from {duration(times.least)} to {duration(times.most)}; the "

@@ -41,7 +41,7 @@ def _units(evidence: Evidence) -> dict[tuple[str, str], int]:
 
 def _who(evidence: Evidence) -> Iterator[Block]:
     if not evidence.origins and not evidence.workers:
-        yield Paragraph("No one has computed anything yet.")
+        yield Paragraph("Nothing has been computed yet.")
         return
     yield Paragraph(f"{summary(evidence)}.")
     if evidence.origins:

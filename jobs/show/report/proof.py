@@ -76,19 +76,16 @@ def _count(evidence: Evidence) -> Iterator[Block]:
 
 def _limits(evidence: Evidence) -> str:
     confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
-    proved = (
-        "These checks find accidents: a flipped bit, a task that is missing or counted twice, a "
-        "file that is damaged."
-    )
+    proved = "These checks find accidents: a flipped bit, a task missing or counted twice, a damaged file."
     if confirmed:
         proved += (
-            f" {several(confirmed, 'result was', 'results were')} computed a second time by another machine "
+            f" {several(confirmed, 'result was', 'results were')} computed again by another machine "
             f"({share(confirmed / tasks)}), with the same value{_said(evidence)}."
         )
     return (
-        f"{proved} They do not find an error that every copy of a kernel has, nor a worker that makes up a result "
-        "which fits. Computing again finds these: a sample of the tasks, or the whole by another method, as under "
-        "“How to reproduce”."
+        f"{proved} They do not find an error that every copy of a kernel has, or a worker that fabricates a "
+        "consistent result. Recomputing finds these: a sample of the tasks, or the whole count by another "
+        "method, as described under “How to reproduce”."
     )
 
 
@@ -138,16 +135,14 @@ def repeat_section(evidence: Evidence) -> Section:
                 ("read from", history.source),
             ]
         ),
-        Paragraph("The same tasks, computed again from the beginning on this machine:"),
+        Paragraph("The same tasks, computed again on this machine:"),
         Commands([f"langford run {' '.join(history.key.arguments)}"]),
     ]
     name = shlex.quote(history.name)
     if history.uuid is None:  # it was read from files
         files = " ".join(map(shlex.quote, history.source.split(", ")))
         blocks += [
-            Paragraph(
-                "The count from these files; then a twentieth of their tasks, drawn at random and recomputed:"
-            ),
+            Paragraph("The count from these files; then 5% of their tasks, drawn at random and recomputed:"),
             Commands(
                 [
                     f"langford result --from {files}",
@@ -158,9 +153,7 @@ def repeat_section(evidence: Evidence) -> Section:
         ]
     else:
         blocks += [
-            Paragraph(
-                "A twentieth of the tasks, drawn at random and recomputed, and all results as a file for others:"
-            ),
+            Paragraph("5% of the tasks, drawn at random and recomputed; all results as a file:"),
             Commands([f"langford verify {name} --sample 5%", f"langford export {name}"]),
         ]
     blocks += [

@@ -65,7 +65,7 @@ def rename(name: str, new_name: str, address: str, as_json: bool) -> None:
     if as_json:
         display.print_json({"campaign": new_name, "before": name})
     else:
-        print(f"{name} is called {new_name} now")
+        print(f"{name} is now called {new_name}")
 
 
 @click.command(

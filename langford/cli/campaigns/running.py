@@ -142,8 +142,8 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
     left = campaign.tasks - campaign.standing().tasks_done
     if left:
-        reason = f"the {report.stopped} is near" if report.stopped else "other workers hold the rest"
-        words = f"{left:,} of {several(campaign.tasks, 'task is', 'tasks are')} left ({reason}); {advice}"
+        reason = f"stopped at the {report.stopped}" if report.stopped else "other workers hold the rest"
+        words = f"{campaign.tasks - left:,} of {several(campaign.tasks, 'task')} done ({reason}); {advice}"
         return Unfinished(campaign, report, ExitCode.INCOMPLETE, words)
     return None
 

@@ -45,8 +45,8 @@ Examples:
   langford status langford-24-polyphase-12 --watch
   langford status https://farm:8765/langford-24-polyphase-12 --token-file reader.token
 
-A table that does not fit loses columns; into a file or a pipe all are written.  --watch ends
-when all is done, or with Ctrl-C, both with exit code 0."""
+Columns that do not fit are dropped on a terminal, never in a file or pipe.  --watch ends when all
+campaigns are done, or at Ctrl-C, with exit code 0."""
 )
 @click.argument("where", required=False, metavar="[URL]")
 @click.argument("name", required=False)
@@ -77,8 +77,8 @@ def status(
 ) -> None:
     """Show the progress of campaigns, their speed, when they end, their workers, and what needs attention.
 
-    Of one campaign, NAME, it shows everything.  With the URL of a server, http(s)://HOST:PORT or
-    http(s)://HOST:PORT/NAME, it asks the server, else the ledger.
+    With NAME, it shows everything about one campaign.  With the URL of a server, http(s)://HOST:PORT or
+    http(s)://HOST:PORT/NAME, it asks the server instead of the ledger.
     """
     is_remote = where is not None and (has_scheme(where) or lacks_scheme(where))
     if not is_remote and name is not None:

@@ -74,7 +74,7 @@ count is wrong, 128 + N stopped by signal N."""
     "--sum",
     "summed",
     is_flag=True,
-    help="One entry for each n: all arrangements, mirror images too, added up over the parameters' values.",
+    help="One entry for each n: all arrangements, including mirror images, summed over the parameters' values.",
 )
 @click.option("--confirm", is_flag=True, help="Count each entry twice, by two sums.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: that of FILE, else table.")
@@ -83,7 +83,7 @@ count is wrong, 128 + N stopped by signal N."""
     "-o",
     type=click.Path(dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Write into this file: .csv, .json, or .txt for a b-file.",
+    help="Write to this file: .csv, .json, or .txt for a b-file.",
 )
 @yes_option
 @anyway_option
@@ -114,7 +114,7 @@ def table(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Count a family up to n = N, a campaign for each entry, as a table, CSV, JSON or a b-file of the OEIS.
+    """Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each entry is a campaign.
 
     Entries that parity decides cost nothing; the others are counted smallest first.  Each count is compared with
     the published one, and marked new if there is none.  Mirror images count once if every row of the table

@@ -102,7 +102,7 @@ Examples:
 @ledger_option
 @json_option
 def retry(name: str, address: str, as_json: bool) -> None:
-    """Put the tasks that were set aside back into the queue."""
+    """Return tasks that were set aside to the queue."""
     with Ledger(address) as ledger:
         reopened = ledger.campaign(name).reopen()
     if as_json:
@@ -136,7 +136,7 @@ def recheck(
     address: str,
     as_json: bool,
 ) -> None:
-    """Put results in question: others evaluate them again, and the merge waits for that.
+    """Put results in question: other workers must evaluate them again before the merge.
 
     They no longer count as votes.  Workers of any host may evaluate them again, or `langford verify --waiting`.
     """

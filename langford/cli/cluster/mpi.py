@@ -36,7 +36,7 @@ Examples:
   mpirun -n 5 langford mpi 19 --ledger /local/records.db
   mpirun -n 9 langford mpi 24 --device cuda --depth 12
 
-Static: every rank takes its share of the tasks, rank 0 merges; nothing is kept.  Otherwise rank 0
+Static: each rank takes its share of the tasks, rank 0 merges, and nothing is kept.  Otherwise rank 0
 keeps a campaign in the ledger and gives tasks to the other ranks; running the same command again
 resumes it.  Every rank takes one core, or one GPU of its host.  Exit codes: those of `langford run`."""
 )

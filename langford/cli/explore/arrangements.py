@@ -36,7 +36,7 @@ def list_(
     if sample is not None and limit is not None:
         raise click.UsageError("--sample draws K arrangements: leave --limit out")
     if problem.obstruction and sample is None:
-        display.say(f"{problem} has no arrangement: none can exist, {problem.obstruction}")
+        display.say(f"{problem} has no arrangement, {problem.obstruction}")
     advice = "" if sample is not None else "; --sample 1 draws one at random, usually sooner"
     if sample is not None:
         listed = explicit.sample(problem, sample, seed)

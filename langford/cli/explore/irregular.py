@@ -33,7 +33,7 @@ one_device_option = partial(
 
 @click.group(cls=ListingGroup)
 def irregular() -> None:
-    """Measure searches and farms by trees, cycles and graphs; run Graph500."""
+    """Analyse search trees, graphs and worker farms; run Graph500."""
 
 
 @irregular.command(
@@ -54,8 +54,8 @@ def tree(
 ) -> None:
     """Measure the search tree of a problem exactly, by its states.
 
-    Per depth: the tasks that a backtracking plan has there, the different states among them, how much lies below a
-    task, and how far the plan's estimate of that is off.  Then the spread of one walk of `langford estimate`.
+    For each depth: the tasks of a backtracking plan, the distinct states among them, the nodes below a task, and
+    the error of the plan's estimate of these.  Then the spread of one walk of `langford estimate`.
     """
     _work("tree")(chosen.problem(), depth, device, as_json)
 
@@ -86,14 +86,14 @@ Examples:
     "--gpu",
     type=numbers(4, 5),
     metavar="F,C,K,R[,T]",
-    help="Instead of a farm: milliseconds to feed a GPU, to copy, of the kernel and of the result; and of the "
-    "kernel's tail, beside which the next kernel runs.",
+    help="A GPU instead of a farm: milliseconds to feed, to copy, of the kernel and to return the result; "
+    "optionally of the kernel's tail, which the next kernel overlaps.",
 )
 @json_option
 def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
     """Show what limits a farm of workers, or how many streams keep a GPU busy.
 
-    The farm is a timed event graph; its critical cycle is that of a worker, or that of the server.  A campaign's
+    The farm is a timed event graph; its critical cycle is a worker's or the server's.  A campaign's
     ledger fills in the time of its tasks and the number of its workers.
     """
     if gpu is not None:
@@ -116,7 +116,7 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
     Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
-    them.  Vertices are numbers; lines starting with # are comments.  FILE may also be a graph of DIMACS ("p" and
+    them.  Vertices are numbers; lines starting with # are comments.  FILE may also be a DIMACS graph ("p" and
     "a" lines) or a Matrix Market file, and may be compressed by gzip.  With integers the answer is exact and
     proved.
     """
@@ -135,7 +135,7 @@ Examples:
 @click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
 @sample_seed_option(type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
-@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: rows of blocks, at most.")
+@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: the most rows of blocks.")
 @one_device_option(
     help="A core, or GPU K, by default 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
 )

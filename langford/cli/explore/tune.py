@@ -38,7 +38,7 @@ Examples:
 @problem_options
 @click.option("--n", hidden=True, help="N, in the form of earlier versions.")
 @click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Draw them into this folder.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write the plots to this folder.")
 @click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
 @json_option
 def tune(
@@ -56,8 +56,8 @@ def tune(
     long.  On a GPU also: colours per lane, threads and blocks, scheduling, streams, cores that feed and
     compute.  `run`, `count` and `work` use the kept settings; LANGFORD_PROFILE names the file.
 
-    `choice` measures some tasks of each method that may be the fastest for the problem: `run` and `count`
-    then choose by these times, for it and for problems of the same kind.
+    `choice` measures tasks of each method that may be the fastest.  `run` and `count` then use these times to
+    choose a method for this problem and others of its kind.
     """
     problem = replace(chosen, words=(*chosen.words, *filter(None, [n]))).problem()
     if out is not None:

@@ -43,7 +43,7 @@ Examples:
     type=click.Choice(KINDS),
     default=CPU.kind,
     show_default=True,
-    help="What most workers compute on: decides the method and the depth that are not given.",
+    help="What most workers compute on; sets the default method and depth.",
 )
 @replicate_option
 @ledger_option
@@ -52,13 +52,13 @@ Examples:
 def create(
     chosen: CampaignOptions, device: str, replicate: float | None, address: str, dry_run: bool, as_json: bool
 ) -> None:
-    """Write a campaign with all its tasks into a ledger, for workers that come later."""
+    """Write a campaign with all its tasks into a ledger, for workers that start later."""
     place = Device.parse(device)
     new = chosen.plan(place, shared=True)
     if new.problem.obstruction and not chosen.anyway:
         raise BadInput(
-            f"{new.problem} = 0, so there is nothing to create (--anyway creates it nevertheless): "
-            f"none can exist, {new.problem.obstruction}"
+            f"{new.problem} = 0, so there is nothing to create (--anyway creates it regardless): "
+            f"no arrangement exists, {new.problem.obstruction}"
         )
     key, here = new.key, devices(CPU.kind)
     why = f"{new.reason}; --device and --method change it" if new.reason else ""
@@ -93,7 +93,7 @@ Examples:
 @click.option(
     "--days", type=FiniteRange(0, 36_500, min_open=True), help="How long it is valid; default: until revoked."
 )
-@click.option("--label", default="", help="What it is for, to find it in the list.")
+@click.option("--label", default="", help="A note that identifies it in the list.")
 @click.option(
     "--out",
     "-o",
@@ -101,7 +101,7 @@ Examples:
     help="Write it to a file that only you may read; do not print it.",
 )
 @click.option("--list", "listing", is_flag=True, help="List the campaign's tokens; make none.")
-@click.option("--revoke", metavar="ID|all", help="Revoke a token, by its number in the list, or all, instead.")
+@click.option("--revoke", metavar="ID|all", help="Revoke a token by its number in the list, or all tokens.")
 @ledger_option
 @json_option
 @click.pass_context

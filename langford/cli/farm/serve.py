@@ -48,7 +48,7 @@ Examples:
     type=click.Choice(FORMATS),
     default="text",
     show_default=True,
-    help="How the log on standard error is written; json: one object in each line.",
+    help="Format of the log on standard error; json: one object per line.",
 )
 @notify_options
 @click.option("--access-log", is_flag=True, help="Log each request.")

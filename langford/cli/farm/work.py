@@ -42,7 +42,7 @@ Examples:
   LANGFORD_TOKEN=... langford work http://127.0.0.1:8765/langford-27-polyphase-16
   langford work https://farm:8765/langford-27-polyphase-16 --token-file worker.token --device cuda
 
-SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of `langford run`."""
+SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit codes: those of `langford run`."""
 )
 @click.argument("url")
 @token_option
@@ -52,7 +52,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     "--outbox",
     type=click.Path(path_type=Path),
     envvar="LANGFORD_OUTBOX",
-    help="Folder for results on their way; default: in ~/.local/state/langford.",
+    help="Folder for undelivered results; default: in ~/.local/state/langford.",
 )
 @workers_option
 @device_option
@@ -63,7 +63,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 give the leases back and end.  Exit codes: those of
     type=FiniteRange(min=1, max=86_400),
     default=120,
     show_default=True,
-    help="Seconds after the last renewal of its leases until this worker's tasks go to others.",
+    help="Seconds from the last renewal of this worker's leases until they expire.",
 )
 @json_option
 @click.pass_context
@@ -105,7 +105,7 @@ def work(
     if stop.received:
         reason = f"stopped by {stop.received.name}: "
     elif report.stopped:
-        reason = f"stopped, the {report.stopped} is near: "
+        reason = f"stopped at the {report.stopped}: "
     back = f", {several(report.given_back, 'lease')} given back" if report.given_back else ""
     display.say(f"{reason}{several(report.tasks_here, 'task')} done here{back}")
     if source.rechecks and not report.stopped:

@@ -39,7 +39,7 @@ METHOD_NAMES = click.Choice(list(METHODS))
 def token_of(file: Path | None) -> str:
     """The token for a task server: the file's content, or LANGFORD_TOKEN; raises BadInput."""
     if file and (file.is_dir() or file.is_char_device() or file.is_block_device()):
-        raise BadInput(f"{file} is no file: give --token-file the file that `langford token NAME --out` wrote")
+        raise BadInput(f"{file} is not a file: give --token-file the file that `langford token NAME --out` wrote")
     if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise BadInput(
             f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
@@ -74,7 +74,7 @@ method_option = click.option(
     "--method",
     "method_name",
     type=METHOD_NAMES,
-    help="Default: the fastest for the problem and the device, as far as is known.",
+    help="Default: the fastest known for the problem and the device.",
 )
 depth_option = click.option(
     "--depth",
@@ -126,7 +126,8 @@ time_limit_option = click.option(
     "--time-limit",
     type=duration,
     metavar="TIME",
-    help=f"Stop before this time is over, in seconds or as {FORMS}; no task starts that would probably end later.",
+    help=f"Stop before this time is over, in seconds or as {FORMS}; no task is started that would probably end "
+    "later.",
 )
 patience_option = click.option(
     "--patience",
@@ -134,8 +135,8 @@ patience_option = click.option(
     default=str(int(PATIENCE_SECONDS)),
     show_default=True,
     metavar="TIME",
-    help="A task that takes longer than this (in seconds, or as for --time-limit), and much longer than it should, "
-    "has its process killed.",
+    help="Kill the process of a task that takes longer than this (in seconds, or as for --time-limit) and "
+    "much longer than expected.",
 )
 
 
@@ -151,7 +152,7 @@ def chosen_cores(wanted: int | None) -> int:
 
 
 yes_option = click.option(
-    "--yes", is_flag=True, help="Ask no question: start what takes over an hour, or has millions of tasks."
+    "--yes", is_flag=True, help="Start without asking, even over an hour of work or millions of tasks."
 )
 anyway_option = click.option(
     "--anyway", is_flag=True, help="Start even if it would take over a year, or if no arrangement can exist."
@@ -193,8 +194,8 @@ replicate_option = click.option(
     "--replicate",
     type=FiniteRange(0, 1),
     metavar="SHARE",
-    help="Have this share of the results, and all of a worker until 10 were confirmed, evaluated again by workers "
-    "of other hosts with other tokens, with other kernels if there are any.",
+    help="Share of the results to be evaluated again, by workers on other hosts with other tokens, and with "
+    "other kernels if possible; also all results of a worker until 10 are confirmed.",
 )
 token_option = click.option(
     "--token-file",
@@ -224,7 +225,7 @@ allowed_signers_option = click.option(
     "allowed",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Whose keys to trust, in the format of ssh-keygen; without it a key has only a fingerprint.",
+    help="The keys to trust, in the format of ssh-keygen; without it, a key is shown by its fingerprint.",
 )
 
 # -- output -----------------------------------------------------------------------------------

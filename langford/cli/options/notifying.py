@@ -64,8 +64,8 @@ notify_options = gathered(
         "command",
         metavar="COMMAND",
         envvar="LANGFORD_NOTIFY_COMMAND",
-        help="Run this when the campaign is done, has stalled, has a conflict, distrusts a worker or sets a task "
-        "aside, once each; it reads a JSON document.",
+        help="Run this, once each, when the campaign is done, stalls, has a conflict, distrusts a worker or "
+        "sets a task aside; its input is a JSON document.",
     ),
     click.option(
         "--notify-url",

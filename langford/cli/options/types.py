@@ -113,5 +113,5 @@ def integers(text: str) -> list[int]:
     except ValueError as error:
         raise click.BadParameter("give integers separated by commas, like 1,2,5") from error
     if not numbers or any(abs(number) > MAX_INTEGER for number in numbers):
-        raise click.BadParameter(f"give at least one integer, none beyond {MAX_INTEGER:,}")
+        raise click.BadParameter(f"give at least one integer, none above {MAX_INTEGER:,}")
     return numbers

@@ -95,12 +95,12 @@ class Answer:
 
 def nothing_to_count(problem: Problem, method: str) -> Answer:
     """The answer for a problem with an obstruction, of which nothing is computed."""
-    nothing = Count(problem, 0, 0, 0, 0, ("nothing was counted: --anyway counts nevertheless",))
+    nothing = Count(problem, 0, 0, 0, 0, ("not computed; --anyway computes it regardless",))
     return Answer(problem, method, nothing, 0.0, 0.0, "without counting", "")
 
 
 def _difference(words: str) -> str:
-    return " ".join(words.replace("DIFFERS", "differs:" if "none can" in words else "differs", 1).split())
+    return " ".join(words.replace("DIFFERS", "differs", 1).split())
 
 
 def other_method(method: str, problem: Problem) -> str:

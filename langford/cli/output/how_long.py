@@ -93,7 +93,7 @@ def require_consent(
     """
     words = f"{what}: {length(seconds, devices)}"
     if seconds > MAX_SECONDS and not anyway:
-        raise TooExpensive(f"{words}: {instead()} (--anyway starts it nevertheless)")
+        raise TooExpensive(f"{words}: {instead()} (--anyway starts it regardless)")
     if min(seconds, limit or seconds) > SECONDS_WORTH_A_QUESTION:
         require_yes(words, "Start", yes or anyway, instead)
 
@@ -161,7 +161,7 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
 
 
 dry_run_option = click.option(
-    "--dry-run", is_flag=True, help="Say what would be done: tasks, time, memory and where; change nothing."
+    "--dry-run", is_flag=True, help="Print what would be done (tasks, time, memory, place); change nothing."
 )
 
 

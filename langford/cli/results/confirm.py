@@ -45,8 +45,7 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "--method",
     "method_name",
     type=METHOD_NAMES,
-    help="Default: the first that is not the campaign's.  Only the totals are compared: other methods have other "
-    "partial sums, but for miller and regular, whose tasks are the same at one depth.",
+    help="Default: the first that applies and is not the campaign's.",
 )
 @click.option(
     "--seed",
@@ -79,9 +78,9 @@ def confirm(
 ) -> None:
     """Count a campaign's problem again in another way, and compare the counts.
 
-    By another method, the first that applies, or by shifted with another seed, in a new campaign of this ledger,
-    which computes everything again.  The totals are compared.  Other methods and other seeds have other partial
-    sums; those of miller and regular are the same, and `langford verify NAME --method` compares them one by one.
+    A new campaign in this ledger recomputes everything by another method (the first that applies), or by the same
+    method with another seed.  Only the totals are compared, because the partial sums differ.  Those of miller and
+    regular are the same: `langford verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
     with Ledger(address, create=False) as ledger:

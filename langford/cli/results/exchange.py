@@ -141,8 +141,8 @@ Examples:
   langford import jobs/campaigns/*.jsonl.gz --ledger records.db
 
 Exit codes: 0, 2 bad input, 3 a campaign is complete, but its promised
-replication (--replicate) is not, 4 results contradict each other or a count is wrong; the results are imported
-except for 2.""",
+replication (--replicate) is not, 4 results contradict each other or a count is wrong; results are
+imported except with code 2.""",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(
@@ -156,10 +156,10 @@ except for 2.""",
 def import_(
     context: click.Context, files: tuple[Path, ...], unconfirmed: bool, address: str, as_json: bool
 ) -> None:
-    """Take exported results into a ledger; repeating it changes nothing.
+    """Import exported results into a ledger; repeating it changes nothing.
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
-    A campaign that is complete afterwards is merged, and its count compared with what is
+    A campaign that is complete afterwards is merged, and its count is compared with what is
     known of it.
 
     A promise (--replicate) is imported too; the larger one applies.  Confirmations in a file do not count

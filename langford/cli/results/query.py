@@ -61,8 +61,8 @@ Examples:
   langford query task_overview --format parquet --out tasks.parquet
   langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
-Without a question it lists them.  Partial results and counts are decimal text in every format: exact_sum
-adds them up in SQLite, sum(value::numeric) in Postgres."""
+Without QUESTION, the named queries are listed.  Partial results and counts are decimal text in every
+format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
 @click.argument("question", required=False, type=QuestionName(), metavar="[QUESTION]")
 @ledger_option
@@ -73,7 +73,7 @@ adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
 @click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events.")
 @click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Print up to N rows.")
-@click.option("--sql", metavar="SELECT", help="A question of your own, which cannot change anything.")
+@click.option("--sql", metavar="SELECT", help="Your own query; it can only read.")
 @click.option(
     "--seconds",
     type=FiniteRange(0.01, 86_400),
@@ -85,7 +85,7 @@ adds them up in SQLite, sum(value::numeric) in Postgres."""
 @click.option(
     "-x", "is_expanded", is_flag=True, help="One field per line, with nothing shortened: --format expanded."
 )
-@click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write into this file.")
+@click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def query(
     question: str | None,
@@ -102,7 +102,7 @@ def query(
     out: Path | None,
     as_json: bool,
 ) -> None:
-    """Ask a ledger: views, named questions, or SQL that can only read; as a table, CSV, JSON or Parquet."""
+    """Query a ledger: views, named queries, or SQL that only reads; as a table, CSV, JSON or Parquet."""
     formats.require_json(form, as_json)
     if is_expanded and (as_json or form not in (None, EXPANDED)):
         raise click.UsageError(f"-x is --format {EXPANDED}: leave it out, or the other format")

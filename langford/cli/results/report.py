@@ -25,7 +25,7 @@ exports_option = click.option(
     multiple=True,
     type=click.Path(path_type=Path),
     metavar="FILE",
-    help="Take exported results instead; repeat it for the parts of one campaign.",
+    help="Use exported results instead; repeat the option for the parts of one campaign.",
 )
 
 
@@ -39,7 +39,7 @@ Examples:
 
 The page needs no other file, no script and no network.  An unfinished campaign has a report too;
 the report lists what an export lacks.  Exit codes: 0, 2 bad input, 3 all tasks are done, but the
-promised replication (--replicate) is not, 4 the count is wrong; the report is written except for 2."""
+promised replication (--replicate) is not, 4 the count is wrong; the report is written except with code 2."""
 )
 @click.argument("name", required=False)
 @ledger_option
@@ -50,13 +50,13 @@ promised replication (--replicate) is not, 4 the count is wrong; the report is w
     "files",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="A .html or .pdf, or both by two options; default: NAME.html, unless --figures is given.",
+    help="A .html or .pdf file; give the option twice for both; default: NAME.html, unless --figures is given.",
 )
 @click.option(
     "--figures",
     type=click.Path(path_type=Path),
     metavar="FOLDER",
-    help="Write the figures as .svg files into this folder.",
+    help="Write the figures to this folder, as .svg files.",
 )
 @click.option(
     "--unconfirmed",
@@ -75,7 +75,7 @@ def report(
     unconfirmed: bool,
     as_json: bool,
 ) -> None:
-    """Write a campaign up: count, checks, times, figures and workers in one page of HTML or a PDF.
+    """Write a report of a campaign as HTML or PDF: count, checks, times, figures and workers.
 
     The report covers speed, duration, workers, problems and what is proved.  The command also prints a paragraph
     that cites the count.

@@ -76,7 +76,7 @@ class PartitionedOnGpu:
         Raises BadInput.
         """
         if not 0 <= root < self.n:
-            raise BadInput(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
+            raise BadInput(f"the root {root} is not a vertex: there are {self.n:,}, numbered from 0")
         grid, block, launch = self.grid, self._block, self._program.launch
         chunk, within = divmod(root, grid.chunk)
         row, column = divmod(chunk, grid.columns)

@@ -113,7 +113,7 @@ def _require_scenario(number: int, scenario: Scenario) -> None:
     """Raises BadInput."""
     states = range(scenario.states)
     if not states:
-        raise BadInput(f"client {number} has no state: give it one at least")
+        raise BadInput(f"client {number} has no state: give it at least one")
     for move in scenario.transitions:
         if move.source not in states or move.target not in states:
             raise BadInput(

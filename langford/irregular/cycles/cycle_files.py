@@ -53,7 +53,7 @@ def read_cycle_file(file: Path) -> CycleFile:
         values.append([_vertex(row.place, word) for word in row.words[:2]])
         values[-1] += [_number(row.place, word) for word in row.words[2:]]
         if len(row.words) > 3 and values[-1][3] < 0:
-            raise BadInput(f"{row.place}: the time {row.words[3]:.40} is negative: give times from 0 on")
+            raise BadInput(f"{row.place}: the time {row.words[3]:.40} is negative: times must be 0 or more")
     columns = list(zip(*values, strict=True)) or [(), (), ()]
     ends = np.array(columns[:2], np.int64).reshape(2, -1)
     names, places = np.unique(ends, return_inverse=True)
@@ -75,10 +75,10 @@ def _text(file: Path) -> str:
 
 def _vertex(place: str, word: str) -> int:
     if not (word.isascii() and word.isdigit()):
-        raise BadInput(f"{place}: {word[:40]!r} is no vertex: write a whole number from 0 on")
+        raise BadInput(f"{place}: {word[:40]!r} is not a vertex: write a whole number, 0 or more")
     if len(word) > MAX_DIGITS_OF_A_VERTEX:
         raise BadInput(
-            f"{place}: the vertex {word[:40]} has more than {MAX_DIGITS_OF_A_VERTEX} digits: number them anew"
+            f"{place}: the vertex {word[:40]} has more than {MAX_DIGITS_OF_A_VERTEX} digits: renumber the vertices"
         )
     return int(word)
 
@@ -86,13 +86,13 @@ def _vertex(place: str, word: str) -> int:
 def _number(place: str, word: str) -> int | float:
     # Python also reads 1_000, and digits of any script.
     if not word.isascii() or "_" in word:
-        raise BadInput(f"{place}: {word[:40]!r} is no number: write it in digits")
+        raise BadInput(f"{place}: {word[:40]!r} is not a number: write it in digits")
     if word[word[:1] in ("+", "-") :].isdigit() and len(word) <= MAX_DIGITS:
         return int(word)
     try:
         value = float(word)
     except ValueError as error:
-        raise BadInput(f"{place}: {word[:40]!r} is no number: correct it") from error
+        raise BadInput(f"{place}: {word[:40]!r} is not a number: correct it") from error
     if not isfinite(value):
         raise BadInput(f"{place}: {word[:40]!r} is {value}: give finite numbers only")
     return value

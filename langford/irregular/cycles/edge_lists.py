@@ -111,4 +111,4 @@ def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
 
 def _require_number(name: str, announced: int, seen: int) -> None:
     if announced != seen:
-        raise BadInput(f"{name} announces {announced:,} edges and has {seen:,}: get the whole file")
+        raise BadInput(f"{name} declares {announced:,} edges but has {seen:,}: get the complete file")

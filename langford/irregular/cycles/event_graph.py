@@ -86,7 +86,7 @@ class EventGraph:
         try:
             optimal = cycle_ratio(graph, np.array(delays, np.int64)[graph.order], tokens, maximum=True)
         except NoCycle as error:
-            raise NoCycle("no event waits for itself, so nothing sets a pace: close a cycle") from error
+            raise NoCycle("the graph has no cycle, so no event repeats: close a cycle") from error
         except TooWide as error:
             raise TooWide(f"sums of delays and tokens need more than {BITS} bits: round the delays") from error
         return Period(Fraction(optimal.value) / unit, [events[vertex] for vertex in optimal.vertices.tolist()])

@@ -98,7 +98,7 @@ def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = Fals
     require_length("times", times, graph.m, "edge")
     require_numbers("times", times)
     if len(times) and bool((times < 0).any()):
-        raise BadInput(f"the time of edge {int((times < 0).argmax())} is negative: give times from 0 on")
+        raise BadInput(f"the time of edge {int((times < 0).argmax())} is negative: times must be 0 or more")
     return _optimal(graph, weights, times, maximum)
 
 
@@ -141,7 +141,7 @@ def _require_range(weights: Array, times: Array | None) -> None:
         shortest = float(xp.where(times > 0, times, longest).min()) or 1.0
     ratio = heaviest / shortest
     if len(weights) * max(ratio, longest, ratio * longest) > LARGEST_FLOAT:
-        raise TooWide(f"sums, or weights per time, may pass {LARGEST_FLOAT:g}: give them in other units")
+        raise TooWide(f"sums, or weights per time, may exceed {LARGEST_FLOAT:g}: use other units")
 
 
 def timeless_cycle(graph: Graph, times: Array) -> list[int]:

@@ -73,7 +73,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     require_choice("direction", direction, DIRECTIONS)
     root = whole("the root", root, BadInput)
     if not 0 <= root < graph.n:
-        raise BadInput(f"the root {root} is no vertex: there are {graph.n:,}, numbered from 0")
+        raise BadInput(f"the root {root} is not a vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):
         tree: Bfs = graph.on_gpu.search(root, direction)
         return tree

@@ -35,10 +35,12 @@ class Graph:
         require_indices("indices", indices)
         module_of(indptr, indices)
         if len(indptr) == 0 or int(indptr[0]) != 0:
-            raise BadGraph("offsets begin with 0, and a graph of n vertices has n + 1 of them")
+            raise BadGraph("a graph of n vertices needs n + 1 offsets, of which the first is 0")
         falling = indptr[1:] < indptr[:-1]
         if bool(falling.any()):
-            raise BadGraph(f"the offsets fall after vertex {int(falling.argmax())}: sort the edges by their source")
+            raise BadGraph(
+                f"the offsets decrease after vertex {int(falling.argmax())}: sort the edges by their source"
+            )
         if int(indptr[-1]) != len(indices):
             raise BadGraph(
                 f"the last offset is {int(indptr[-1])} and there are {len(indices)} targets: they must be equal"
@@ -137,7 +139,7 @@ class Graph:
         A search from below meets those first.  Raises BadGraph unless the graph is symmetric.
         """
         if not self.symmetric:
-            raise BadGraph("only a symmetric graph has a simple form here: make it with symmetric=True")
+            raise BadGraph("only symmetric graphs have a simple form: create the graph with symmetric=True")
         xp = module_of(self.indptr)
         sequence = stable_order(-self.degrees).astype(self.indices.dtype)
         if xp is not np:
@@ -167,4 +169,4 @@ def require_vertices(what: str, vertices: Array, n: int) -> None:
     low, high = int(vertices.min()), int(vertices.max())
     if low < 0 or high >= n:
         wrong = low if low < 0 else high
-        raise BadGraph(f"{what} {wrong} is no vertex: there are {n:,}, numbered from 0")
+        raise BadGraph(f"{what} {wrong} is not a vertex: there are {n:,}, numbered from 0")

@@ -59,7 +59,7 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
     for name, array in (("source", sources), ("target", targets)):
         require_vertices(name, array, len(parent))
     if not 0 <= root < len(parent):
-        raise BadInput(f"the root {root} is no vertex: there are {len(parent):,}, numbered from 0")
+        raise BadInput(f"the root {root} is not a vertex: there are {len(parent):,}, numbered from 0")
     levels = levels_of(root, parent)
     if depth is not None:
         require_length("depth", depth, len(parent), "vertex")
@@ -85,7 +85,7 @@ def levels_of(root: int, parent: Array) -> Array:
     """
     xp = module_of(parent)
     n = len(parent)
-    _require(1, int(parent.max()) < n and int(parent.min()) >= -1, "a parent is no vertex")
+    _require(1, int(parent.max()) < n and int(parent.min()) >= -1, "a parent is not a vertex")
     _require(1, int(parent[root]) == root, f"the root {root} has the parent {int(parent[root])}")
     reached = parent >= 0
     above = xp.where(reached, parent, xp.arange(n)).astype(xp.int64)
@@ -223,8 +223,8 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     place = place_of(device)
     if place.on_gpu and edgefactor << scale > MAX_ON_GPU:
         raise TooLarge(
-            f"Graph500 at scale {scale} has more than {MAX_ON_GPU:,} edges, too many for one GPU in this way: "
-            "use --mpi, also with one GPU"
+            f"Graph500 at scale {scale} has more than {MAX_ON_GPU:,} edges, too many for one GPU without --mpi: "
+            "use --mpi, even with one GPU"
         )
     # The list, the graph twice while it is made simple (a GPU sorts 64-bit keys), and some arrays per vertex; on a
     # core perhaps rather the list, the graph and what checks some edges.

@@ -62,7 +62,7 @@ def require_scale(scale: int, edgefactor: int) -> None:
     """Raises BadGraph unless such a graph exists."""
     if not 0 <= scale <= LARGEST_SCALE or edgefactor < 0:
         raise BadGraph(
-            f"scale {scale}, edgefactor {edgefactor}: a scale is from 0 to {LARGEST_SCALE}, an edgefactor from 0 on"
+            f"the scale must be from 0 to {LARGEST_SCALE}, the edgefactor 0 or more, not {scale} and {edgefactor}"
         )
 
 

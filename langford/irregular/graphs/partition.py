@@ -137,7 +137,7 @@ class PartitionedGraph:
         Every rank calls this.  Raises BadInput.
         """
         if not 0 <= root < self.n:
-            raise BadInput(f"the root {root} is no vertex: there are {self.n:,}, numbered from 0")
+            raise BadInput(f"the root {root} is not a vertex: there are {self.n:,}, numbered from 0")
         chunk, columns = self.grid.chunk, self.grid.columns
         front: Array = np.zeros(self._column_size // 64, np.int64)
         visited: Array = np.zeros(self._row_size // 64, np.int64)

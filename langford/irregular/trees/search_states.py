@@ -86,10 +86,10 @@ def search_states(problem: Problem, depth: int | None = None, device: str = "cpu
     if reason is None and place.on_gpu and problem.places > WORD_PLACES:
         reason = f"a GPU takes rows of up to {WORD_PLACES} places"
     if reason:
-        raise MethodDoesNotApply(f"a search by states cannot take {problem.name}: {reason}")
+        raise MethodDoesNotApply(f"cannot search {problem.name} by states: {reason}")
     last = problem.n if depth is None else depth
     if not 1 <= last <= problem.n:
-        raise BadDepth(f"the states of {problem.name} have depths 1..{problem.n}, not {last}")
+        raise BadDepth(f"the depth for {problem.name} must be from 1 to {problem.n}, not {last}")
     order = SearchOrder.of(problem)
     xp = place.xp
     with compiled_once("backtracking-plan", order.roots(problem).ndim):

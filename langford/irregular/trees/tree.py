@@ -67,7 +67,7 @@ class Tree:
         while vertex not in seen:
             seen.add(vertex)
             vertex = int(self.above[vertex])
-        raise BadInput(f"the parents run in a circle through vertex {vertex}: make one of its vertices a root")
+        raise BadInput(f"the parents form a cycle through vertex {vertex}: make one of its vertices a root")
 
     def __len__(self) -> int:
         return len(self.above)

@@ -72,7 +72,7 @@ class TreeMatrix:
         endless = xp.flatnonzero(~xp.isfinite(pivots))
         if len(endless):
             raise BadInput(
-                f"the pivot of vertex {int(endless[0])} passes what a float can hold: divide by a common factor"
+                f"the pivot of vertex {int(endless[0])} exceeds the range of a float: divide by a common factor"
             )
         self.pivots = pivots
         # Of each method that was used on a GPU, its steps as they are launched.

@@ -119,7 +119,7 @@ def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
     require_length("values", values, len(tree), "vertex")
     require_numbers("values", values)
     if values.dtype == np.float16 or not values.dtype.isnative:
-        raise BadInput(f"values are not combined as {values.dtype}: convert them to the floats of this machine")
+        raise BadInput(f"values of type {values.dtype} are not supported: convert them to native floats")
     integers = values.dtype.kind in "iu"
     if op == "xor" and not integers:
         raise BadInput("xor combines integers: convert the values, or choose another operator")

@@ -1,0 +1,89 @@
+"""Figures that several pages show are those of docs/measured.md, and those of computed tasks are the files'."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from db.files.reading import read_export
+from langford.methods import plan_of
+from tests.support.cases import few
+
+ROOT = Path(__file__).parents[2]
+CAMPAIGNS = ROOT / "jobs" / "campaigns"
+LISTED = (CAMPAIGNS / "README.md").read_text()
+TIMES = (ROOT / "docs" / "measured.md").read_text()
+HOUR, DAY, YEAR = 3600, 86_400, 365.25 * 86_400
+
+
+@pytest.mark.parametrize(
+    ("page", "shown", "measured", "unit"),
+    [
+        ("README.md", "| 0.3 s of one core |", "| polyphase | L(2,16) | 1 | 0.30 |", 1),
+        ("README.md", "| 21 s of two cores |", "| polyphase | L(2,20) | 2 | 21 |", 1),
+        ("README.md", "| 1.5 hours of one core |", "| L(2,24) | 5,540 |", HOUR),
+        ("README.md", "| 14 days of one core |", "| L(2,28) | 1.24e6 |", DAY),
+        ("README.md", "| 2.9 years of one core |", "| L(2,31), one round | 9.14e7 |", YEAR),
+        ("README.md", "| 0.1 s |", "| 0.126 | 0.097 |", 1),
+        ("README.md", "| 10 s |", "| 11.8 | 9.71 |", 1),
+        ("README.md", "| 33 minutes |", "| 2,313 | **1,958** |", 60),
+        ("README.md", "| 31 hours |", "| 130,800 | **111,100** ", HOUR),
+        ("docs/measured.md", "(31 hours)", "| 130,800 | **111,100** ", HOUR),
+        ("docs/measured.md", "133,000 (37 hours)", "drawn | 4.7e10 | 133,000", HOUR),
+        ("docs/measured.md", "130,700 (36 hours)", "133,000 (37 hours) | 130,700", HOUR),
+        ("docs/measured.md", "217,500 (60 hours)", "drawn | 3.4e11 | 217,500", HOUR),
+        ("docs/records.md", "a quarter of the time: L(2, 31) 9 hours", "133,000 (37 hours) | 130,700", 4 * HOUR),
+        ("docs/records.md", "about 2,260 s by `shifted`", "Skolem(2,28) | shifted | four H100 | 2,260", 1),
+        ("docs/records.md", "took 2,016 s for S(28)", "Skolem(2,28) | shifted2 | two H100 | 2,016", 1),
+        ("docs/where-it-runs.md", "9,316 tasks of 133 s on a Zen 4 core", "| L(2,28) | 1.24e6 |", 9316),
+        ("docs/where-it-runs.md", "it completes 2,310 tasks a second", "7,860 tasks/s, p99 90 ms | 2,310", 1),
+        ("docs/where-it-runs.md", "on two cores, 7,860 on sixteen", "64 a claim (2 cores: 32) | 7,860", 1),
+        ("docs/where-it-runs.md", "(2,960 tasks a second", "34,000 tasks/s, p99 15 ms | 2,960", 1),
+        ("docs/where-it-runs.md", "on two cores, 34,000 on sixteen", "in Postgres, 32 a claim | 34,000", 1),
+        ("jobs/campaigns/README.md", "All of it takes 36 hours", "133,000 (37 hours) | 130,700", HOUR),
+        ("benchmarks/langford-31.md", "since then: 130,700 s for all", "133,000 (37 hours) | 130,700", 1),
+        ("benchmarks/langford-31.md", "takes 111,100 s for all", "| 130,800 | **111,100** ", 1),
+    ],
+)
+def test_a_time_on_a_page_is_the_measured_one(page: str, shown: str, measured: str, unit: float) -> None:
+    assert measured in TIMES
+    assert shown in (ROOT / page).read_text()
+    value = float(re.findall(r"\d[\d,.]*(?:e\d+)?", measured)[-1].replace(",", "")) / unit
+    numbers = re.findall(r"\d[\d,]*(?:\.\d+)?", shown)
+    assert any(f"{value:,.{len(number.partition('.')[2])}f}" == number for number in numbers), value
+
+
+def test_the_costs_of_records_are_from_measured_times(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "benchmarks")
+    records = import_module("records")
+    for known in (*records.MEASURED, *records.SMALLER):
+        if known.device != "H200" or known.method != "Jourdelune/langford":
+            seconds = f"{known.seconds:,.0f}" if known.seconds < 1e6 else f"{known.seconds:.2e}".replace("e+0", "e")
+            assert re.search(rf"\b{re.escape(seconds)}\b", TIMES), known
+
+
+def test_the_tasks_of_langford_31_are_counted_alike_everywhere() -> None:
+    file = CAMPAIGNS / "langford-31-shifted-16.jsonl.gz"
+    export = read_export(file)
+    done, tasks = len(export.results), export.tasks
+    work = plan_of(export.key).work
+    share = sum(work[each.result.index] for each in export.results) / work.sum()
+    assert f"{done:,} of {tasks:,} tasks are done, {share:.1%} of the work" in LISTED
+    notes = (ROOT / "benchmarks" / "langford-31.md").read_text()
+    assert sum(map(int, re.findall(r"^\| (\d+) \| H\d00 \|", notes, re.MULTILINE))) == done
+
+
+ROWS = re.findall(r"^\| `([\w/…-]+)` \|(?:[^|]+\|){1,3} ([\d,]+) \|", LISTED, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("files", "seconds"), few(ROWS, 3))
+def test_the_seconds_of_campaigns_are_those_of_their_results(files: str, seconds: str) -> None:
+    named = list(CAMPAIGNS.glob(f"{files.replace('…', '*')}.jsonl.gz"))
+    if files == "langford-…":
+        named = [file for file in named if "-31-" not in file.name]
+    assert named
+    found = sum(each.seconds for file in named for each in read_export(file).results)
+    assert abs(found - int(seconds.replace(",", ""))) <= 3
