@@ -27,6 +27,8 @@ NOTHING: Mapping[int, Computation] = MappingProxyType({})
 MAX_VALUES = 2
 """Different values of one attempt that are kept: two contradict each other, more would only fill the ledger."""
 
+BATCH = 10_000
+"""Exported results that are compared at a time with those of a campaign."""
 SLACK_SECONDS = 3_600.0
 """How much longer than since its grant a result may claim to have been computed: clocks are set."""
 
@@ -190,8 +192,12 @@ def _record(
 
 def unknown(transaction: Transaction, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """The exported results that the campaign has neither imported nor exported before."""
-    known = queries.origins(transaction)
-    return [evaluation for evaluation in evaluations if (evaluation.result.index, origin(evaluation)) not in known]
+    found: list[Evaluation] = []
+    for start in range(0, len(evaluations), BATCH):  # a campaign may have a million
+        batch = evaluations[start : start + BATCH]
+        known = queries.origins(transaction, [evaluation.result.index for evaluation in batch])
+        found += [each for each in batch if (each.result.index, origin(each)) not in known]
+    return found
 
 
 def take(

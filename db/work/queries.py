@@ -66,34 +66,34 @@ def _campaign_of(row: Row[Any]) -> CampaignRecord:
     return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
 
 
+_EVALUATIONS = select(
+    Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance
+).where(Result.campaign_id == CAMPAIGN)
+
+
 def evaluations(transaction: Transaction) -> list[Evaluation]:
     """By task, with time and provenance."""
-    rows = transaction.execute(
-        select(Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance)
-        .where(Result.campaign_id == CAMPAIGN)
-        .order_by(Result.task_index)
-    )
-    return [
-        Evaluation(
-            PartialResult.from_text(row.task_index, row.value, row.residue, row.evaluated),
-            row.seconds,
-            row.provenance,
-        )
-        for row in rows
-    ]
+    return list(map(_evaluation_of, transaction.execute(_EVALUATIONS.order_by(Result.task_index))))
 
 
-def origins(transaction: Transaction) -> set[tuple[int, str]]:
-    """(task, origin) of all imported results and of all accepted ones, see :func:`db.files.exports.origin`."""
-    imported = transaction.execute(
-        select(Attempt.task_index, Attempt.note).where(
-            Attempt.campaign_id == CAMPAIGN, Attempt.note.startswith(ORIGIN_PREFIX)
-        )
-    )
-    accepted = evaluations(transaction)
-    return {(row.task_index, row.note) for row in imported} | {
-        (evaluation.result.index, origin(evaluation)) for evaluation in accepted
-    }
+def _evaluation_of(row: Any) -> Evaluation:
+    result = PartialResult.from_text(row.task_index, row.value, row.residue, row.evaluated)
+    return Evaluation(result, row.seconds, row.provenance)
+
+
+_IMPORTED = select(Attempt.task_index, Attempt.note).where(
+    Attempt.campaign_id == CAMPAIGN, among(Attempt.task_index, "tasks"), Attempt.note.startswith(ORIGIN_PREFIX)
+)
+_ACCEPTED = _EVALUATIONS.where(among(Result.task_index, "tasks"))
+
+
+def origins(transaction: Transaction, tasks: Collection[int]) -> set[tuple[int, str]]:
+    """(task, origin) of all imported results of some tasks and of the accepted ones, see
+    :func:`db.files.exports.origin`.
+    """
+    imported = {(row.task_index, row.note) for row in transaction.execute(_IMPORTED, tasks=tasks)}
+    accepted = map(_evaluation_of, transaction.execute(_ACCEPTED, tasks=tasks))
+    return imported | {(evaluation.result.index, origin(evaluation)) for evaluation in accepted}
 
 
 def work(transaction: Transaction, tasks: Collection[int]) -> dict[int, float]:

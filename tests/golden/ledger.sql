@@ -642,12 +642,6 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   FROM campaign
   ORDER BY campaign.id;
 
--- queries.evaluations
-  SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
-  FROM result
-  WHERE result.campaign_id = :campaign
-  ORDER BY result.task_index;
-
 -- queries.holders_in_words
   SELECT worker.id, worker.host, voter.token, count(attempt.id) AS leases
   FROM worker JOIN attempt ON attempt.worker_id = worker.id JOIN voter ON voter.id = worker.voter_id
@@ -671,8 +665,11 @@ S SELECT ledger.uuid FROM ledger;
 -- queries.origins
   SELECT attempt.task_index, attempt.note
   FROM attempt
-S WHERE attempt.campaign_id = :campaign AND (attempt.note LIKE :note || '%');
-P WHERE attempt.campaign_id = :campaign AND (attempt.note LIKE :note || '%%');
+S WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (attempt.note LIKE :note || '%');
+P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (attempt.note LIKE :note || '%%');
+  SELECT result.task_index, result.value, result.residue, result.evaluated, result.seconds, result.provenance
+  FROM result
+  WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks);
 
 -- queries.require_undeleted
   SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
