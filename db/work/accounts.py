@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import String, bindparam, case, func, or_, select, update
 
 from db.attempts import Receipt
-from db.errors import TooManyLeases
+from db.errors import TooManyLeases, TransactionUndone
 from db.records import CampaignRecord
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Token, Voter, Worker
@@ -55,7 +55,7 @@ class Account:
     results: int
     counted: float | None
     paid: float = 0.0  # leases that time has paid for since the last count
-    is_counted: bool = False
+    found: Account | None = None  # before the count; None: it was not counted now
 
     @property
     def earned(self) -> int:
@@ -80,7 +80,7 @@ class Account:
             room = min(room, max(MIN_UNPROVEN, min(MAX_UNPROVEN, self.tasks // 4)))
         passed = 0.0 if self.counted is None else max(0.0, now - self.counted)
         paid = passed * (SPARE / 3600 + min(held, MAX_UNPROVEN + self.earned) / RUN_SECONDS)
-        return replace(self, held=held, room=room, counted=now, paid=paid, is_counted=True)
+        return replace(self, held=held, room=room, counted=now, paid=paid, found=self)
 
     @property
     def refusal(self) -> TooManyLeases:
@@ -145,13 +145,21 @@ _CHANGE = update(Token).where(*_OWN)
 
 
 def granted(transaction: Transaction, token: str, account: Account | None, leases: int) -> None:
-    """Its account is that of :func:`of_token`."""
-    if account is None or not (leases or account.is_counted):
+    """Its account is that of :func:`of_token`.
+
+    Raises TransactionUndone when another request has counted, or got leases, meanwhile, so that these are too many.
+    """
+    if account is None or not (leases or account.found):
         return
-    values = {"leases": _left(Token.leases - account.paid) + leases, "held": Token.held + leases}
-    if account.is_counted:
-        values |= {"held": account.held + leases, "room": account.room, "counted": account.counted}
-    transaction.execute(_CHANGE.values(**values), shown=token)
+    before = account.found or account
+    more = account.held - before.held + leases
+    values = {"leases": _left(Token.leases - account.paid) + leases, "held": Token.held + more}
+    conditions = [Token.held + more <= account.room + account.earned] if leases else []
+    if account.found:
+        values |= {"room": account.room, "counted": account.counted}
+        conditions.append(Token.counted.is_not_distinct_from(before.counted))
+    if transaction.execute(_CHANGE.where(*conditions).values(**values), shown=token).rowcount == 0:
+        raise TransactionUndone("another request with this token got leases at the same time: try again")
 
 
 def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt], results: int) -> None:

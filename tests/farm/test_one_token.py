@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import logging
 import random
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +16,7 @@ import pytest
 from sqlalchemy import func, select
 
 from db import Credential, Lease
+from db.errors import TooManyLeases
 from db.messages import converted, document
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
@@ -97,7 +101,7 @@ class Farm:
         """How many leases run, by worker."""
         running = select(Attempt.worker_id, func.count()).where(Attempt.ended.is_(None)).group_by(Attempt.worker_id)
         with self.ledger.database.reading() as connection:
-            return dict(connection.execute(running).tuples().all())
+            return dict(connection.execute(running).all())
 
     def rows(self, table: type[Attempt] | type[Event]) -> int:
         with self.ledger.database.reading() as connection:
@@ -154,6 +158,32 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
     farm.renew([*held, *copies], steps=7)
     assert farm.work(good) == TASKS
     assert result(farm.campaign).published == COUNT
+
+
+def test_requests_at_the_same_moment_hold_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On SQLite one transaction waits for the other."""
+    farm, of_token, met = Farm("postgres", tmp_path), accounts.of_token, threading.Barrier(2, timeout=60)
+    farm.enrol("good", HONEST)
+    readers = set[int]()
+
+    def read(*arguments: Any) -> Account | None:
+        account = of_token(*arguments)
+        if threading.get_ident() not in readers:
+            readers.add(threading.get_ident())
+            met.wait()
+        return account
+
+    def ask(worker: str) -> None:
+        with suppress(TooManyLeases):
+            farm.campaign.lease(worker, TASKS, HOUR, token=farm.tokens[LIAR])
+
+    monkeypatch.setattr(accounts, "of_token", read)
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(ask, [farm.enrol("one"), farm.enrol("other")]))
+    assert len(readers) == 2
+    assert sum(farm.held().values()) == SHARE
+    farm.client.close()
+    farm.ledger.close()
 
 
 def test_what_a_worker_states_bounds_what_its_token_holds(farm: Farm) -> None:

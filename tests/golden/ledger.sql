@@ -25,8 +25,10 @@ P RETURNING id, id AS id__1;
   UPDATE token
   SET leases=(
     CASE WHEN (token.leases - :leases > :param) THEN token.leases - :leases ELSE :param END + :param
-  ), held=:held, room=:room, counted=:counted
-  WHERE token.campaign_id = :campaign AND token.digest = :shown;
+  ), held=(token.held + :held), room=:room, counted=:counted
+S WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NULL;
+P WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NOT DISTINCT
+P FROM NULL;
 
 -- accounts.of_token
   SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
