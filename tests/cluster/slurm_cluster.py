@@ -119,11 +119,6 @@ class Cluster:
         script = f"#!/bin/bash\n#SBATCH --partition=normal --output=/dev/null\nexec sleep {seconds}\n"
         return self.call("sbatch", "--parsable", content=script).strip()
 
-    def restarts(self, name: str) -> int:
-        """How often elements of the jobs of that name were started again."""
-        jobs = self.call("scontrol", "-o", "show", "job").splitlines()
-        return sum(int(job.partition("Restarts=")[2].split()[0]) for job in jobs if f"JobName={name} " in job)
-
     def nodes_of(self, name: str) -> list[str]:
         """The nodes on which jobs of that name run."""
         return self.call("squeue", "-h", "-t", "RUNNING", "-n", name, "-o", "%N").split()

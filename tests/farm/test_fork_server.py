@@ -104,7 +104,7 @@ def test_a_worker_ends_alone(server: ForkServer, order: str, code: int) -> None:
         assert hear(server.pipes[number]) == "more"
 
 
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV])
 def test_a_signal_ends_a_worker(server: ForkServer, number: signal.Signals) -> None:
     said = [hear(pipe) for pipe in server.pipes]
     os.kill(said[0][2], number)
