@@ -21,6 +21,7 @@ from db.states import EventKind
 from jobs.run.loop import result as result_of
 from jobs.verify import exchange
 from langford.errors import CheckFailed, Incomplete
+from langford.methods import merge
 from langford.problem import Problem
 from langford.reference import published
 from langford.result import Evaluation, PartialResult
@@ -219,7 +220,8 @@ def test_the_campaigns_kept_here_hold(file: Path) -> None:
     elif listed:
         assert listed[1].startswith(("all", "the only one"))
     if len(export.results) == export.tasks:
-        count = exchange.count_of([file])[1].published
+        count = merge(plan, [each.result for each in export.results]).published
+        assert export.promise is None or not export.promise.missing
         known = published(export.key.problem)
         problem = export.key.problem
         # What was counted here first is published in the records, for their row's n, or in a table.
