@@ -6,7 +6,8 @@ drawn at its first commit (``user_version``); and the counter of changes, which 
 Commits of other programs, and of versions before 1.1, may leave page 1 out: then the number of pages must agree.
 
 A process that closes a file loses all locks that SQLite holds for it on that file; without them another process
-deletes FILE-wal, with the commits that follow.  So a file that this process has open as a ledger is not looked at.
+deletes FILE-wal, with the commits that follow.  So a file that this process has open, as a ledger or otherwise, is not
+looked at.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ START, FRAME, HEADER = 32, 24, 100
 SQLITE, MAGIC = b"SQLite format 3\0", 0x377F0682
 """The start of FILE, and that of FILE-wal; plus 1 where its checksums are of big-endian numbers."""
 TRIALS = 5
+DESCRIPTORS = Path("/dev/fd")
 _OPEN, _TURN = Counter[str](), Lock()
 """How often this process has each file open as a ledger, and whose turn it is to look at one."""
 
@@ -39,7 +41,7 @@ def hold_undamaged(file: Path) -> Callable[[], None]:
     """
     name = os.path.realpath(file)
     with _TURN:
-        if not _OPEN[name] and file.is_file():
+        if not _OPEN[name] and file.is_file() and not _has_open(file):
             _refuse_damaged(file)
         _OPEN[name] += 1
 
@@ -48,6 +50,15 @@ def hold_undamaged(file: Path) -> Callable[[], None]:
             _OPEN[name] -= 1
 
     return release
+
+
+def _has_open(file: Path) -> bool:
+    """Whether a file descriptor of this process is that of a file."""
+    for descriptor in DESCRIPTORS.glob("*"):
+        with suppress(OSError):
+            if descriptor.samefile(file):
+                return True
+    return False
 
 
 def _refuse_damaged(file: Path) -> None:

@@ -84,6 +84,17 @@ def test_a_ledger_that_a_process_opens_twice_keeps_its_commits(langford: Run, tm
         assert "third" in langford("status").stdout
 
 
+def test_a_connection_of_ones_own_keeps_its_locks(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    Ledger(str(file), create=True).close()
+    with closing(sqlite3.connect(file)) as own:
+        own.execute("SELECT count(*) FROM campaign").fetchone()
+        Ledger(str(file)).close()
+        take = f"import fcntl; fcntl.lockf(open({str(file)!r}, 'r+b'), fcntl.LOCK_EX | fcntl.LOCK_NB)"
+        taken = subprocess.run([sys.executable, "-c", take], capture_output=True, text=True, check=False)
+    assert "BlockingIOError" in taken.stderr
+
+
 def test_pages_that_were_overwritten_are_called_damage(langford: Run, tmp_path: Path) -> None:
     file = tmp_path / "langford.db"
     write_used_ledger(str(file))
