@@ -6,8 +6,8 @@ drawn at its first commit (``user_version``); and the counter of changes, which 
 Commits of other programs, and of versions before 1.1, may leave page 1 out: then the number of pages must agree.
 
 A process that closes a file loses all locks that SQLite holds for it on that file; without them another process
-deletes FILE-wal, with the commits that follow.  So a file that this process has open, as a ledger or otherwise, is not
-looked at.
+deletes FILE-wal, with the commits that follow.  So a file that this process has open, as a ledger or otherwise, is
+not looked at.
 """
 
 from __future__ import annotations

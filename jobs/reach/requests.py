@@ -19,7 +19,6 @@ from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, wit
 from jobs.reach.patience import Calls, GivenUp, Overdue
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
-from langford.version import install
 
 if TYPE_CHECKING:
     from httpx import BaseTransport, Client, Response
@@ -71,13 +70,9 @@ class Requests:
         clock: Clock = SYSTEM,
         transport: BaseTransport | None = None,
     ) -> None:
-        """Nothing is sent yet; arguments as of :class:`jobs.reach.remote.RemoteCampaign`.  Raises BadInput or
-        NotInstalled.
-        """
-        try:
-            import httpx
-        except ImportError as error:
-            raise BadInput(f"requests to a server need httpx: {install('server')}") from error
+        """Nothing is sent yet; arguments as of :class:`jobs.reach.remote.RemoteCampaign`.  Raises BadInput."""
+        import httpx
+
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
             raise BadInput(
