@@ -40,7 +40,7 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        *exhaustive([("--help", 0), ("list 7", 0), ("", 2), ("nonsense", 2)]),
+        *exhaustive([("--help", 0), ("", 2)]),
         ("list 20 --sample 1 --seed 1", 0),  # remarks that it is not uniform
         ("run langford 8 --time-limit 0", 3),
         ("count 0", 2),
@@ -58,7 +58,7 @@ def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: s
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [("count 8", 0), ("run langford 8", 2), *exhaustive([("status", 2), ("draw 7 --out seven.svg", 2)])],
+    [("count 8", 0), ("run langford 8", 2), *exhaustive([("draw 7 --out seven.svg", 2)])],
 )
 def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str, code: int) -> None:
     done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
@@ -68,7 +68,7 @@ def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str,
     assert len(said.splitlines()) == (code == 2)
 
 
-@pytest.mark.parametrize("arguments", ["count 8", *exhaustive(["list 7", "--help", "status"])])
+@pytest.mark.parametrize("arguments", ["count 8", *exhaustive(["status"])])
 def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"$langford {arguments} >&-")
     assert done.returncode == (2 if arguments == "status" else 0), done.stderr
@@ -198,10 +198,8 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
         *exhaustive(
             [
                 "create langford 24 --method miller --depth 10",
-                "create langford 20 --method regular --depth 18",
                 "create langford 32 --method polyphase --depth 60 --yes",
                 "count 60 --method miller",
-                "count 32",
                 "estimate 64 --walks 100000",
             ]
         ),
