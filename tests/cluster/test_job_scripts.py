@@ -124,8 +124,8 @@ def test_no_job_writes_through_planted_links(shared: Path, planted: str) -> None
     refused = reserve()
     assert isinstance(refused.exception, BadInput)
     assert re.fullmatch(
-        r"the logs of jobs cannot be kept in \S+, where other users can plant links to your files: others may "
-        r"write to .*; change that, or choose another folder with --logs",
+        r"the logs of jobs cannot be kept in \S+, where other users can plant links to your files: other "
+        r"users can write to .*; change that, or choose another folder with --logs",
         str(refused.exception),
     )
     assert Cluster.submitted == 0
