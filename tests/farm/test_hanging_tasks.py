@@ -234,7 +234,7 @@ def test_a_task_that_takes_longer_than_expected_is_given_back(
     assert (report.stopped, report.tasks_here) == ("time limit", 0)
     assert 30 <= clock.monotonic() - before < 31
     assert nothing_is_held(campaign)
-    assert "the time limit is over, and 2 tasks take longer than expected: given back" in console.said
+    assert "the time limit has passed, and 2 tasks take longer than expected: given back" in console.said
 
 
 def test_a_task_may_take_twice_its_expected_time(campaign: Campaign, clock: MovableClock, run: Go) -> None:

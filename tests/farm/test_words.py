@@ -67,7 +67,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
         server.wait_until(lambda: "joined: " in server.log)
         (tmp_path / HURRY).touch()
         said = worker.end()
-        server.wait_until(lambda: "left: nothing was left" in server.log)
+        server.wait_until(lambda: "left: no tasks were left" in server.log)
         log = server.stop()
     lines = TIME.sub("", log).splitlines()
     assert lines[0] == f"listening on {server.url} for farmed (0 of {tasks} tasks done)"
