@@ -69,6 +69,14 @@ def test_a_worker_never_loads_the_database_and_its_clock_may_be_an_hour_off(farm
     assert {worker.ending for worker in farm.workers()} == {Ending.FINISHED}
 
 
+def test_a_full_disk_under_the_outbox(farm: Farm, small_disk: Path) -> None:
+    (small_disk / "filler").write_bytes(b"0" * 2**16)
+    worker = farm.work(outbox=str(small_disk / "outbox"))
+    _, errors = worker.communicate(timeout=150)
+    assert "No space left" in errors
+    farm.finish(worker)
+
+
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
     worker = farm.work(in_process=False, SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
