@@ -11,7 +11,11 @@ from typing import Any
 from sqlalchemy import Connection, Engine, event
 
 DAY = 86_400.0
-NOW = "((julianday('now') - 2440587.5) * 86400.0)", "extract(epoch from clock_timestamp())"
+NOW = {
+    "((julianday('now') - 2440587.5) * 86400.0)": "DOUBLE PRECISION",
+    "extract(epoch from clock_timestamp())": "NUMERIC",
+}
+"""How statements ask for the time, and the type of the answer.  What reads answers is kept with a statement."""
 
 
 @dataclass
@@ -47,8 +51,8 @@ def moved_clock() -> Iterator[DatabaseClock]:
         connection: Connection, cursor: Any, statement: str, parameters: Any, context: Any, many: bool
     ) -> tuple[str, Any]:
         if clock.stopped is not None:
-            for now in NOW:
-                statement = statement.replace(now, f"CAST({clock.stopped + clock.ahead!r} AS DOUBLE PRECISION)")
+            for now, kind in NOW.items():
+                statement = statement.replace(now, f"CAST({clock.stopped + clock.ahead!r} AS {kind})")
         statement = statement.replace("julianday('now')", f"(julianday('now') + {clock.ahead / DAY!r})")
         statement = statement.replace(
             "clock_timestamp()", f"(clock_timestamp() + interval '{clock.ahead!r} seconds')"
