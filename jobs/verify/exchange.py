@@ -148,7 +148,7 @@ def _signed(content: bytes, key: Path) -> bytes:
 
 
 def signer(file: Path, allowed: Path | None) -> str:
-    """Who signed a file, in words: "signed by ada", or "not signed: …".
+    """Who signed a file, in words: "signed by ada", or "unsigned: …".
 
     ``allowed``: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.  Raises
     NotInstalled, OSError, and BadSignature when the signature does not belong to the file and to an allowed signer.

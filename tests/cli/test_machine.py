@@ -22,8 +22,8 @@ def test_doctor_tries_the_processor_and_says_what_is_missing(langford: Run) -> N
     done = langford("doctor", "--json")
     findings = {each["part"]: each for each in json.loads(done.stdout)}
     assert findings["processor"]["state"] == "works"
-    assert "polyphase counts L(2,12) right" in findings["processor"]["detail"]
-    assert "godfrey counts L(2,12) right" in findings["processor"]["detail"]
+    assert "polyphase counts L(2,12) correctly" in findings["processor"]["detail"]
+    assert "godfrey counts L(2,12) correctly" in findings["processor"]["detail"]
     assert findings["python"]["state"] == findings["sqlite"]["state"] == "works"
     if findings.get("gpu", {}).get("state") == "absent":
         assert install("cuda12") in findings["gpu"]["detail"] or "nvidia-smi" in findings["gpu"]["detail"]

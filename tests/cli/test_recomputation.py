@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from threading import Barrier
 
-import click
 import pytest
+from click.testing import CliRunner
 
 from db import Ledger
 from jobs.verify.recomputation import Comparison, Part, Recomputation, compare, recomputation
@@ -89,11 +89,9 @@ def test_help_names_the_methods_that_share_partial_results() -> None:
     sharing = {name for name in plans for other in plans if name != other and _share(plans[name], plans[other])}
     assert sharing == {"miller", "regular"}
     for command in (verify, confirm):
-        option = next(each for each in command.params if each.name == "method_name")
-        assert isinstance(option, click.Option)
-        words = str(option.help)
+        words = " ".join(CliRunner().invoke(command, ["--help"]).output.split())
         assert "miller and regular" in words
-        assert "other partial sums" in words
+        assert "partial sums" in words
 
 
 def _share(plan: Plan, other: Plan) -> bool:

@@ -51,7 +51,7 @@ def test_a_file_that_was_changed_is_signed_by_nobody(signed: Path, ada: Path) ->
 
 def test_a_file_without_a_signature_is_not_signed(signed: Path, ada: Path) -> None:
     signature_of(signed).unlink()
-    assert signer(signed, None).startswith("not signed")
+    assert signer(signed, None).startswith("unsigned: ")
     with pytest.raises(BadSignature, match="is not signed"):
         signer(signed, allowed(ada))
 

@@ -269,6 +269,6 @@ def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
     )
     named = machine.run(*WORK, "--outbox", str(state), **variables)
     assert named.returncode == 3
-    assert f"other users can replace results in {state}, which are then sent as this worker's: others may" in (
+    assert f"other users can replace results in {state}, which are then sent as this worker's: other users" in (
         named.stderr
     )
