@@ -31,7 +31,7 @@ def test_the_table_says_what_the_command_says(name: str) -> None:
     ("arguments", "spared"),
     [
         (["--help"], {"numpy", "numba", "sqlalchemy", "rich", "httpx", "starlette", "langford.cli.counting"}),
-        (["count", "8"], {"sqlalchemy", "msgspec", "httpx", "starlette", "rich"}),
+        (["count", "8"], {"sqlalchemy", "httpx", "starlette", "rich"}),
         (["work", "--help"], {"numba", "sqlalchemy", "starlette"}),
         *exhaustive(
             [

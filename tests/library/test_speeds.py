@@ -5,34 +5,28 @@ from __future__ import annotations
 import re
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import pytest
+from msgspec import ValidationError, toml
 
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, candidates
-from langford.methods.speeds import FILE, BadSpeeds, Forecast, measured, read, speeds_of
+from langford.methods.speeds import FILE, BadSpeeds, Forecast, Speeds, measured, speeds_of
 from langford.problem import Problem
 
 ROOT = Path(__file__).parents[2]
-TABLES = tomllib.loads(FILE.read_text())
 GOOD = """
+[new]
+probe_depth = 12
+fastest_from = { cuda = 20 }
+
 [new.pairs]
 instant = 9
 probe = 10
 growth = 8.5
-command = "langford count N"
-hardware = "a core"
 
-[new.probe_depth]
-depth = 12
-command = "langford run 20"
-hardware = "a core"
-
-[new.fastest_from.cuda]
-n = 20
-command = "langford tune choice 20"
-hardware = "a GPU"
+[new.sources]
+pairs = ["langford count N", "a core"]
 """
 
 
@@ -55,15 +49,13 @@ def test_the_file_has_no_other_methods() -> None:
     assert list(measured()) == list(METHODS)
 
 
-def test_every_figure_names_a_command_that_exists_and_hardware() -> None:
-    def sources(table: dict[str, Any]) -> list[tuple[str, str]]:
-        if "command" in table:
-            return [(table["command"], table["hardware"])]
-        return [source for inner in table.values() for source in sources(inner)]
-
-    found = sources(TABLES)
-    assert len(found) >= 2 * len(METHODS)
-    for command, hardware in found:
+@pytest.mark.parametrize("name", METHODS)
+def test_every_figure_names_a_command_that_exists_and_hardware(name: str) -> None:
+    speeds = measured()[name]
+    figures = {each for each in ("pairs", "others", "probe_depth") if getattr(speeds, each) is not None}
+    assert set(speeds.fastest_unmirrored) <= set(speeds.fastest_from)
+    assert set(speeds.sources) == figures | set(speeds.fastest_from)
+    for command, hardware in speeds.sources.values():
         script = re.match(r"python (\S+)", command)
         assert (ROOT / script[1]).is_file() if script else command.startswith("langford ")
         assert len(hardware) > 5
@@ -85,7 +77,7 @@ def test_a_method_that_was_the_fastest_somewhere_is_a_candidate_there() -> None:
 
 
 def test_figures_are_read() -> None:
-    speeds = read(GOOD)["new"]
+    speeds = read(GOOD)
     assert speeds.forecast(2) == Forecast(9, 10, 8.5)
     assert (speeds.probe_depth, speeds.fastest_from) == (12, {"cuda": 20})
     with pytest.raises(BadSpeeds, match="no forecast for 3 copies"):
@@ -97,18 +89,22 @@ def test_figures_are_read() -> None:
 @pytest.mark.parametrize(
     ("right", "wrong", "message"),
     [
-        ("[new.pairs]", "[new.pears]", r"\[new\]: unknown key 'pears'"),
-        ("probe = 10", "prob = 10", r"\[new.pairs\]: unknown key 'prob'"),
-        ("fastest_from.cuda", "fastest_from.gpu", r"\[new.fastest_from\]: unknown key 'gpu'; it takes cpu, cuda"),
-        ("probe = 10\n", "", r"\[new.pairs\]: 'probe' is missing"),
-        ('hardware = "a core"\n', "", r"\[new.pairs\]: 'hardware' is missing"),
-        ("probe = 10", "probe = '10'", r"\[new.pairs\]: 'probe' is '10'"),
-        ("instant = 9", "instant = -9", r"\[new.pairs\]: 'instant' is -9"),
-        ('hardware = "a GPU"', 'hardware = ""', r"\[new.fastest_from.cuda\]: 'hardware' is ''"),
-        ("[new.pairs]", "[new]\nothers = 3\n[new.pairs]", r"new.others is 3; write a table"),
+        ("[new.pairs]", "[new.pears]", "unknown field `pears`"),
+        ("probe = 10", "prob = 10", r"unknown field `prob` - at `\$.*pairs`"),
+        ("probe = 10\n", "", r"missing required field `probe` - at `\$.*pairs`"),
+        ("probe = 10", "probe = '10'", r"Expected `int`, got `str` - at `\$.*pairs.probe`"),
+        ("instant = 9", "instant = -9", r"`int` >= 1 - at `\$.*pairs.instant`"),
+        ("cuda = 20", "cuda = 0", r"`int` >= 1 - at `\$.*fastest_from"),
+        (', "a core"]', "]", "length 2"),
+        (', "a core"]', ', ""]', "length >= 1"),
+        ("[new.pairs]", "others = 3\n[new.pairs]", r"Expected `object . null`, got `int` - at `\$.*others"),
     ],
 )
 def test_what_is_wrong_in_the_file_is_named(right: str, wrong: str, message: str) -> None:
     assert right in GOOD
-    with pytest.raises(BadSpeeds, match=message):
+    with pytest.raises(ValidationError, match=message):
         read(GOOD.replace(right, wrong))
+
+
+def read(text: str) -> Speeds:
+    return toml.decode(text, type=dict[str, Speeds])["new"]
