@@ -14,18 +14,15 @@ Then nobody else can replace a part of the path, before this is asked or afterwa
 from __future__ import annotations
 
 import errno
+import grp
 import os
+import pwd
 import stat
-import sys
 from collections import deque
 from contextlib import suppress
 from pathlib import Path
 
 from langford.errors import LangfordError
-
-if sys.platform != "win32":
-    import grp
-    import pwd
 
 MAX_LINKS = 40
 """Links on the way to a folder, at most: what Linux follows."""
@@ -64,17 +61,19 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
 
     Raises OSError where there is no folder, or the system refuses to look at it or to make it.
     """
-    if sys.platform == "win32":
-        return None  # folders of a user are closed to other users there, and modes say nothing
     user, system = os.geteuid(), os.lstat("/").st_uid
     place, is_shared, links = "/", False, 0
-    left = deque((folder if folder.is_absolute() else Path.cwd() / folder).parts)
+    left = deque(folder.absolute().parts)
     while left:
         part = os.path.join(place, left.popleft())
         try:
-            status = _status(part, create)
+            status = os.lstat(part)
         except FileNotFoundError:
-            return f"any user could create {part}: create it yourself, with mode 700" if is_shared else None
+            if not create:
+                return f"any user could create {part}: create it yourself, with mode 700" if is_shared else None
+            with suppress(FileExistsError):  # somebody was faster: who, is seen now
+                os.mkdir(part, 0o700)
+            status = os.lstat(part)
         # In a container root may have no number, like many others: it is known by what it owns, and no user can
         # have put into a folder of root's.
         named = "it" if part == str(folder) else part
@@ -92,21 +91,10 @@ def objection(folder: Path, create: bool = False, remedy: str = "delete it") -> 
         if is_open and not left:
             return f"other users can write to {named}, and may have done so: {remedy}"
         if is_open and not status.st_mode & stat.S_ISVTX:
-            return f"other users can write to {part}: chmod {_remedy(status, user)} {part}"
+            is_for_all = status.st_uid != user and status.st_mode & stat.S_IWOTH  # and stays so, like /tmp
+            return f"other users can write to {part}: chmod {'+t' if is_for_all else 'go-w'} {part}"
         place, is_shared = part, is_open
     return None
-
-
-def _status(part: str, create: bool) -> os.stat_result:
-    """Of a file, folder or link; it is made if need be, as a folder."""
-    try:
-        return os.lstat(part)
-    except FileNotFoundError:
-        if not create:
-            raise
-    with suppress(FileExistsError):  # somebody was faster: who, is seen now
-        os.mkdir(part, 0o700)
-    return os.lstat(part)
 
 
 def _is_open(part: str, status: os.stat_result) -> bool:
@@ -130,18 +118,10 @@ def _has_group_alone(part: str, status: os.stat_result) -> bool:
 
 def _has_access_list(part: str) -> bool:
     """Whether a list grants further users access, within what the mode says of the group."""
-    if sys.platform != "linux":
-        return False
     try:
         return bool(os.getxattr(part, "system.posix_acl_access", follow_symlinks=False))
-    except OSError:
+    except (AttributeError, OSError):  # the system, or its file system, has no such lists
         return False
-
-
-def _remedy(status: os.stat_result, user: int) -> str:
-    """The change of mode that closes a folder above others: one for all stays so, like ``/tmp``."""
-    is_for_all = status.st_uid != user and status.st_mode & stat.S_IWOTH
-    return "+t" if is_for_all else "go-w"
 
 
 def _name_of(user: int) -> str:
