@@ -8,6 +8,7 @@ import re
 import stat
 import threading
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import IO
 
@@ -47,9 +48,8 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     # Two threads of one process may replace a file at the same time, so the number is that of the thread.
     unfinished = file.with_name(f".{file.name}.{threading.get_native_id()}")
     try:
-        with suppress(FileNotFoundError):
-            unfinished.unlink()  # left by a process that crashed, or a link that another user made
-        with open(unfinished, "wb", opener=_private if private else _new) as stream:
+        unfinished.unlink(missing_ok=True)  # left by a process that crashed, or a link that another user made
+        with open(unfinished, "xb", opener=partial(os.open, mode=0o600 if private else 0o666)) as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -97,14 +97,6 @@ def is_a_device_or_a_pipe(file: Path) -> bool:
     return file.exists() and not (file.is_file() or file.is_dir())
 
 
-def _new(name: str, flags: int) -> int:
-    return os.open(name, flags | os.O_EXCL, 0o666)
-
-
-def _private(name: str, flags: int) -> int:
-    return os.open(name, flags | os.O_EXCL, 0o600)
-
-
 class NotRegular(LangfordError):
     """A link, a pipe, a device or a folder where a file is expected."""
 
@@ -128,8 +120,6 @@ def regular_content(file: Path, most: int) -> bytes:
     Raises NotRegular, TooLarge beyond ``most`` bytes, or OSError.
     """
     with os.fdopen(_opened(file, os.O_RDONLY), "rb") as stream:
-        if os.fstat(stream.fileno()).st_size > most:
-            raise TooLarge(f"{file} has more than {most:,} bytes")
         return _at_most(stream, file, most)
 
 
@@ -149,7 +139,7 @@ def _opened(file: Path, flags: int) -> int:
         raise
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise NotRegular(f"{file} is no regular file")
+        raise NotRegular(f"{file} is not a regular file")
     return descriptor
 
 
