@@ -11,7 +11,6 @@ import errno
 import os
 import platform
 import shutil
-import stat
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -121,8 +120,7 @@ def _usual_folders() -> Iterator[Path]:
     """Where the folder may be that all processes of this user, host and version share, the best place first."""
     with suppress(NoHome):
         yield base_folder("XDG_CACHE_HOME", ".cache") / "langford" / f"{platform.node()}-{kernel_hash()}"
-    user = 0 if sys.platform == "win32" else os.geteuid()
-    yield from (place / f"langford-{user}-{kernel_hash()}" for place in _temporary_places()[:1])
+    yield from (place / f"langford-{os.geteuid()}-{kernel_hash()}" for place in _temporary_places()[:1])
 
 
 def _temporary_places() -> list[Path]:
@@ -161,21 +159,14 @@ def _reason_against(folder: Path, create: bool = True) -> str | None:
 
     Raises OSError where it cannot be made or written to.
     """
-    if sys.platform == "win32":
-        folder.mkdir(parents=True, exist_ok=True)
-        return None
     reason = objection(folder, create)
     if reason is not None:
         return reason
     if folder.is_symlink():
         return "it is a link: delete it"
-    opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
-    try:
-        status = os.fstat(opened)
-        if status.st_uid == os.geteuid() and stat.S_IMODE(status.st_mode) & 0o077:
-            os.fchmod(opened, 0o700)
-    finally:
-        os.close(opened)
+    status = folder.stat()
+    if status.st_uid == os.geteuid() and status.st_mode & 0o077:
+        folder.chmod(0o700)  # nobody else can put a link in its place
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(folder))
     return None
