@@ -322,9 +322,3 @@ class Campaign(LeasedTasks):
         """Delete all tokens of the campaign and end their leases; returns how many there were."""
         with self.writing() as transaction:
             return tokens.revoke_tokens(transaction)
-
-    def role_of(self, token: str) -> Role | None:
-        """None: the campaign has no such token."""
-        with self.database.reading() as connection:
-            rights = tokens.rights(connection, [token])
-        return next((right.role for right in rights if right.campaign == self.record.uuid), None)

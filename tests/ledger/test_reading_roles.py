@@ -152,7 +152,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
                 assert client.get(f"/campaigns/{campaign.name}", headers=shown).status_code in (401, 403)
                 path = f"/campaigns/{campaign.name}/leases"
                 assert client.post(path, json=body, headers=shown).status_code in (401, 403)
-            assert campaign.role_of(token) is None
+            assert ledger.rights([token]) == []
             with pytest.raises(WrongToken):
                 campaign.lease("w", 1, 60.0, token=token)
         client.close()

@@ -76,7 +76,6 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
     assert [record.label for record in call(campaign.tokens)] == ["for tests"]
     assert call(campaign.revoke_token, 10**6) is False
-    assert call(campaign.role_of, token) is Role.WORKER
     assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
     call(ledger.enrol, "idle", "host-a", "1", token=token)
     age_workers(ledger)
