@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from enum import StrEnum
 
 from db.errors import BadName
@@ -39,20 +38,6 @@ class Outcome(StrEnum):
 
 COMPLAINTS = (Outcome.FAILED, Outcome.DIED)
 """The outcomes of attempts that say something about their task."""
-
-TASK_TRANSITIONS: Mapping[TaskState, frozenset[TaskState]] = {
-    TaskState.READY: frozenset({TaskState.LEASED, TaskState.DONE, TaskState.SET_ASIDE}),
-    TaskState.LEASED: frozenset({TaskState.READY, TaskState.DONE, TaskState.SET_ASIDE}),
-    TaskState.DONE: frozenset(),
-    TaskState.SET_ASIDE: frozenset({TaskState.READY, TaskState.DONE}),
-}
-"""The states that may follow each state of a task.  From every other state a late result makes a task DONE."""
-
-ATTEMPT_TRANSITIONS: Mapping[Outcome | None, frozenset[Outcome | None]] = {
-    None: frozenset(Outcome),
-    **{outcome: frozenset() for outcome in Outcome},
-}
-"""The outcomes that may follow each outcome: a running attempt (None) ends once, with any outcome."""
 
 
 class VoterKind(StrEnum):

@@ -19,9 +19,18 @@ from tests.support.command_line import ENVIRONMENT
 from tests.support.preloaded import Preparation, preloaded
 
 ROOT = Path(__file__).parents[2]
+DESIGN = (ROOT / "docs" / "design.md").read_text()
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 BLOCK = re.compile(r"(?:^<!-- needs: (?P<needs>.*?) -->\n)?^```(?P<language>\w*)\n(?P<text>.*?)^```$", re.M | re.S)
 COMMAND_SECONDS = 240.0
+
+
+def table(heading: str) -> list[list[str]]:
+    """The rows of the first table below a heading of the design page, without its head; code marks removed."""
+    below = DESIGN.split(f"# {heading}\n", 1)[1]
+    rows = re.search(r"(?:^\|.*\n)+", below, re.MULTILINE)
+    assert rows is not None
+    return [[cell.strip().strip("`") for cell in row.strip("|").split("|")] for row in rows[0].splitlines()[2:]]
 
 
 @dataclass(frozen=True)
