@@ -18,6 +18,7 @@ from db.messages import converted
 from db.states import Role
 from jobs.farm.api import server, streams
 from jobs.farm.api.streams import Streams
+from jobs.farm.guard.bodies import RESULTS
 from jobs.farm.guard.connections import LimitedLog
 from tests.support.asgi import Served
 from tests.support.campaigns import NAME, shown_by, true_deliveries
@@ -82,7 +83,7 @@ def test_the_statuses_are_those_of_the_server() -> None:
     answered = {refusal.status for refusal in server.REFUSALS.values()}
     shown = {int(status) for status in re.findall(r"^\| (\d{3}) \|", SECTIONS["statuses"], re.MULTILINE)}
     assert shown == answered | {200}
-    assert f"at most {server.LARGEST_BODY // 2**20} MiB" in PAGE
+    assert f"at most {RESULTS.size // 2**20} MiB" in PAGE
 
 
 def test_the_examples_are_answered_as_the_page_shows(farm: Farm) -> None:

@@ -23,6 +23,7 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.traffic import Traffic
+from jobs.farm.guard.bodies import RESULTS
 from jobs.reach.wire import Description
 from langford.errors import BadProblem
 from langford.result import PartialResult
@@ -154,7 +155,7 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     clock = MovableClock()
     farm = Farm(tmp_path, limit=server.RateLimit(0.1, 3, clock))
-    large = "x" * (server.LARGEST_BODY + 1)
+    large = "x" * (RESULTS.size + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
     answer = farm.post("/retries", Role.ADMIN)

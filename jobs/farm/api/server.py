@@ -71,7 +71,6 @@ from jobs.reach.in_ledger import InLedger
 from jobs.reach.wire import HEADER, SPOKEN, Description, Operation, OtherVersion, require_understood
 from langford.errors import LangfordError
 
-LARGEST_BODY = bodies.RESULTS.size
 BOUNDS: Mapping[Operation[Any, Any], Bounds] = {
     wire.LEASE: bodies.HELD,
     wire.RENEW: bodies.ATTEMPTS,
