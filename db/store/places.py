@@ -50,8 +50,8 @@ class Place:
         if self._number is None or self._number_now() != self._number:
             raise LedgerUnusable(
                 f"{self._file} was moved, deleted or replaced while it was in use: move that same file back "
-                f"({waiting_beside(self._file).name} may hold its last commits), then repeat; or start again with "
-                "the ledger that is to be used"
+                f"({waiting_beside(self._file).name} may hold its last commits), then repeat; or start "
+                "again with another ledger"
             )
 
     def _number_now(self) -> tuple[int, int] | None:

@@ -190,5 +190,5 @@ class Reporter:
             except Exception as error:  # whatever it is: the lines must go on, and the server goes on without them
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
                 if name not in self._blind:
-                    log_lines.line("blind", f"cannot see how far it is: {kind}{error}", name, alarm=True)
+                    log_lines.line("blind", f"cannot read the progress: {kind}{error}", name, alarm=True)
                 self._blind.add(name)

@@ -156,7 +156,7 @@ def test_a_ledger_that_cannot_be_read_is_said_once(reported: Reported, caplog: p
 
     look("ALTER TABLE event RENAME TO gone")
     [blind] = caplog.messages
-    assert blind.startswith("cannot see how far it is: ")
+    assert blind.startswith("cannot read the progress: ")
     look("ALTER TABLE gone RENAME TO event")
     assert "0.0% of the work" in caplog.messages[-1]
 

@@ -74,7 +74,7 @@ def test_a_method_of_ones_own_splits_at_any_depth(inclusion: Inclusion, depth: i
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(4), Problem.langford(5)], ids=lambda problem: problem.name)
-def test_a_method_of_ones_own_works_off_a_campaign(inclusion: Inclusion, tmp_path: Path, problem: Problem) -> None:
+def test_a_method_of_ones_own_completes_a_campaign(inclusion: Inclusion, tmp_path: Path, problem: Problem) -> None:
     key = PlanKey(problem, "inclusion", 6)
     with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
         campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())

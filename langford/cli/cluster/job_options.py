@@ -69,7 +69,7 @@ def make_log_folder(folder: Path) -> None:
 job_options = gathered(
     "job",
     JobOptions,
-    click.option("--partition"),
+    click.option("--partition", help="Partition of the cluster, as for sbatch."),
     click.option(
         "--time",
         "seconds",
@@ -80,11 +80,16 @@ job_options = gathered(
     ),
     click.option("--gres", help="Generic resources, like gpu:1."),
     click.option("--cpus", type=click.IntRange(min=1), help="Cores per task."),
-    click.option("--account"),
-    click.option("--qos"),
-    click.option("--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option, like --mem=2G."),
+    click.option("--account", help="Account to charge, as for sbatch."),
+    click.option("--qos", help="Quality of service, as for sbatch."),
     click.option(
-        "--setup", multiple=True, metavar="LINE", help="Shell before the program, like 'module load ...'."
+        "--sbatch", "extra", multiple=True, metavar="OPTION", help="Further option for sbatch, like --mem=2G."
+    ),
+    click.option(
+        "--setup",
+        multiple=True,
+        metavar="LINE",
+        help="Shell line to run before the program, like 'module load ...'.",
     ),
     click.option(
         "--logs",

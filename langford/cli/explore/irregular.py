@@ -81,7 +81,9 @@ Examples:
 @click.option(
     "--result-ms", type=FiniteRange(0), default=4.0, show_default=True, help="The server's work for results."
 )
-@click.option("--round-trip-ms", type=FiniteRange(0), default=1.0, show_default=True, help="Of the network.")
+@click.option(
+    "--round-trip-ms", type=FiniteRange(0), default=1.0, show_default=True, help="The network's round trip."
+)
 @click.option(
     "--gpu",
     type=numbers(4, 5),

@@ -203,7 +203,7 @@ token_option = click.option(
     help="Holds the server's token; default: LANGFORD_TOKEN.",
 )
 insecure_option = click.option(
-    "--insecure", is_flag=True, help="Send the token without encryption, to a server of a network that you trust."
+    "--insecure", is_flag=True, help="Send the token without encryption, to a server in a network that you trust."
 )
 certificate_option = click.option(
     "--certificate",

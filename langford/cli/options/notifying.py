@@ -81,7 +81,7 @@ notify_options = gathered(
         default=str(int(STALLED_SECONDS)),
         show_default=True,
         metavar="TIME",
-        help="Notify when no worker has held a task for this long (in seconds, or like 2h) and tasks are left.",
+        help="Notify when no result has arrived for this long (in seconds, or like 2h) and tasks are left.",
     ),
 )
 

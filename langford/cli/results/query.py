@@ -46,7 +46,7 @@ class QuestionName(click.Choice[str]):
         """Raises UsageError with the list of all."""
         name = value.replace("-", "_")
         if name not in QUESTIONS:
-            raise click.UsageError(f"there is no question {value!r:.80}: ask {', '.join(QUESTIONS)}, or give --sql")
+            raise click.UsageError(f"there is no query {value!r:.80}: choose {', '.join(QUESTIONS)}, or give --sql")
         return name
 
 
@@ -64,7 +64,7 @@ Examples:
 Without QUESTION, the named queries are listed.  Partial results and counts are decimal text in every
 format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
-@click.argument("question", required=False, type=QuestionName(), metavar="[QUESTION]")
+@click.argument("question", required=False, type=QuestionName(), metavar="[QUERY]")
 @ledger_option
 @click.option("--campaign", metavar="NAME", help="Only rows of this campaign.")
 @click.option("--worker", metavar="W", help="Only rows of this worker: the start of its UUID, or its host.")
@@ -109,14 +109,14 @@ def query(
     chosen = EXPANDED if is_expanded else form or ("json" if as_json else "table")
     filters = Filters(campaign, worker, since, state, limit)
     if sql is not None and (question is not None or filters != Filters()):
-        raise click.UsageError("--sql is a question of its own: leave the name and the filters out")
+        raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
     if chosen == "parquet":
         formats.require_parquet()
         if is_terminal(out):
             raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
     if question is None and sql is None:
         if filters != Filters():
-            raise click.UsageError(f"name a question: {', '.join(QUESTIONS)}")
+            raise click.UsageError(f"name a query: {', '.join(QUESTIONS)}")
         formats.write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
         return
     with Database(address) as database, _asked(database, question, sql, filters, seconds) as answer:
