@@ -107,8 +107,8 @@ def cli() -> None:
     """Count Langford pairings and their relatives, exactly.
 
     \b
-    langford count 16            the count, here and now
-    langford run 20              the same as a campaign that survives interruption
+    langford count 16            the count, computed at once on this machine
+    langford run 20              the same, as a campaign that resumes after an interruption
     langford status              progress and time left of the campaigns in ./langford.db
     """
 

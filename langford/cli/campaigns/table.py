@@ -116,9 +116,9 @@ def table(
 ) -> None:
     """Count a family up to n = N, as a table, CSV, JSON or b-file of the OEIS; each entry is a campaign.
 
-    Entries that parity decides cost nothing; the others are counted smallest first.  Each count is compared with
+    Entries that are 0 by parity take no time; the others are counted smallest first.  Each count is compared with
     the published one, and marked new if there is none.  Mirror images count once if every row of the table
-    can be read backwards; otherwise all arrangements count.
+    has a mirror; otherwise all arrangements count.
     """
     family, last = named((*words, *filter(None, [to])))
     if last < 1:

@@ -34,7 +34,7 @@ def draw(
 ) -> None:
     """Draw an arrangement as coloured cubes and arcs.
 
-    A file shows a circle as such, with chords; on a terminal it is cut open before place 1.
+    A file shows a circle as a circle, with chords; on a terminal the circle is cut open before place 1.
     """
     if out is not None:
         drawing.require_drawable(out)

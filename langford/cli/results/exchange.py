@@ -159,8 +159,8 @@ def import_(
     """Import exported results into a ledger; repeating it changes nothing.
 
     A result for a task that is done confirms the first one or is recorded as a conflict.
-    A campaign that is complete afterwards is merged, and its count is compared with what is
-    known of it.
+    A campaign that is complete afterwards is merged, and its count is compared with the
+    published one.
 
     A promise (--replicate) is imported too; the larger one applies.  Confirmations in a file do not count
     as votes here.
