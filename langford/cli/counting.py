@@ -44,7 +44,7 @@ Examples:
 @problem_options
 @method_option
 @plan_seed_option
-@click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Default: all.")
+@click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Cores to use; default: all.")
 @device_option
 @yes_option
 @anyway_option

@@ -25,7 +25,7 @@ def code_of_refusal(error: OSError) -> int:
     """Report an error of the operating system; returns the exit code."""
     if error.errno in SHORTAGES:
         limits = "raise its limits (`ulimit -a`) or use fewer --workers, then repeat"
-        say(f"langford: the system gives this process no more ({error.strerror}): {limits}")
+        say(f"langford: this process has reached a limit of the system ({error.strerror}): {limits}")
         return ExitCode.FAILED
     if error.filename is not None:
         say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or free some space")

@@ -58,7 +58,7 @@ def test_another_sum_confirms(
     write_campaign(tmp_path, key, true_results(key))
     done = langford("confirm", "eight", *options, "--json")
     assert done.returncode == 0, done.stderr
-    assert "is counted again by" in done.stderr
+    assert "recounting eight using" in done.stderr
     assert "confirmed" not in done.stderr
     document = json.loads(done.stdout)
     assert document["agrees"] is True

@@ -137,7 +137,9 @@ def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) ->
 def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
     done = shell(tmp_path, "ulimit -n 14; $started run langford 9 --anyway --depth 4 --workers 6")
     assert done.returncode == 1, done.stderr
-    assert "langford: the system gives this process no more (Too many open files): raise its" in done.stderr
+    assert (
+        "langford: this process has reached a limit of the system (Too many open files): raise its" in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 

@@ -76,13 +76,25 @@ Examples:
 @click.option("--batch", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tasks per lease.")
 @click.option("--task-seconds", type=FiniteRange(0), help="Default: the mean of CAMPAIGN's results.")
 @click.option(
-    "--lease-ms", type=FiniteRange(0), default=4.0, show_default=True, help="The server's work for a lease."
+    "--lease-ms",
+    type=FiniteRange(0),
+    default=4.0,
+    show_default=True,
+    help="Milliseconds that the server needs for a lease.",
 )
 @click.option(
-    "--result-ms", type=FiniteRange(0), default=4.0, show_default=True, help="The server's work for results."
+    "--result-ms",
+    type=FiniteRange(0),
+    default=4.0,
+    show_default=True,
+    help="Milliseconds that the server needs for results.",
 )
 @click.option(
-    "--round-trip-ms", type=FiniteRange(0), default=1.0, show_default=True, help="The network's round trip."
+    "--round-trip-ms",
+    type=FiniteRange(0),
+    default=1.0,
+    show_default=True,
+    help="Milliseconds of a round trip on the network.",
 )
 @click.option(
     "--gpu",
@@ -112,7 +124,7 @@ Examples:
   zcat graph.gr.gz | langford irregular cycle -"""
 )
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
-@click.option("--maximum", is_flag=True, help="The largest instead of the least.")
+@click.option("--maximum", is_flag=True, help="Find the largest mean instead of the least.")
 @json_option
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     """Find the cycle with the least mean weight, or weight per time.
@@ -133,11 +145,13 @@ Examples:
   mpirun -n 2 langford irregular bfs --scale 27 --mpi --device cuda"""
 )
 @click.option("--scale", type=click.IntRange(0, 48), required=True, help="The graph has 2^SCALE vertices.")
-@click.option("--roots", type=click.IntRange(1, 1_000_000), default=64, show_default=True, help="Searches.")
+@click.option(
+    "--roots", type=click.IntRange(1, 1_000_000), default=64, show_default=True, help="Number of searches."
+)
 @click.option("--edgefactor", type=click.IntRange(1, 1024), default=16, show_default=True, help="Edges per vertex.")
 @sample_seed_option(type=click.IntRange(0, 2**63 - 1), default=1, show_default=True)
 @click.option("--mpi", "with_mpi", is_flag=True, help="Partition the graph over the ranks of an MPI program.")
-@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: the most rows of blocks.")
+@click.option("--rows", type=click.IntRange(min=1), help="With --mpi: the largest number of rows of blocks.")
 @one_device_option(
     help="A core, or GPU K, by default 0; with --mpi each rank takes a core, or a GPU of its host in turn.",
 )

@@ -37,7 +37,9 @@ Examples:
 )
 @problem_options
 @click.option("--n", hidden=True, help="N, in the form of earlier versions.")
-@click.option("--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts per setting.")
+@click.option(
+    "--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts timed for each setting."
+)
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), help="Write the plots to this folder.")
 @click.option("--save/--no-save", default=True, help="Keep the best as this machine's settings (default: keep).")
 @json_option

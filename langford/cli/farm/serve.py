@@ -40,7 +40,11 @@ Examples:
 @click.option("--key", type=click.Path(exists=True, dir_okay=False), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
 @click.option(
-    "--proxy", "proxies", multiple=True, metavar="ADDRESS", help="A proxy whose X-Forwarded-For names the client."
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    help="A proxy in front of this server, which names the client in X-Forwarded-For.",
 )
 @replicate_option
 @click.option(

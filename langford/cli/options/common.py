@@ -86,7 +86,7 @@ plan_seed_option = click.option(
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted2, shifted and necklace: which of the sums; each gives other partial results and the "
+    help="Which sum of shifted2, shifted or necklace to use; each has different partial results and the "
     "same count.  [default: 0]",
 )
 
@@ -200,7 +200,7 @@ replicate_option = click.option(
 token_option = click.option(
     "--token-file",
     type=click.Path(exists=True, path_type=Path),
-    help="Holds the server's token; default: LANGFORD_TOKEN.",
+    help="File with the server's token; default: LANGFORD_TOKEN.",
 )
 insecure_option = click.option(
     "--insecure", is_flag=True, help="Send the token without encryption, to a server in a network that you trust."

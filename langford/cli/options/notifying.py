@@ -64,8 +64,8 @@ notify_options = gathered(
         "command",
         metavar="COMMAND",
         envvar="LANGFORD_NOTIFY_COMMAND",
-        help="Run this, once each, when the campaign is done, stalls, has a conflict, distrusts a worker or "
-        "sets a task aside; its input is a JSON document.",
+        help="Run this once for each event: the campaign is done, stalls, has a conflict, distrusts a worker or "
+        "sets a task aside.  A JSON document on its standard input describes the event.",
     ),
     click.option(
         "--notify-url",

@@ -51,7 +51,7 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "--seed",
     "plan_seed",
     type=int,
-    help="For shifted2, shifted and necklace: which of the sums; another seed has other partial sums and the "
+    help="Which sum of shifted2, shifted or necklace to use; another seed has different partial sums and the "
     "same total.  [default: 0, or the one after that of a campaign by the same method]",
 )
 @depth_option
@@ -95,7 +95,7 @@ def confirm(
             instead = partial(advice, key.problem, expected, chosen_devices)
             require_consent(str(key), expected, chosen_devices, yes, anyway, instead, time_limit)
         confirming = create_campaign(ledger, key, second, yes)
-        display.say(f"{name} is counted again by {key}, to compare the counts: the campaign {confirming.name}")
+        display.say(f"recounting {name} using {key.method}, to compare the counts: campaign {confirming.name}")
         report = work_off(confirming, chosen_devices, stop, time_limit)
         ended = unfinished(confirming, report, stop)
         if ended is not None:

@@ -79,7 +79,7 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
     type=FiniteRange(0.01, 86_400),
     default=60.0,
     show_default=True,
-    help="Give up after this time.",
+    help="Cancel the query after this time.",
 )
 @click.option("--format", "form", type=click.Choice(list(formats.FORMATS)), help="Default: table.")
 @click.option(
