@@ -90,7 +90,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
         source = f"L(2,{measured.n}): {measured.source}"
         table.row(measured.method, measured.device, *costs, source)
     print()
-    report.note(f"From n = 28 to 31 the rule is wrong by at most {largest_error():.0%}.")
+    report.note(f"Between n = 28 and n = 31, this rule is off by at most {largest_error():.0%}.")
 
 
 if __name__ == "__main__":

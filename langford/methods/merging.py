@@ -88,7 +88,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     zeros = [plan.expectation(index).zero_bits for index in by_task]
     checks = [f"{len(by_task)} of {several(len(by_task), 'task')}, each once", "residues mod 2^64-1 agree"]
     if min(zeros, default=0) > 0:
-        checks.append(f"every partial sum ends in the {min(zeros)} or more zero bits that it must")
+        checks.append(f"every partial sum ends in {min(zeros)} zero bits or more, as its task requires")
     elif not any(zeros) and plan.method.unit == "points":
         checks.append("no zero bits to check: this sum forces none")
     if plan.multiplier > 1:

@@ -104,7 +104,7 @@ def test_the_checks_of_a_count_say_how_many_zero_bits_all_sums_have(method: str)
     promised = [PLANS[method].expectation(index).zero_bits for index in PLANS[method].tasks]
     [said] = [check for check in merge(PLANS[method], RESULTS[method]).checks if "zero bits" in check]
     assert said == (
-        f"every partial sum ends in the {min(promised)} or more zero bits that it must"
+        f"every partial sum ends in {min(promised)} zero bits or more, as its task requires"
         if any(promised)
         else "no zero bits to check: this sum forces none"
     )
