@@ -35,8 +35,8 @@ TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 WAITING_PROCESSES = 4
 """Test processes more than there are cores."""
-ORDER = {"cluster": 0, "system": 1, "farm": 2, "cli": 3}
-"""The rooms whose tests wait for other processes more than they compute, the longest waits first."""
+ORDER = {"test_soak.py": 0, "cluster": 1, "system": 2, "farm": 3, "cli": 4}
+"""A test that takes a minute, and the rooms whose tests wait for other processes, the longest waits first."""
 COLLECT = [sys.executable, "-m", "pytest", "--collect-only", "--quiet", "--dist", "no"]
 unexpected_skips: list[str] = []
 
@@ -77,7 +77,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The files that wait come first, and are dealt to the processes in turn."""
     processes = int(os.environ.get("PYTEST_XDIST_WORKER_COUNT", "1"))
     files = [list(listed) for _, listed in groupby(items, key=lambda item: item.path)]
-    files.sort(key=lambda listed: ORDER.get(listed[0].path.parent.name, len(ORDER)))
+    files.sort(key=lambda listed: min(ORDER.get(name, len(ORDER)) for name in listed[0].path.parts[-2:]))
     items[:] = [item for first in range(processes) for listed in files[first::processes] for item in listed]
 
 

@@ -26,7 +26,6 @@ from langford.methods.shifted.forms import HalfForm, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from tests.library.programs import (
-    ARCHITECTURES,
     COMPILED,
     WIDE,
     compile_only,
