@@ -8,19 +8,20 @@ from __future__ import annotations
 import os
 import sys
 import threading
-import uuid
 from pathlib import Path
 
+from msgspec.structs import replace
+
+from db.machines import HostName
 from jobs.console import Console
 from jobs.pools.evaluation import InProcessPool
-from jobs.reach.identity import Identity, process_name
+from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU
 from langford.errors import LangfordError
-from langford.provenance import kernel_hash
 
 
 class Printed(Console):
@@ -38,7 +39,7 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
 
     console = Printed(number)
     host = f"{os.environ.get('SOAK_HOST', 'crowd')}-{number}"
-    me = Identity(str(uuid.uuid4()), host, process_name(os.getpid()), "cpu", kernel_hash())
+    me = replace(Identity.fresh([CPU]), host=HostName(host))
     outbox = Outbox(root, me, console)
     try:
         outbox.prepare()
