@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-import threading
+import traceback
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -52,11 +53,11 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
 def main() -> None:
     url, seconds, root = sys.argv[1], float(sys.argv[2]), Path(sys.argv[3])
     tokens = os.environ["LANGFORD_TOKEN"].split()
-    workers = [threading.Thread(target=work, args=(url, seconds, root, *one)) for one in enumerate(tokens)]
-    for worker in workers:
-        worker.start()
-    for worker in workers:
-        worker.join()
+    with ThreadPoolExecutor(len(tokens)) as pool:
+        works = [pool.submit(work, url, seconds, root, *one) for one in enumerate(tokens)]
+    for error in filter(None, (work.exception() for work in works)):
+        traceback.print_exception(error)
+        sys.exit(2)  # which no worker should end with
 
 
 if __name__ == "__main__":
