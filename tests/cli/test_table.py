@@ -92,7 +92,7 @@ def test_every_value_of_a_parameter_has_a_row(langford: Run) -> None:
 
 
 def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: Run, tmp_path: Path) -> None:
-    shown = json.loads(made(langford, "extended-skolem", "--to", "6", "--sum", "--json"))
+    shown = json.loads(made(langford, "extended-skolem", "--to", "5", "--sum", "--json"))
     for row in shown:
         n = row["n"]
         holes = [arrangements(Problem.named("extended-skolem", n, hole=hole)) for hole in range(1, 2 * n + 2)]

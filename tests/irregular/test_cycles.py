@@ -61,7 +61,7 @@ def karp(graph: Graph, weights: Any) -> Fraction | None:
     return min(means, default=None)
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(edges_of_small_graphs, st.booleans())
 def test_means_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum: bool) -> None:
     graph, weights, _ = graph_of(edges)
@@ -81,7 +81,7 @@ def test_means_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum: 
     as_floats.check()
 
 
-@settings(max_examples=120)
+@settings(max_examples=60)
 @given(edges_of_small_graphs, st.booleans())
 def test_ratios_of_small_graphs(edges: list[tuple[int, int, int, int]], maximum: bool) -> None:
     graph, weights, times = graph_of(edges)
