@@ -224,6 +224,7 @@ def test_tune_keeps_nothing_when_told_so(monkeypatch: pytest.MonkeyPatch) -> Non
         list(choices(Problem.langford(9, 3), 1))
 
 
+@pytest.mark.exhaustive
 def test_projections_are_of_the_right_order() -> None:
     """The projection of a whole count from some tasks, and the count itself, by the clock of the same core."""
     problem = Problem.langford(14)

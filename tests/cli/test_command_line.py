@@ -87,6 +87,7 @@ compiled.compiled_once = lambda *kernel: nullcontext()  # which keeps most kerne
 """
 
 
+@pytest.mark.exhaustive
 def test_shapes_that_are_compiled_at_the_same_time_stay_apart(tmp_path: Path) -> None:
     """numba reads its index of shapes, extends and writes it, then writes the shape's code.
 

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from langford.cli.main import cli
 from langford.problem import Problem
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive
+from tests.support.cases import exhaustive, few
 from tests.support.command_line import Mpirun, Run
 
 MEMBERS = {
@@ -36,7 +36,7 @@ def true_count(name: str) -> int:
     return problem.published(arrangements(problem))
 
 
-@pytest.mark.parametrize("name", MEMBERS)
+@pytest.mark.parametrize("name", few(MEMBERS, 4))
 def test_commands_without_a_ledger_know_every_family(name: str) -> None:
     def document(command: str, *more: str, words: Sequence[str] = MEMBERS[name].split()) -> dict[str, str]:
         outcome = CliRunner().invoke(cli, [command, *words, *more, "--json"])

@@ -31,6 +31,7 @@ from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.asgi import Client
 from tests.support.campaigns import HOUR, delivery, shown_by
+from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.database_clock import DatabaseClock, moved_clock
 from tests.support.databases import new_ledger
@@ -364,7 +365,7 @@ def forge(farm: Farm, worker: str) -> None:
         farm.post("/results", LIAR, deliveries=[document(fake)], now=0)
 
 
-@pytest.mark.parametrize("attack", [give_back, expire, forge])
+@pytest.mark.parametrize("attack", [give_back, *exhaustive([expire, forge])])
 def test_what_brings_no_result_is_bounded_over_restarts(
     farm: Farm,
     clock: DatabaseClock,

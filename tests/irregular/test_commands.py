@@ -305,6 +305,7 @@ main()
 """``langford`` whose ranks note that they search, while they do."""
 
 
+@pytest.mark.exhaustive
 def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun) -> None:
     arguments = ["--scale", "8", "--roots", "2", "--json"]
     # Before the ranks start: they wait busily for whichever of them compiles.

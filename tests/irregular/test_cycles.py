@@ -20,6 +20,7 @@ from langford.errors import BadInput, CheckFailed
 from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
 from langford.irregular.cycles import sequential_cycles as sequential
 from langford.irregular.errors import NoCycle, TooLarge, TooWide, ZeroTime
+from tests.support.cases import few
 
 edges_of_small_graphs = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(-9, 9), st.integers(0, 3)), max_size=12
@@ -111,6 +112,7 @@ def random_graph(n: int, m: int, seed: int, largest: int = 100) -> tuple[Graph, 
     return graph, random.integers(-largest, largest, m)
 
 
+@pytest.mark.exhaustive
 def test_algorithms_agree_on_larger_graphs() -> None:
     graph, weights = random_graph(120, 280, 0)
     optimal = cycle_mean(graph, weights)
@@ -309,8 +311,7 @@ def scenario(seed: int, states: int = 4) -> Scenario:
     return Scenario(states, [*ring, *others], {2})
 
 
-@pytest.mark.parametrize("clients", [1, 2, 5])
-@pytest.mark.parametrize("maximum", [False, True])
+@pytest.mark.parametrize(("maximum", "clients"), few(product([False, True], [1, 2, 5]), 2))
 def test_clients_without_a_server_do_as_well_as_the_best_alone(clients: int, maximum: bool) -> None:
     scenarios = [scenario(seed) for seed in range(clients)]
     system = client_server(scenarios, server=False)
