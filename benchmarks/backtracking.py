@@ -18,14 +18,14 @@ import numpy as np
 from harness import Figure, Report, Table, parser_of, require_published, run, timed
 
 import langford
-from langford.cores import cores
 from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_name
+from langford.machine.cores import cores
+from langford.machine.profile import chosen_from, settings_of
 from langford.methods import Count, merge
 from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings
 from langford.problem import Problem
-from langford.profile import chosen_from, settings_of
-from langford.reference import published
+from langford.problem.reference import published
 
 GPU = Cuda(0)
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}

@@ -26,10 +26,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from langford.cores import cores
 from langford.devices import processor_model
 from langford.errors import LangfordError
 from langford.kernels.gpu.runtime import NoGpu
+from langford.machine.cores import cores
 from langford.provenance import kernel_hash, versions
 
 Outcome = TypeVar("Outcome")

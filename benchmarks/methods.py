@@ -26,7 +26,7 @@ from langford.counting import count_tasks
 from langford.devices import CPU, processor_model
 from langford.methods import METHODS, Count
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 
 
 @dataclass(frozen=True)

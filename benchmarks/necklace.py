@@ -19,7 +19,7 @@ from harness import Figure, Report, parser_of, require_published, run, timed
 import langford
 from langford.methods import merge
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 
 SIZES, QUICK = range(12, 17), range(12, 14)
 

@@ -22,7 +22,7 @@ from harness import Figure, Report, paired, parser_of, require_published, run, t
 import langford
 from langford.methods import METHODS, Plan, merge
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 
 # Depth and tasks a round of both versions of shifted, the same of polyphase; None: all tasks.  Each has the depth
 # at which it is fastest: at depth 20 polyphase would take 93 s for L(2,20), not 21 as at depth 12.

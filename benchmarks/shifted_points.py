@@ -26,9 +26,8 @@ import numpy as np
 from harness import Report, parser_of, required, run
 from numpy.typing import NDArray
 
-from langford.methods.shifted.differences import Differences
+from langford.methods.shifted.factors import Differences, Sums
 from langford.methods.shifted.forms import Form, Forms
-from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
 
 SIZES, QUICK_SIZES = (16, 20, 24, 28, 31, 32), (16, 20)

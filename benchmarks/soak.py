@@ -31,7 +31,7 @@ from db.schema.models import Attempt
 from db.states import Outcome
 from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
-from langford.reference import published
+from langford.problem.reference import published
 
 FAULTS, QUICK_FAULTS = 10_000, 20
 

@@ -29,7 +29,7 @@ from langford.methods.godfrey.cuda import GodfreyOnGpu
 from langford.methods.polyphase.cuda import PolyphaseOnGpu
 from langford.methods.shifted.cuda import ShiftedOnGpu
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 
 EVALUATORS: dict[str, Any] = {
     "godfrey": GodfreyOnGpu,

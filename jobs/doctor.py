@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
-from langford.cores import cores
 from langford.devices import CPU, Cuda, Device, processor_model
 from langford.errors import CheckFailed
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.loading import load
+from langford.machine.cores import cores
 from langford.problem import Problem
+from langford.problem.reference import published
 from langford.provenance import kernel_hash
-from langford.reference import published
 from langford.version import install
 from langford.words import several
 

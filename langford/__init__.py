@@ -33,9 +33,9 @@ from langford.version import __version__
 if TYPE_CHECKING:
     from langford.counting import arrangements, count, estimate, plan
     from langford.devices import Device
-    from langford.estimation import Estimate
     from langford.ledger import Campaign, Ledger
     from langford.methods import Count, Plan, merge
+    from langford.methods.backtracking.estimation import Estimate
     from langford.result import PartialResult
 
 __all__ = [
@@ -77,7 +77,7 @@ __getattr__ = loading(
         "estimate": "langford.counting",
         "plan": "langford.counting",
         "Device": "langford.devices",
-        "Estimate": "langford.estimation",
+        "Estimate": "langford.methods.backtracking.estimation",
         "Campaign": "langford.ledger",
         "Ledger": "langford.ledger",
         "Count": "langford.methods",

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from queue import SimpleQueue
 
-from langford import estimation, explicit
 from langford.devices import Device, devices
+from langford.machine.process import computing_threads
 from langford.methods import Count, Plan, chosen_plan, merge
+from langford.methods.backtracking import estimation, explicit
 from langford.problem import Problem, problem_of
-from langford.process import computing_threads
 from langford.result import PartialResult
 
 
@@ -83,7 +83,7 @@ def plan(
 
 
 def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
-    """An estimate of the count from random walks, with its standard error (:mod:`langford.estimation`).
+    """An estimate of the count from random walks, with its standard error.
 
     Raises BadProblem, MethodDoesNotApply, BadSeed or BadInput.
 
@@ -96,7 +96,7 @@ def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> est
 
 
 def arrangements(problem: Problem | int) -> Iterator[explicit.Arrangement]:
-    """All arrangements one by one, mirror images once (:mod:`langford.explicit`).
+    """All arrangements one by one, mirror images once (:mod:`langford.methods.backtracking.explicit`).
 
     None, at once, where the problem has an obstruction.
 

@@ -17,10 +17,10 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from langford.cores import cores
 from langford.errors import LangfordError, MethodDoesNotApply
 from langford.kernels.gpu.runtime import CudaProgram, device_count, device_memory, device_name, is_lost
 from langford.loading import load
+from langford.machine.cores import cores
 
 if TYPE_CHECKING:
     from langford.kernels.gpu.program import Compiler

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from langford.durable import replace_file, require_replaceable
 from langford.errors import BadInput, NotInstalled
-from langford.explicit import Arrangement
+from langford.machine.durable import replace_file, require_replaceable
+from langford.methods.backtracking.explicit import Arrangement
 from langford.version import install
 
 if TYPE_CHECKING:

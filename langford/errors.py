@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from traceback import walk_tb
 
 
@@ -61,3 +62,14 @@ def modules_of(error: Exception) -> list[str]:
     """The modules that an error passed through, also in another process (see :mod:`jobs.pools.fork_server`)."""
     here = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
     return [*vars(error).get("modules", ()), *here]
+
+
+def whole(what: str, number: int, error: type[LangfordError]) -> int:
+    """The number as an integer of Python; raises ``error`` for a value of another kind.
+
+    NumPy's integers overflow when they are shifted, and 1.0 equals 1 but is written differently.
+    """
+    try:
+        return index(number)
+    except TypeError:
+        raise error(f"{what} must be a whole number, not {number!r:.60}") from None

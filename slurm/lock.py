@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from langford.durable import NotRegular, lock_file
+from langford.machine.durable import NotRegular, lock_file
 from slurm.errors import QueueNotKept
 
 

@@ -14,7 +14,7 @@ from langford.irregular.arrays import on_host
 from langford.irregular.cycles.client_server import Scenario, Transition
 from langford.irregular.cycles.sequential_cycles import howard, yto
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 
 ROOTS, SCALES = {"cpu": 16, "cuda": 64}, {"cpu": (16, 18, 20, 22), "cuda": (20, 22, 24)}
 LARGEST_SCALE = 26

@@ -24,8 +24,8 @@ from db.states import Ending, EventKind, Outcome, TaskState, VoterKind
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
+from langford.problem.reference import published
 from langford.provenance import kernel_hash
-from langford.reference import published
 from langford.version import __version__
 
 NODES = 260

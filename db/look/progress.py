@@ -14,7 +14,7 @@ from db.trust import waiting
 from langford.arithmetic.limbs import exact_sum
 from langford.errors import LangfordError
 from langford.methods import Plan, merge
-from langford.reference import published
+from langford.problem.reference import published
 from langford.result import PartialResult
 
 BATCH_ROWS = 5_000

@@ -17,7 +17,7 @@ from sqlalchemy import Engine, inspect, text
 from db.errors import LedgerUnusable
 from db.schema import views
 from db.schema.dialects import Purpose, alone
-from langford.durable import sync_folder
+from langford.machine.durable import sync_folder
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:

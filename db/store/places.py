@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from db.errors import LedgerUnusable
-from langford.durable import sync_folder
+from langford.machine.durable import sync_folder
 
 NETWORK_FILE_SYSTEMS = {
     "nfs",

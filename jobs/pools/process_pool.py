@@ -21,10 +21,10 @@ from jobs.pools.evaluation import evaluate, evaluator_of
 from jobs.pools.fork_server import SPAWN, ForkServer
 from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
-from langford import process
 from langford.devices import Device
 from langford.errors import MachineFailed
 from langford.kernels.cache import cache_folder, refuse_open_caches
+from langford.machine import process
 from langford.methods import Plan, PlanKey, plan_of
 from langford.provenance import kernel_hash, require_unchanged
 

@@ -15,8 +15,8 @@ from msgspec import Meta
 
 from db.machines import EQUIPMENT, MAX_JOB, MAX_MODEL, HostName, Machine
 from db.messages import ALPHANUMERIC, PROCESS, Uuid
-from langford.cores import cores
 from langford.devices import Device, kind_of
+from langford.machine.cores import cores
 from langford.provenance import kernel_hash
 
 

@@ -30,8 +30,8 @@ from jobs.console import SILENT, Console
 from jobs.reach.identity import Identity
 from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
 from jobs.reach.wire import Description
-from langford.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.errors import BadInput, LangfordError
+from langford.machine.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.provenance import kernel_hash
 
 SUFFIX = ".result.json"
@@ -39,7 +39,7 @@ LOCK = ".lock"
 LARGEST_FILE = 100_000
 TRIALS = 100
 UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
-"""A file that was being written when a worker crashed, see :func:`langford.durable.replace_file`."""
+"""A file that was being written when a worker crashed, see :func:`langford.machine.durable.replace_file`."""
 
 
 class Outbox:

@@ -24,8 +24,8 @@ from jobs.run.limits import PATIENCE_SECONDS, TimeLimit, Watch
 from jobs.run.source import TaskSource
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
+from langford.machine.steps import compiling_words
 from langford.methods import Count, PlanKey, merge
-from langford.steps import compiling_words
 from langford.words import duration, several
 
 if TYPE_CHECKING:

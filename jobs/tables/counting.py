@@ -29,7 +29,7 @@ from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
-from langford.reference import known_of
+from langford.problem.reference import known_of
 from langford.words import several
 
 MIN_SECONDS = 0.05

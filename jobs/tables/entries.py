@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from langford.errors import BadInput
 from langford.problem import MAX_PLACES, Problem
-from langford.reference import known_of
-from langford.variants import VARIANTS, Parameter
+from langford.problem.reference import known_of
+from langford.problem.variants import VARIANTS, Parameter
 from langford.version import __version__
 
 MAX_PROBLEMS = 10_000

@@ -10,9 +10,9 @@ from typing import Any
 
 from jobs.console import SILENT, Console
 from langford.errors import CheckFailed
+from langford.machine.process import computing_threads
 from langford.methods import Method, Plan, merge
 from langford.problem import Problem
-from langford.process import computing_threads
 from langford.result import PartialResult
 from langford.words import several
 

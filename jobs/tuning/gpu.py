@@ -8,6 +8,7 @@ from typing import Any
 
 from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts, until_slow
 from langford.kernels.gpu.program import Compiler
+from langford.machine.process import computing_threads
 from langford.methods import Evaluator, find_method
 from langford.methods.backtracking.cuda import (
     MOST_TEST_FREE,
@@ -21,7 +22,6 @@ from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, Reg
 from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
-from langford.process import computing_threads
 from langford.result import PartialResult
 
 AROUND = 2

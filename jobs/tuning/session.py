@@ -12,16 +12,16 @@ from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
 from jobs.tuning.forecast import core_seconds
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
 from jobs.tuning.necklace import necklace_on_gpu
-from langford.cores import cores
 from langford.devices import CPU, Cuda
-from langford.durable import replace_file
 from langford.errors import NotInstalled
 from langford.kernels.gpu.runtime import NoGpu
+from langford.machine.cores import cores
+from langford.machine.durable import replace_file
+from langford.machine.profile import save_settings
 from langford.methods import Method
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch
 from langford.problem import Problem
-from langford.profile import save_settings
 from langford.version import install
 
 CORE_SECONDS = 10.0

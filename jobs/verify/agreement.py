@@ -14,7 +14,7 @@ from langford.errors import MethodDoesNotApply
 from langford.loading import load
 from langford.methods.backtracking.order import refusal
 from langford.problem import Problem
-from langford.reference import cited, published
+from langford.problem.reference import cited, published
 
 WALKS = 20_000
 """The number of random walks of an estimate; they take less than a second."""
@@ -89,7 +89,7 @@ def agreement(problem: Problem, count: int) -> Agreement:
     if known is not None or refusal(problem):
         return Agreement(problem, count, known)
     try:
-        walked = load("langford.estimation:estimate")(problem, WALKS)
+        walked = load("langford.methods.backtracking.estimation:estimate")(problem, WALKS)
     except MethodDoesNotApply:
         return Agreement(problem, count, None)
     if walked.fruitful < MIN_FRUITFUL:

@@ -15,8 +15,8 @@ from db.files.reading import agreed_plan, in_words
 from db.states import EventKind
 from jobs.reach.identity import Identity, user
 from jobs.run.loop import with_replication
-from langford.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
 from langford.errors import BadInput, CheckFailed, NotInstalled, WrongResult
+from langford.machine.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
 from langford.methods import Count, Plan, merge
 
 NAMESPACE = "langford"

@@ -24,8 +24,8 @@ from jobs.verify.agreement import device, provenance
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import BadInput
+from langford.machine.process import computing_threads
 from langford.methods import METHODS, Plan
-from langford.process import computing_threads
 from langford.provenance import kernel_hash, versions
 from langford.result import Evaluation, PartialResult
 from langford.words import plain, several

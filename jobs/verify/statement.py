@@ -15,8 +15,8 @@ from db.files.promise import document as promise_document
 from jobs.reach.identity import user
 from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
-from langford.durable import TooLarge, content
 from langford.errors import BadInput, WrongResult
+from langford.machine.durable import TooLarge, content
 from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"

@@ -24,9 +24,9 @@ from langford.cli.output.how_long import advice, require_consent, say_how_long, 
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
-from langford.estimation import estimate as estimate_by_walks
 from langford.methods import chosen_plan
-from langford.reference import cited, published
+from langford.methods.backtracking.estimation import estimate as estimate_by_walks
+from langford.problem.reference import cited, published
 from langford.words import seconds_left, several
 
 

@@ -13,14 +13,15 @@ from io import TextIOWrapper
 
 import click
 
-from langford import __version__, process
+from langford import __version__
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
 from langford.cli.failures import cannot_print, code_of_refusal, forget, require_own_packages, unusable
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
 from langford.loading import load
-from langford.steps import COMPILING, compiling_words
+from langford.machine import process
+from langford.machine.steps import COMPILING, compiling_words
 
 SECTIONS = {
     "Count": {

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from langford.cores import control_groups
 from langford.irregular.errors import TooLarge
+from langford.machine.cores import control_groups
 
 
 def present_bytes(root: Path = Path("/")) -> int:

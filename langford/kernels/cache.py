@@ -1,7 +1,7 @@
 """Where compiled kernels are kept: per host and per source, where no other user can put code.
 
 Compiled code of another machine or of another version of the kernels is never loaded, nor code from a folder that
-is not private (:mod:`langford.folders`), and nothing is written to a shared home or next to an installed package.
+is not private (machine/folders.py), and nothing is written to a shared home or next to an installed package.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from langford.errors import LangfordError
-from langford.folders import NoHome, base_folder, objection
+from langford.machine.folders import NoHome, base_folder, objection
 from langford.provenance import kernel_hash
 
 CHOSEN = "LANGFORD_KERNEL_CACHE"

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from langford.devices import Device
-from langford.errors import BadDepth, BadSeed, MethodDoesNotApply
-from langford.integers import whole
+from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, whole
 from langford.methods.backtracking.miller import Miller
 from langford.methods.backtracking.regular import Regular
 from langford.methods.choice import Choice, fastest, fastest_of_kind

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from langford.devices import Device
+from langford.machine.profile import BadProfile, profile_file, save_settings, settings_of
 from langford.methods.plan import Method
 from langford.problem import Problem
-from langford.profile import BadProfile, profile_file, save_settings, settings_of
-from langford.variants import VARIANTS
+from langford.problem.variants import VARIANTS
 
 PROFILE_ENTRY = "choice"
 """Where the profile keeps the measured seconds, in the place of a method's name."""

@@ -13,10 +13,10 @@ from jobs.tuning.choice import choices, projected
 from langford import counting, methods
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
+from langford.machine.profile import BadProfile, profile_file, save_settings
 from langford.methods import METHODS, PlanKey, candidates, chosen_plan, fastest_method
 from langford.methods.choice import keep
 from langford.problem import Problem
-from langford.profile import BadProfile, profile_file, save_settings
 from tests.support.command_line import ENVIRONMENT, Run
 
 POLYPHASE_FASTER, SHIFTED_FASTER = {"polyphase": 1.0, "shifted2": 2.0}, {"polyphase": 3.0, "shifted2": 2.0}

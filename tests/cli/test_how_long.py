@@ -16,8 +16,8 @@ from db.errors import LedgerUnusable
 from jobs.tuning import forecast
 from langford.cli.main import cli
 from langford.cli.output.how_long import advice, long_duration, seconds_on
-from langford.cores import cores
 from langford.devices import CPU, Cuda
+from langford.machine.cores import cores
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
 from langford.words import YEAR_SECONDS, duration, several

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from db.states import FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
-from langford.reference import SEQUENCES
+from langford.problem.reference import SEQUENCES
 from tests.support.pages import DESIGN, table
 
 ROOT = Path(__file__).parents[2]

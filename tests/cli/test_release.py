@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from langford.cli import start
-from langford.reference import SEQUENCES
+from langford.problem.reference import SEQUENCES
 from langford.version import __version__
 
 ROOT = Path(__file__).parents[2]

@@ -37,7 +37,7 @@ from langford.devices import CPU, Cpu, Device
 from langford.errors import Incomplete
 from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
-from langford.reference import SEQUENCES
+from langford.problem.reference import SEQUENCES
 from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery

@@ -13,7 +13,7 @@ import pytest
 from db import Export, Ledger, read_export
 from jobs.verify.agreement import agreement
 from langford.arithmetic.residue import residue
-from langford.estimation import Estimate
+from langford.methods.backtracking.estimation import Estimate
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
@@ -113,7 +113,7 @@ def test_an_estimate_refutes_what_is_far_from_it() -> None:
 def test_an_estimate_from_few_walks_refutes_nothing(fruitful: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Its standard error would look small."""
     estimated = Estimate(1e6, 1e3, 20_000, fruitful)
-    monkeypatch.setattr("langford.estimation.estimate", lambda problem, walks: estimated)
+    monkeypatch.setattr("langford.methods.backtracking.estimation.estimate", lambda problem, walks: estimated)
     assert agreement(Problem.hooked_langford(13), 7).agrees is (None if fruitful < 1000 else False)
 
 

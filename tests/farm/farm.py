@@ -23,7 +23,7 @@ from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from langford.result import PartialResult
 from tests.support.command_line import ENVIRONMENT, command_on, planted
 from tests.support.databases import new_ledger

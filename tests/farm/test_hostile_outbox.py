@@ -16,7 +16,7 @@ from db.states import EventKind
 from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from langford.durable import NotRegular, TooLarge, content, lock_file, regular_content
+from langford.machine.durable import NotRegular, TooLarge, content, lock_file, regular_content
 from tests.farm.test_outbox import CAMPAIGN, Machine, die, info
 from tests.support.campaigns import TRUE, deliver, delivery, new_campaign
 from tests.support.databases import new_ledger

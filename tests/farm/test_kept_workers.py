@@ -14,10 +14,10 @@ import pytest
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.pools.pool import Died, Finished, Pool
 from langford.devices import CPU, Cpu, Device
+from langford.machine.steps import STEPS
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import PartialResult
-from langford.steps import STEPS
 
 SECONDS = 60.0
 FIRST, SECOND = (PlanKey(Problem.named("rosa", n), "shifted2", 2) for n in (7, 8))

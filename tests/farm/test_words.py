@@ -16,10 +16,10 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
+from langford.machine.steps import COMPILING
 from langford.methods import plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
-from langford.steps import COMPILING
 from tests.farm.farm import CAMPAIGN, HURRY, slowed, start
 from tests.support.campaigns import HOUR, NAME, delivery, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run

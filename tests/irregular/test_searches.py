@@ -13,7 +13,6 @@ import pytest
 
 from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.errors import BadDepth, BadInput, MethodDoesNotApply
-from langford.estimation import estimate
 from langford.irregular import search_states
 from langford.irregular.trees.search_states import children_of_words, starts_of_words
 from langford.irregular.trees.search_tree import search_sizes, walk_spread
@@ -21,9 +20,10 @@ from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.walk import random_walks
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
+from langford.methods.backtracking.estimation import estimate
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from tests.irregular.references import unrolled
 from tests.library.test_parity import LARGEST
 from tests.support.brute_force import arrangements

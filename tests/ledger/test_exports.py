@@ -23,7 +23,7 @@ from jobs.verify import exchange
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import merge
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from langford.result import Evaluation, PartialResult
 from tests.support.campaigns import COUNT, KEY, NAME, PLAN, TASKS, TRUE, deliver, forged, true_deliveries
 from tests.support.cases import few

@@ -14,7 +14,7 @@ from langford.kernels.gpu.runtime import CudaProgram, NoGpu, device_count
 from langford.kernels.gpu.source import FOLDER
 from langford.methods import Plan, merge
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 
 ARCHITECTURES = ["sm_80", "sm_90"]
 COMPILED = [

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langford import explicit
 from langford.methods import METHODS, merge
+from langford.methods.backtracking import explicit
 from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from tests.support import brute_force

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.cores import cores
+from langford.machine.cores import cores
 
 MANY = 64
 

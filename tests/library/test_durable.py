@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from langford.durable import NotReplaceable, replace_file, require_replaceable
+from langford.machine.durable import NotReplaceable, replace_file, require_replaceable
 
 CONTENT = b"all of it\n" * 10_000
 

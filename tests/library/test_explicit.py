@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from langford import drawing, explicit
+from langford import drawing
 from langford.cli.explore.draw import draw
 from langford.errors import BadInput, BadSeed, LangfordError, TooExpensive
-from langford.estimation import estimate
+from langford.methods.backtracking import explicit
+from langford.methods.backtracking.estimation import estimate
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from tests.support import brute_force
 from tests.support.problems import SMALL_SETS
 

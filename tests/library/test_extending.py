@@ -21,7 +21,7 @@ from langford.errors import BadProblem, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
-from langford.variants import VARIANTS, Variant
+from langford.problem.variants import VARIANTS, Variant
 from slurm import QueueKeeper
 from tests.extensions.exact_godfrey import ExactGodfrey
 from tests.extensions.inclusion import MOST_PLACES, Inclusion

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import langford
-from langford import drawing, explicit
+from langford import drawing
 from langford.errors import BadProblem
 from langford.methods import METHODS
+from langford.methods.backtracking import explicit
 from langford.problem import Problem
-from langford.reference import SEQUENCES
-from langford.variants import CYCLIC, VARIANTS, Parameter
+from langford.problem.reference import SEQUENCES
+from langford.problem.variants import CYCLIC, VARIANTS, Parameter
 from tests.support import brute_force
 from tests.support.cases import exhaustive
 

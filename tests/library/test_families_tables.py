@@ -8,8 +8,8 @@ import pytest
 
 import langford
 from jobs.tables.entries import Entry, Row, Table, entries, representative
-from langford.reference import known_of
-from langford.variants import VARIANTS
+from langford.problem.reference import known_of
+from langford.problem.variants import VARIANTS
 from tests.support.cases import few
 from tests.support.tables import TABLES, family_of, numbers_of, read_table
 

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from langford.folders import NoHome, base_folder, objection
+from langford.machine.folders import NoHome, base_folder, objection
 
 STRANGER = 12345
 """The number of a user and of a group without a name."""

@@ -13,13 +13,13 @@ from pathlib import Path
 import pytest
 
 import langford
-from langford.explicit import sample
 from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
+from langford.machine.steps import COMPILING
 from langford.methods import METHODS
+from langford.methods.backtracking.explicit import sample
 from langford.problem import Problem
 from langford.provenance import kernel_hash
-from langford.steps import COMPILING
 from tests.support.command_line import ENVIRONMENT
 
 STRANGER = 12345

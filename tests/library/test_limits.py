@@ -17,7 +17,7 @@ from langford.arithmetic.residue import MODULUS, residue, zero_sum
 from langford.errors import MethodDoesNotApply
 from langford.kernels.cpu import rows
 from langford.kernels.cpu.backtrack import plus
-from langford.kernels.cpu.shifted import BATCH, add_batch, without_gaps
+from langford.kernels.cpu.shifted.tiles import BATCH, add_batch, without_gaps
 from langford.methods import METHODS
 from langford.methods.backtracking.order import refusal
 from langford.methods.polyphase import cuda

@@ -10,7 +10,7 @@ import pytest
 
 from langford.methods import METHODS, Count, merge
 from langford.problem import Problem
-from langford.reference import SEQUENCES, Published, published
+from langford.problem.reference import SEQUENCES, Published, published
 from tests.support.brute_force import arrangements
 from tests.support.cases import exhaustive
 

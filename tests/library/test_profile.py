@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from langford.folders import NoHome
+from langford.machine.folders import NoHome
+from langford.machine.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
 from langford.methods.backtracking.cuda import Settings
-from langford.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
 
 
 @pytest.fixture(autouse=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from langford.problem import Problem
-from langford.reference import SEQUENCES, Published, cited, known_of, published, row_of
+from langford.problem.reference import SEQUENCES, Published, cited, known_of, published, row_of
 from tests.support.brute_force import arrangements
 
 SHORTEST_TO_COUNT = 18

@@ -18,7 +18,7 @@ from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotAppl
 from langford.methods import METHODS, fastest_method, find_method, merge
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from langford.result import PartialResult
 
 PROBLEM = Problem.langford(8)

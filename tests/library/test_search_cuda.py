@@ -18,7 +18,7 @@ from langford.methods.backtracking.cuda import (
 )
 from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from tests.library.programs import BY_NAME, compile_only, gpu_program, host_program, require_same, text_of
 
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}

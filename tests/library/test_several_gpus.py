@@ -11,7 +11,7 @@ from langford.devices import Cuda
 from langford.kernels.gpu.runtime import device_count
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from tests.library.programs import gpu_program
 from tests.support.command_line import Run, planted
 

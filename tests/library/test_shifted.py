@@ -17,12 +17,11 @@ from langford.arithmetic.residue import residue
 from langford.errors import BadSeed, CheckFailed, MethodDoesNotApply
 from langford.methods import METHODS, PlanKey, merge, plan_of
 from langford.methods.shifted.cpu import ShiftedOnCpu
-from langford.methods.shifted.differences import Differences
+from langford.methods.shifted.factors import Differences, Sums
 from langford.methods.shifted.forms import Forms, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
-from langford.reference import published
+from langford.problem.reference import published
 from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
 from tests.library.test_sums import WIDE

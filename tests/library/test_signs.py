@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from langford.methods.shifted import differences, kept_signs
-from langford.methods.shifted.differences import Differences
+from langford.methods.shifted import factors, signs
+from langford.methods.shifted.factors import Differences, Sums
 from langford.methods.shifted.forms import Forms
-from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
 
 FROZEN = {
@@ -31,8 +30,8 @@ def digest(forms: Forms) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where signs are kept, empty; also those that take little time to find."""
-    monkeypatch.setattr(kept_signs, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(differences, "SMALLEST_KEPT", 11)
+    monkeypatch.setattr(signs, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(factors, "SMALLEST_KEPT", 11)
     return tmp_path
 
 
@@ -48,7 +47,7 @@ def test_another_seed_has_other_signs() -> None:
 def test_signs_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.langford(11)
     found = digest(Differences(problem, 3))
-    monkeypatch.setattr("langford.methods.shifted.differences.chosen_signs", lambda *_: pytest.fail("found again"))
+    monkeypatch.setattr("langford.methods.shifted.factors.chosen_signs", lambda *_: pytest.fail("found again"))
     assert digest(Differences(problem, 3)) == found
 
 

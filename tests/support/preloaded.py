@@ -35,8 +35,8 @@ from typing import IO, Any, NoReturn
 
 from numba.core.registry import cpu_target
 
-from langford import process
 from langford.cli import main
+from langford.machine import process
 from tests.support.command_line import ELSEWHERE, ENVIRONMENT, changes, may_change, write_program
 from tests.support.compiled_statements import compile_statements
 from tests.support.inheritance import PRELOADED

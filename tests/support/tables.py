@@ -9,7 +9,7 @@ from jobs.tables.entries import Entry, Family, entries
 from langford.cli.campaigns.table import table as command
 from langford.cli.options.groups import named
 from langford.problem import Problem
-from langford.variants import PARAMETERS
+from langford.problem.variants import PARAMETERS
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 

@@ -8,7 +8,7 @@ from jobs.show.report import losses, measured, participants, proof
 from jobs.show.report.document import Document, Facts, Paragraph, Points, Section
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN
-from langford.reference import cited
+from langford.problem.reference import cited
 from langford.version import __version__
 from langford.words import duration, instant, number, of_computation, several, share, since_the_start
 

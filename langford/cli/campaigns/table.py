@@ -31,8 +31,8 @@ from langford.cli.output import display, formats
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, DryRun, dry_run_option, length, require_consent
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import devices
-from langford.durable import require_replaceable
-from langford.variants import PARAMETERS, VARIANTS
+from langford.machine.durable import require_replaceable
+from langford.problem.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
 
 BFILE = "bfile"

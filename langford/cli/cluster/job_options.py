@@ -17,7 +17,7 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FORMS, job_duration
 from langford.errors import BadInput
-from langford.folders import objection
+from langford.machine.folders import objection
 from slurm import Resources
 
 

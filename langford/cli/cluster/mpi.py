@@ -21,8 +21,8 @@ from langford.cli.output.how_long import advice, require_consent, say_how_long, 
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
 from langford.loading import load
+from langford.machine.steps import COMPILING
 from langford.methods import METHODS, PlanKey, plan_of
-from langford.steps import COMPILING
 from langford.words import several
 
 if TYPE_CHECKING:

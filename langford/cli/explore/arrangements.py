@@ -7,10 +7,10 @@ from itertools import islice
 
 import click
 
-from langford import explicit
 from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
+from langford.methods.backtracking import explicit
 
 
 @click.command(

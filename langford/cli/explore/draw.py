@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from langford import drawing, explicit
+from langford import drawing
 from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import integers
@@ -14,6 +14,7 @@ from langford.cli.output import display
 from langford.cli.output.display import has_characters, show
 from langford.cli.output.screen import styled
 from langford.errors import BadProblem
+from langford.methods.backtracking import explicit
 
 
 @click.command(

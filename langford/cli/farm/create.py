@@ -20,9 +20,9 @@ from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.cli.output.how_long import dry_run_option, say_how_long, seconds_on
 from langford.devices import CPU, KINDS, Device, devices
-from langford.durable import replace_file
 from langford.errors import BadInput
 from langford.ledger import Ledger
+from langford.machine.durable import replace_file
 from langford.words import DAY_SECONDS, several
 
 OF_NEW = ("role", "days", "label", "out")

@@ -16,14 +16,14 @@ import click
 from jobs.run.limits import PATIENCE_SECONDS
 from langford.cli.options.types import FORMS, FiniteRange, device, duration, integers
 from langford.cli.output.display import say
-from langford.cores import cores
 from langford.devices import CPU, KINDS
-from langford.durable import TooLarge, content
 from langford.errors import BadInput
-from langford.folders import base_folder, objection
 from langford.loading import load
+from langford.machine.cores import cores
+from langford.machine.durable import TooLarge, content
+from langford.machine.folders import base_folder, objection
 from langford.methods import METHODS
-from langford.variants import VARIANTS
+from langford.problem.variants import VARIANTS
 from langford.words import several
 
 Command = TypeVar("Command", bound=Callable[..., object])

@@ -27,7 +27,7 @@ from langford.devices import Device
 from langford.errors import BadProblem
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
-from langford.variants import CYCLIC, PARAMETERS, VARIANTS
+from langford.problem.variants import CYCLIC, PARAMETERS, VARIANTS
 
 V = TypeVar("V")
 NUMBER = re.compile(r"-?\d{1,20}", re.ASCII)

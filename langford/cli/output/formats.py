@@ -21,9 +21,9 @@ import click
 
 from langford.cli.output.display import plain, say
 from langford.cli.output.tables import Row, aligned, batched, exact, expanded
-from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
+from langford.machine.durable import replace_file
 from langford.version import install
 
 

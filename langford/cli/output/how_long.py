@@ -15,7 +15,7 @@ from langford.devices import Device
 from langford.errors import BadInput, TooExpensive
 from langford.methods import Method, fastest_method
 from langford.problem import Problem
-from langford.variants import DIFFERENCES
+from langford.problem.variants import DIFFERENCES
 from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, quantity, several
 
 SECONDS_WORTH_SAYING = 3.0

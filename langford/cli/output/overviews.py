@@ -13,7 +13,7 @@ from rich.cells import cell_len
 from db.look.overview.records import Overview, Presence, WorkerView
 from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.tables import Column, table
-from langford.variants import VARIANTS
+from langford.problem.variants import VARIANTS
 from langford.words import (
     clock,
     coarse_duration,

@@ -16,8 +16,8 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.output import display
 from langford.cli.output.display import show
-from langford.durable import require_replaceable
 from langford.errors import BadInput
+from langford.machine.durable import require_replaceable
 
 exports_option = click.option(
     "--from",

@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from langford.errors import BadInput
-from langford.integers import whole
+from langford.errors import BadInput, whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
 from langford.irregular.graphs.graph import Graph

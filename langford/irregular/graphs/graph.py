@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from langford.integers import whole
+from langford.errors import whole
 from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph

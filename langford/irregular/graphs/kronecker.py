@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.integers import whole
+from langford.errors import whole
 from langford.irregular.arrays import Array
 from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph

@@ -8,10 +8,10 @@ from math import ceil, inf, sqrt
 import numpy as np
 
 from langford.errors import BadDepth
-from langford.estimation import EXACT_COLOURS
 from langford.irregular.arrays import module_of, on_host
 from langford.irregular.trees.search_states import SearchStates, StateLevel, search_states
 from langford.methods import METHODS
+from langford.methods.backtracking.estimation import EXACT_COLOURS
 from langford.methods.backtracking.order import colours_at_random
 from langford.methods.backtracking.plan import LARGEST_TASK_LIST, BacktrackingPlan
 from langford.problem import Problem

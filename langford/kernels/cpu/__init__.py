@@ -22,7 +22,7 @@ if numba.config.DISABLE_JIT:
 
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.kernels.cpu.compiled import load_private_code, save_one_at_a_time, spare_linear_algebra
-from langford.process import is_ours
+from langford.machine.process import is_ours
 
 refuse_open_caches()
 numba.config.CACHE_DIR = os.environ.get("NUMBA_CACHE_DIR") or str(cache_folder())

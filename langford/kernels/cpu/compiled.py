@@ -17,10 +17,10 @@ import numba
 from numba import njit
 from numba.core.caching import Cache, IndexDataCacheFile
 
-from langford.folders import objection
 from langford.kernels.cache import cache_folder, refusal, remedy, say_once
-from langford.process import is_ours
-from langford.steps import COMPILING
+from langford.machine.folders import objection
+from langford.machine.process import is_ours
+from langford.machine.steps import COMPILING
 
 if sys.platform != "win32":
     import fcntl

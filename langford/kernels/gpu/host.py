@@ -19,7 +19,7 @@ import numpy as np
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
 from langford.kernels.gpu.source import FOLDER, inlined
-from langford.steps import COMPILING
+from langford.machine.steps import COMPILING
 
 BLOCKS = 2
 HEADER = Path(__file__).with_name("host.h")

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from langford.durable import replace_file
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.kernels.gpu.source import FOLDER
-from langford.steps import COMPILING, STEPS
+from langford.machine.durable import replace_file
+from langford.machine.steps import COMPILING, STEPS
 from langford.version import install
 
 CACHES = {

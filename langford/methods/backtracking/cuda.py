@@ -16,15 +16,15 @@ from typing import ClassVar, Generic, Self, TypeVar
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.cores import cores
 from langford.devices import HOST, Cuda, devices
 from langford.errors import MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Program
 from langford.kernels.gpu.source import Definitions, source_of
+from langford.machine.cores import cores
+from langford.machine.profile import chosen_from, settings_of
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
 from langford.methods.backtracking.feed import Counted, Feed, Pieces
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
-from langford.profile import chosen_from, settings_of
 from langford.result import PartialResult
 
 MOST_TEST_FREE = 6

@@ -59,7 +59,7 @@ class BacktrackingPlan(Plan):
 
     def _estimate(self) -> NDArray[np.float64]:
         """Nodes of each task: the ways in which its next colours fit, one by one, for its share of a
-        random estimate of all nodes (Knuth, as in langford.estimation)."""
+        random estimate of all nodes (Knuth, as in langford.methods.backtracking.estimation)."""
         shares = np.ones(len(self.frees))
         for d in self.order.differences[self.depth :][:4]:
             shares *= np.maximum(count_starts(self.frees, d, self.problem.copies, self.circle), 0.5)

@@ -13,9 +13,9 @@ from langford.devices import HOST, Cuda
 from langford.kernels.cpu.godfrey import block_sequence
 from langford.kernels.gpu.program import Compiler
 from langford.kernels.gpu.source import Definitions, source_of
+from langford.machine.profile import chosen_from, settings_of
 from langford.methods.godfrey.packing import Packing
 from langford.methods.godfrey.plan import GodfreyPlan
-from langford.profile import chosen_from, settings_of
 from langford.result import PartialResult
 
 CONSTANT_BYTES = 49152

@@ -11,9 +11,9 @@ from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.gpu.program import Compiler
 from langford.kernels.gpu.source import Definitions, source_of
+from langford.machine.profile import chosen_from, settings_of
 from langford.methods.necklace.plan import NecklacePlan
 from langford.methods.necklace.tables import MIDDLE, ROWS, vanishing
-from langford.profile import chosen_from, settings_of
 from langford.result import PartialResult
 
 FACTORS = 15

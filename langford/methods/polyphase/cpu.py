@@ -12,13 +12,13 @@ from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.ir import LANES
 from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_tile_sum, fill_tile
+from langford.machine.steps import STEPS
 from langford.methods.polyphase import symmetries
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.shape import TILE_BITS, Shape
 from langford.methods.polyphase.tables import OddForms, Scratch, Tile, UBlock
 from langford.result import PartialResult
-from langford.steps import STEPS
 
 U_BLOCK_BITS = 16
 UNLIMITED = 2**62

@@ -10,10 +10,9 @@ from typing import ClassVar
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
 from langford.methods.plan import Method
-from langford.methods.shifted.differences import Differences
+from langford.methods.shifted.factors import Differences, Sums
 from langford.methods.shifted.forms import Forms
 from langford.methods.shifted.shape import Shape
-from langford.methods.shifted.sums import Sums
 from langford.problem import Problem
 
 LONGEST_PREFIX = 12

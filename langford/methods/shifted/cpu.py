@@ -11,16 +11,16 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue, zero_sum
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.shifted import build_tile_sum
-from langford.kernels.cpu.shifted_patterns import patterns
-from langford.kernels.cpu.shifted_vectors import INNER_BITS, ROW_WORDS
+from langford.kernels.cpu.shifted.patterns import patterns
+from langford.kernels.cpu.shifted.tiles import build_tile_sum
+from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS
+from langford.machine.steps import STEPS
 from langford.methods.shifted.components import Integers, natural
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.shape import STAGE
 from langford.methods.shifted.tables import OddForms, Tile, UBlock
 from langford.result import PartialResult
-from langford.steps import STEPS
 
 TILE_BITS = 16
 """v's in one tile, as a power of two."""

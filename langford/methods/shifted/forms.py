@@ -6,8 +6,7 @@ there is always an even number of them: flipping x_k changes the sign of two ter
 and one of ℓ_d.  So f_d is constant modulo 4 and c_d makes it 0.  (docs/shifted.md has the proof that the
 sum over all points stays the same.)
 
-:mod:`langford.methods.shifted.sums` and :mod:`langford.methods.shifted.differences` are two families of
-such factors.
+:mod:`langford.methods.shifted.factors` has the two families of such factors.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from jobs.show.report.gathering import Evidence
-from langford.durable import replace_file
 from langford.errors import BadInput, NotInstalled
 from langford.loading import load
+from langford.machine.durable import replace_file
 from langford.version import install
 
 FORMATS = (".html", ".pdf")

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from langford.errors import BadProblem
-from langford.integers import whole
+from langford.errors import BadProblem, whole
 
 DIFFERENCES = "differences"
 """The :attr:`Problem.variant` of a set of differences that belongs to no named variant."""

@@ -21,16 +21,16 @@ import numpy as np
 from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
-from langford.kernels.cpu.shifted_forms import (
+from langford.kernels.cpu.shifted.forms import (
     choose_windows,
     odd_coefficients,
     pair_rows,
     read_backwards,
     tile_values,
 )
-from langford.kernels.cpu.shifted_patterns import WORD_BITS
-from langford.kernels.cpu.shifted_term import LOW_BITS, POINTS, fetch_early, multiply, store_factors
-from langford.kernels.cpu.shifted_vectors import (
+from langford.kernels.cpu.shifted.patterns import WORD_BITS
+from langford.kernels.cpu.shifted.term import LOW_BITS, POINTS, fetch_early, multiply, store_factors
+from langford.kernels.cpu.shifted.vectors import (
     CHOICES,
     INNER_BITS,
     ROW_WORDS,

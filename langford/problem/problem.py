@@ -5,7 +5,7 @@ A problem asks for the number of ways to fill a row of places with n colours of
 difference d stand exactly d places apart.  Langford's problem L(s, n) has the
 differences 2..n+1 (OEIS A014552 for s = 2), Skolem's 1..n (A059106); the hooked
 forms have 2n+1 places and leave place 2n empty (A004076).  The other named variants are
-in :mod:`langford.variants`.
+in :mod:`langford.problem.variants`.
 """
 
 from __future__ import annotations
@@ -16,10 +16,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from langford.errors import BadProblem
-from langford.existence import obstruction
-from langford.integers import whole
-from langford.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
+from langford.errors import BadProblem, whole
+from langford.problem.existence import obstruction
+from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
 from langford.words import several
 
 MAX_PLACES = 4096
@@ -337,7 +336,7 @@ class Problem:
 
     @cached_property
     def obstruction(self) -> str | None:
-        """Why there can be no arrangement, or None when there is no simple proof (:mod:`langford.existence`)."""
+        """Why there can be no arrangement, or None when there is no simple proof (existence.py)."""
         return obstruction(self)
 
 

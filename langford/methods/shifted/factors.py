@@ -1,6 +1,11 @@
-"""The factors with differences: even S_d as the part of u minus the part of v, and signs chosen by a count.
+"""The two families of factors.
 
-Three things set these factors apart from :mod:`langford.methods.shifted.sums` (docs/shifted.md has the proofs):
+:class:`Sums` has S_d as it is, and signs of the linear forms that a seed draws.  They are the same at a place and
+its mirror image where the row has a mirror, and for even d, where u and v can be read backwards, also at an element
+and its image in u or v.
+
+:class:`Differences` has even S_d as the part of u minus the part of v, and signs chosen by a count.  Three things
+set it apart (docs/shifted.md has the proofs):
 
 - For even d the terms of S_d on even places count with the opposite sign, and so do those of ℓ_d where the row has
   a mirror.  That changes the sign of the sum over all points once for each even factor that takes its pair from v,
@@ -17,12 +22,28 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_term, terms_of
-from langford.methods.shifted.kept_signs import kept
-from langford.methods.shifted.signs import Draft, chosen_signs
+from langford.methods.shifted.signs import Draft, chosen_signs, kept
 from langford.problem import Problem
 
 SMALLEST_KEPT = 14
 """Signs of fewer colours are found in less time than it takes to keep them."""
+
+
+@dataclass(frozen=True)
+class Sums(Forms):
+    """S_d + ℓ_d + c_d, with random signs in ℓ_d."""
+
+    @classmethod
+    def outline(cls, problem: Problem) -> Sums:
+        return cls(problem, 0)
+
+    @cached_property
+    def all(self) -> tuple[Form, ...]:
+        return tuple(self._form(d) for d in self.problem.differences)
+
+    def _form(self, d: int) -> Form:
+        pairs, once = terms_of(self.problem, d)
+        return Form.of(d, pairs, {place: random_sign(self.seed, d, min(self.images(d, place))) for place in once})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from langford.problem import Problem
+from langford.problem.problem import Problem
 
 Row = tuple[bool, tuple[int, ...], int, int, tuple[int, ...]]
 """Whether it is a circle, differences, copies, places and empty places, read in the direction that makes these the

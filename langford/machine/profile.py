@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from langford.durable import replace_file
 from langford.errors import LangfordError
-from langford.folders import NoHome, base_folder
+from langford.machine.durable import replace_file
+from langford.machine.folders import NoHome, base_folder
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -14,8 +14,7 @@ from math import sqrt
 
 import numpy as np
 
-from langford.errors import BadInput, BadSeed, MethodDoesNotApply
-from langford.integers import whole
+from langford.errors import BadInput, BadSeed, MethodDoesNotApply, whole
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.walk import random_walks
 from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, refusal

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from langford.words import several
 
 if TYPE_CHECKING:
-    from langford.problem import Problem
+    from langford.problem.problem import Problem
 
 
 def obstruction(problem: Problem) -> str | None:

@@ -1,0 +1,10 @@
+"""What is counted: problems, their named families, proofs that no arrangement exists, and what is published.
+
+It uses errors and words, and computes no count.  Others use all of it.
+"""
+
+from __future__ import annotations
+
+from langford.problem.problem import MAX_PLACES, Problem, problem_of
+
+__all__ = ["MAX_PLACES", "Problem", "problem_of"]
