@@ -432,6 +432,19 @@ def test_another_campaign_of_the_ledger_is_not_mixed_in(history: History) -> Non
     assert (overview.attempts, overview.speed.now) == ({"running": len(first)}, None)
 
 
+def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) -> None:
+    """Also where the lease in one of them is overdue."""
+    history.come("a", 100)
+    given_back, overdue = history.lease("a", 2, 90)
+    history.campaign.release([given_back])
+    seven = history.campaign
+    history.enlarge()
+    history.lease("a", 1, 60)
+    history.change(Attempt, Attempt.id == overdue.attempt, deadline=1.0)
+    for history.campaign in (history.campaign, seven):
+        assert [(view.worker_id, view.leased) for view in history.look().workers] == [("a", 1)]
+
+
 @pytest.mark.parametrize("present", [False, True])
 def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, present: bool) -> None:
     """Also beside those whose workers hold leases, and deliver results."""

@@ -1,6 +1,7 @@
 """The workers of a campaign, and their attempts.
 
-A worker serves one campaign from its start to its end: it belongs to those of its first and its last attempt.
+A worker usually serves one campaign.  It belongs to those of its first and its last attempt that ended, and to those
+in which it holds leases.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
     return (
         select(Attempt.campaign_id)
-        .where(Attempt.worker_id == Worker.id)
+        .where(Attempt.worker_id == Worker.id, Attempt.ended.is_not(None))
         .order_by(order)
         .limit(1)
         .correlate(Worker)
@@ -51,8 +52,12 @@ def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Scal
     )
 
 
+# Not by the index of campaigns (+ 0): otherwise SQLite would read all its attempts.
+_RUNS_HERE = Attempt.ended.is_(None), Attempt.deadline > 0, Attempt.campaign_id + 0 == CAMPAIGN
 OF_CAMPAIGN: ColumnElement[bool] = or_(
-    _campaign_of(Attempt.ended) == CAMPAIGN, _campaign_of(Attempt.ended.desc()) == CAMPAIGN
+    Worker.id.in_(select(Attempt.worker_id).where(*_RUNS_HERE)),
+    _campaign_of(Attempt.ended) == CAMPAIGN,
+    _campaign_of(Attempt.ended.desc()) == CAMPAIGN,
 )
 """Whether a worker belongs to the campaign."""
 
@@ -80,7 +85,6 @@ def workers(transaction: Transaction) -> list[Row[Any]]:
     return list(transaction.execute(_WORKERS).all())
 
 
-# Not by the index of campaigns (+ 0): otherwise SQLite would read all its attempts.
 _RUNNING = (
     select(
         Attempt.task_index,
@@ -92,7 +96,7 @@ _RUNNING = (
         Attempt.seconds,
     )
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
-    .where(Attempt.ended.is_(None), Attempt.deadline > 0, Attempt.campaign_id + 0 == CAMPAIGN)
+    .where(*_RUNS_HERE)
 )
 
 
