@@ -1509,6 +1509,8 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
   WHERE attempt.ended IS NULL AND attempt.deadline > :deadline AND attempt.campaign_id + :campaign_id = :campaign;
 
 -- worker_queries.workers
+  SELECT count(*) AS count_1
+  FROM (SELECT attempt.id AS id FROM attempt WHERE attempt.campaign_id = :campaign LIMIT :param) AS anon_1;
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
     worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
@@ -1517,11 +1519,24 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
   ) AS last_ended
   FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE (SELECT attempt.campaign_id FROM attempt WHERE attempt.worker_id = worker.id ORDER BY attempt.ended LIMIT
-    :param) = :campaign OR (
+  WHERE worker.id IN (SELECT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign);
+  SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
+    worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
+    SELECT max(attempt.ended) AS max_1
+    FROM attempt
+    WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
+  ) AS last_ended
+  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE worker.id IN (
+    SELECT attempt.worker_id
+    FROM attempt
+    WHERE attempt.ended IS NULL AND attempt.deadline > :deadline AND attempt.campaign_id + :campaign_id = :campaign
+  ) OR (SELECT attempt.campaign_id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
+    ORDER BY attempt.ended LIMIT :param) = :campaign OR (
     SELECT attempt.campaign_id
     FROM attempt
-    WHERE attempt.worker_id = worker.id
+    WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
     ORDER BY attempt.ended DESC
     LIMIT :param
   ) = :campaign;

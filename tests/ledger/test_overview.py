@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import select, update
 
 from db import Campaign, Export, Lease, Ledger
-from db.look.overview import warnings, workers
+from db.look.overview import warnings, worker_queries, workers
 from db.look.overview.records import Overview, Presence, Warned, WarningKind, WorkerView, to_document
 from db.look.overview.workers import GONE_SECONDS
 from db.messages import converted
@@ -415,6 +415,13 @@ def test_imports_and_verdicts_are_no_workers(history: History) -> None:
     assert overview.finished is not None
 
 
+@pytest.fixture(params=[worker_queries.FEW_ATTEMPTS, 0], ids=["few", "many"])
+def attempts(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A campaign has few attempts, or so many that they are not read for its workers."""
+    monkeypatch.setattr(worker_queries, "FEW_ATTEMPTS", request.param)
+
+
+@pytest.mark.usefixtures("attempts")
 def test_another_campaign_of_the_ledger_is_not_mixed_in(history: History) -> None:
     history.come("a", 100)
     first = history.lease("a", 2, 90)
@@ -432,6 +439,7 @@ def test_another_campaign_of_the_ledger_is_not_mixed_in(history: History) -> Non
     assert (overview.attempts, overview.speed.now) == ({"running": len(first)}, None)
 
 
+@pytest.mark.usefixtures("attempts")
 def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) -> None:
     """Also where the lease in one of them is overdue."""
     history.come("a", 100)
@@ -441,8 +449,8 @@ def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) ->
     history.enlarge()
     history.lease("a", 1, 60)
     history.change(Attempt, Attempt.id == overdue.attempt, deadline=1.0)
-    for history.campaign in (history.campaign, seven):
-        assert [(view.worker_id, view.leased) for view in history.look().workers] == [("a", 1)]
+    for campaign in (history.campaign, seven):
+        assert [(view.worker_id, view.leased) for view in campaign.overview().workers] == [("a", 1)]
 
 
 @pytest.mark.parametrize("present", [False, True])

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from msgspec import structs
@@ -22,6 +23,7 @@ from db.errors import ConflictingResults, Unreplicated, UntrustedResults, Worker
 from db.leased_tasks import LeasedTasks
 from db.look import events, notices
 from db.look.events import EventReader, LatestEvents
+from db.look.overview import worker_queries
 from db.schema.dialects import Now
 from db.schema.models import Notice, Worker
 from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
@@ -89,6 +91,8 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.progress)
     call(campaign.standing)
     assert call(campaign.overview).tasks.total == TASKS
+    with patch.object(worker_queries, "FEW_ATTEMPTS", 0):
+        call(campaign.overview)
     call(campaign.task_records)
     call(campaign.task_records, TaskState.DONE)
     with call(campaign.reading_tasks) as tasks:

@@ -1,7 +1,7 @@
 """The workers of a campaign, and their attempts.
 
-A worker usually serves one campaign.  It belongs to those of its first and its last attempt that ended, and to those
-in which it holds leases.
+A worker usually serves one campaign.  It belongs to those of its attempts; where these are too many to be read, to
+those of the first and the last of them that ended, and of those that run.
 """
 
 from __future__ import annotations
@@ -34,6 +34,8 @@ from db.store.transaction import CAMPAIGN, Transaction
 
 SEEN_SECONDS = 120.0
 """How much later than ``last_seen`` a worker may have made a request, with a large margin."""
+FEW_ATTEMPTS = 5_000
+"""With fewer attempts, a campaign's workers are found by them: a ledger may have many more workers of others."""
 LAST_RESULTS = 20
 """Number of a worker's results from which the speed of its device is computed."""
 MAX_COMPARED = 1_000
@@ -54,12 +56,11 @@ def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> Scal
 
 # Not by the index of campaigns (+ 0): otherwise SQLite would read all its attempts.
 _RUNS_HERE = Attempt.ended.is_(None), Attempt.deadline > 0, Attempt.campaign_id + 0 == CAMPAIGN
-OF_CAMPAIGN: ColumnElement[bool] = or_(
+_OF_CAMPAIGN: ColumnElement[bool] = or_(
     Worker.id.in_(select(Attempt.worker_id).where(*_RUNS_HERE)),
     _campaign_of(Attempt.ended) == CAMPAIGN,
     _campaign_of(Attempt.ended.desc()) == CAMPAIGN,
 )
-"""Whether a worker belongs to the campaign."""
 
 
 def _of_worker(value: ColumnElement[Any]) -> ScalarSelect[Any]:
@@ -67,22 +68,24 @@ def _of_worker(value: ColumnElement[Any]) -> ScalarSelect[Any]:
     return select(value).where(*ended).correlate(Worker).scalar_subquery()
 
 
-_WORKERS = (
-    select(
-        Worker.__table__,
-        Voter.kind,
-        Voter.token,
-        Voter.distrusted,
-        _of_worker(func.max(Attempt.ended)).label("last_ended"),
-    )
-    .outerjoin(Voter, Voter.id == Worker.voter_id)
-    .where(OF_CAMPAIGN)
+_WORKERS = select(
+    Worker.__table__,
+    Voter.kind,
+    Voter.token,
+    Voter.distrusted,
+    _of_worker(func.max(Attempt.ended)).label("last_ended"),
+).outerjoin(Voter, Voter.id == Worker.voter_id)
+_WORKERS_OF_MANY = _WORKERS.where(_OF_CAMPAIGN)
+_WORKERS_OF_FEW = _WORKERS.where(Worker.id.in_(select(Attempt.worker_id).where(Attempt.campaign_id == CAMPAIGN)))
+_NUMBER = select(func.count()).select_from(
+    select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).limit(FEW_ATTEMPTS).subquery()
 )
 
 
 def workers(transaction: Transaction) -> list[Row[Any]]:
     """With the kind of their voter, and the last end of their attempts."""
-    return list(transaction.execute(_WORKERS).all())
+    is_small = transaction.scalar(_NUMBER) < FEW_ATTEMPTS
+    return list(transaction.execute(_WORKERS_OF_FEW if is_small else _WORKERS_OF_MANY).all())
 
 
 _RUNNING = (
