@@ -46,16 +46,21 @@ class Question:
 
 
 @contextmanager
-def ask(database: Database, question: Question, filters: Filters, seconds: float = SECONDS) -> Iterator[Answer]:
+def ask(
+    database: Database, question: Question, filters: Filters, seconds: float = SECONDS, leading: bool = False
+) -> Iterator[Answer]:
     """Ask a named question, as :func:`db.look.read_only.ask_sql` does.
 
-    Raises BadQuery when a filter does not apply to the question, and NoSuchCampaign.
+    ``leading``: whether the columns that say most are the first of its answer.  Raises BadQuery when a filter does
+    not apply to the question, and NoSuchCampaign.
     """
     if filters.campaign is not None:
         with database.reading() as connection:
             queries.required_campaign(connection, filters.campaign, database.where)
     asked = question.query.subquery("asked")
-    chosen = select(asked).where(*_conditions(question, asked.c, filters)).limit(filters.limit)
+    names = dict.fromkeys([*(question.leading if leading else ()), *question.columns])
+    chosen = select(*(asked.c[name] for name in names)).limit(filters.limit)
+    chosen = chosen.where(*_conditions(question, asked.c, filters))
     if question.order is not None:
         chosen = chosen.order_by(asked.c[question.order].desc())
     with ask_select(database, chosen, seconds) as answer:

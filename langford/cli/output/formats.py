@@ -14,7 +14,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import itemgetter
 from pathlib import Path
 
 import click
@@ -42,15 +41,6 @@ def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[byt
 def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
     """Columns and rows with control characters escaped, for formats that would print them to a terminal."""
     return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
-
-
-def reordered(
-    first: Sequence[str], columns: Sequence[str], rows: Iterable[Row]
-) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Columns and rows with some columns first; there must be two at least."""
-    order = [*map(columns.index, first), *(place for place, name in enumerate(columns) if name not in first)]
-    chosen = itemgetter(*order)
-    return chosen(columns), map(chosen, rows)
 
 
 def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:

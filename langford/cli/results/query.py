@@ -119,12 +119,13 @@ def query(
             raise click.UsageError(f"name a query: {', '.join(QUESTIONS)}")
         formats.write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
         return
-    with Database(address) as database, _asked(database, question, sql, filters, seconds) as answer:
+    with (
+        Database(address) as database,
+        _asked(database, question, sql, filters, seconds, chosen == "table") as answer,
+    ):
         columns, rows = answer.columns, answer.rows
         if chosen == "csv" and is_terminal(out):
             columns, rows = formats.escaped(columns, rows)
-        if chosen == "table" and question is not None:
-            columns, rows = formats.reordered(QUESTIONS[question].leading, columns, rows)
         formats.write(formats.FORMATS[chosen](columns, rows), out)
 
 
@@ -133,9 +134,9 @@ def _listed() -> Iterator[tuple[str, str]]:
 
 
 def _asked(
-    database: Database, question: str | None, sql: str | None, filters: Filters, seconds: float
+    database: Database, question: str | None, sql: str | None, filters: Filters, seconds: float, leading: bool
 ) -> AbstractContextManager[Answer]:
     if sql is not None:
         return ask_sql(database, sql, seconds)
     assert question is not None
-    return ask(database, QUESTIONS[question], filters, seconds)
+    return ask(database, QUESTIONS[question], filters, seconds, leading)
