@@ -9,6 +9,7 @@ from math import prod
 from langford.problem import Problem
 
 
+@cache
 def arrangements(problem: Problem) -> int:
     """Place the colours one by one, in every way, on a set of free places."""
 

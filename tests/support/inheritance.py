@@ -69,6 +69,8 @@ def forget_the_shell() -> None:
         signal.signal(getattr(signal, f"SIG{name}"), signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, [])
     os.umask(0o022)
+    # Each of the processes would compile all modules again, which takes them seconds each.
+    sys.dont_write_bytecode = False
     for name in list(os.environ):
         if name.startswith(DROPPED) and name not in {*KEPT, RUN, PRELOADED}:
             del os.environ[name]

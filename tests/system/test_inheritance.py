@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[2]
 OTHERS = {name: value for name, value in os.environ.items() if name != RUN}
 """The variables of a shell in which no tests run."""
 SETTINGS = """
-import os, signal
+import os, signal, sys
 import tests.support.inheritance
 names = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGCHLD")
 print(*(name for name in names if signal.getsignal(getattr(signal, name)) is signal.SIG_IGN))
 print(*sorted({"COLUMNS", "LC_ALL", "LANGFORD_TOKEN", "PYTHONUTF8", "NO_COLOR"} & os.environ.keys()))
-print(os.environ["TERM"], os.umask(0))
+print(os.environ["TERM"], os.umask(0), sys.dont_write_bytecode)
 """
 STARTING = """
 import subprocess, sys, time
@@ -37,6 +37,7 @@ def test_nothing_is_taken_over_from_the_shell() -> None:
         "LC_ALL": "C",
         "LANGFORD_TOKEN": "x",
         "PYTHONUTF8": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
         "NO_COLOR": "",
         "TERM": "xterm",
     }
@@ -44,7 +45,7 @@ def test_nothing_is_taken_over_from_the_shell() -> None:
         ["sh", "-c", shell, "sh", sys.executable, "-c", SETTINGS],
         cwd=ROOT, env={**OTHERS, **odd}, capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert done.stdout.splitlines() == ["", "", f"dumb {0o022}"]
+    assert done.stdout.splitlines() == ["", "", f"dumb {0o022} False"]
 
 
 def test_what_an_interrupted_run_has_started_ends() -> None:
