@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from langford.cli.main import cli
 from langford.problem import Problem
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive, few
-from tests.support.command_line import Mpirun, Run
+from tests.support.cases import few
+from tests.support.command_line import Run
 
 MEMBERS = {
     "langford-9-defect-3": "langford 9 --defect 3",
@@ -83,17 +83,3 @@ def test_circles_are_confirmed(langford: Run, name: str) -> None:
     first, second = json.loads(done.stdout)["campaigns"]
     assert (first["method"], first["seed"]) != (second["method"], second["seed"])
     assert int(first["count"]) == int(second["count"]) == true_count(name)
-
-
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        ("hooked-near-skolem-8-missing-4", ["--static"]),
-        *exhaustive([(CIRCLES[-1], [])]),
-    ],
-)
-def test_ranks_know_families(mpirun: Mpirun, name: str, way: list[str]) -> None:
-    process = mpirun(2, "mpi", *way, *MEMBERS[name].split(), "--json")
-    output, errors = process.communicate(timeout=200)
-    assert process.returncode == 0, errors
-    assert int(json.loads(output)["count"]) == true_count(name)

@@ -18,6 +18,7 @@ from langford.cli.main import cli
 from langford.errors import BadInput
 from slurm import Element, job_name
 from tests.support.campaigns import NAME, new_campaign
+from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import fresh_database, new_ledger
 from tests.support.ports import free_port
@@ -46,7 +47,7 @@ def run_script(langford: Run, campaign: Campaign, folder: Path, *options: str) -
     assert campaign.standing().tasks == {"done": campaign.tasks}
 
 
-@pytest.mark.parametrize("problem", PROBLEMS, ids=" ".join)
+@pytest.mark.parametrize("problem", [PROBLEMS[0], *exhaustive([PROBLEMS[1]])], ids=" ".join)
 def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path, problem: list[str]) -> None:
     address = fresh_database("postgres", tmp_path)
     assert langford("create", *problem, "--name", "ours", "--ledger", address).returncode == 0

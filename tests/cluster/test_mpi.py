@@ -27,6 +27,8 @@ from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.farm.farm import HURRY, slowed
+from tests.support.brute_force import arrangements
+from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, planted
 
@@ -50,11 +52,17 @@ def output_of(process: subprocess.Popen[str]) -> str:
     return out
 
 
-def test_static(mpirun: Mpirun) -> None:
-    found = json.loads(
-        output_of(mpirun(3, "mpi", "--static", *["skolem", "9", "--method", "miller", "--depth", "2", "--json"]))
-    )
-    assert (found["count"], found["ranks"]) == ("1328", 3)
+@pytest.mark.parametrize(
+    ("name", "way"),
+    [
+        ("hooked-near-skolem-8-missing-4", ["--static"]),
+        *exhaustive([("cyclic-1.2.4.5.6-over-13-empty-2.3.7", [])]),
+    ],
+)
+def test_ranks_count_a_member_of_a_family(mpirun: Mpirun, name: str, way: list[str]) -> None:
+    problem = Problem.parse(name)
+    found = json.loads(output_of(mpirun(2, "mpi", *way, *problem.arguments, "--json")))
+    assert (int(found["count"]), found["ranks"]) == (problem.published(arrangements(problem)), 2)
 
 
 @given(st.sampled_from([0, 4, 8, 12]), st.integers(1, 9))

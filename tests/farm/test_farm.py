@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import re
 import signal
-import time
 import uuid
 from pathlib import Path
 
@@ -27,7 +25,6 @@ from langford.provenance import kernel_hash
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import HURRY, Farm, Proxy
 from tests.support.campaigns import HOUR, new_campaign
-from tests.support.cases import exhaustive
 from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
 from tests.support.hostile_files import SUFFIX, plant
@@ -42,17 +39,13 @@ def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
         farm.stop()
 
 
-@pytest.mark.parametrize("times", [1, *exhaustive([2])])
-def test_workers_killed_at_random(farm: Farm, times: int) -> None:
-    chance = random.Random(7)
-    for _ in range(times):
-        before = farm.done()
-        workers = [farm.work("--lease", "2", in_process=False) for _ in range(2)]
-        farm.wait_until(lambda before=before: farm.done() > before + 5)  # type: ignore[misc]
-        time.sleep(chance.uniform(0, 0.5))
-        for worker in workers:
-            worker.kill()
-            worker.wait()
+def test_workers_that_are_killed(farm: Farm) -> None:
+    """Once; ``tests/system/test_soak.py`` kills many at random moments."""
+    workers = [farm.work("--lease", "2", in_process=False) for _ in range(2)]
+    farm.wait_until(lambda: farm.done() > 5)
+    for worker in workers:
+        worker.kill()
+        worker.wait()
     farm.finish(farm.work())
 
 

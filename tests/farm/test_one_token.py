@@ -118,7 +118,7 @@ def clock() -> Iterator[DatabaseClock]:
         yield moved
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
 def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -> Iterator[Farm]:
     made = Farm(request.param, tmp_path)
     yield made
@@ -373,17 +373,17 @@ def test_what_brings_no_result_is_bounded_over_restarts(
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    monkeypatch.setattr(accounts, "SPARE", 40)
+    monkeypatch.setattr(accounts, "SPARE", 20)
     farm.enrol("honest-one", HONEST, processes=100)
     workers = [farm.enrol(f"liar-{number}") for number in range(3)]
-    for number in range(60):
+    for number in range(30):
         attack(farm, workers[number % 3])
         clock.move(COUNT_SECONDS)
-        if number % 20 == 0:
+        if number % 10 == 0:
             farm.restart()
-    most = 40 + 2 * TASKS
-    paid = 60 * COUNT_SECONDS * (40 / 3600 + TASKS / RUN_SECONDS)  # while others idle, time allows some more
-    assert farm.rows(Attempt) <= most + paid + 60
+    most = 20 + 2 * TASKS
+    paid = 30 * COUNT_SECONDS * (20 / 3600 + TASKS / RUN_SECONDS)  # while others idle, time allows some more
+    assert farm.rows(Attempt) <= most + paid + 30
     refused = EventKind.REFUSED
     with farm.ledger.database.reading() as connection:
         assert connection.scalar(select(func.count()).where(Event.kind == refused)) <= most + paid
