@@ -118,14 +118,18 @@ def have_ended(ended: set[psutil.Process]) -> bool:
     return True
 
 
-def test_the_next_run_takes_the_processes_over_and_gets_its_own_plan(workers: KeptWorkers) -> None:
-    first = workers.pool(FIRST, [LikeAGpu()])
-    assert evaluated(first, 1) == plan_of(FIRST).evaluate(1)
-    begun = processes()
-    first.stop()
-    second = workers.pool(SECOND, [LikeAGpu()])
-    assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
-    assert processes() == begun
+def test_the_next_run_takes_the_processes_over_and_they_end_with_the_context() -> None:
+    with KeptWorkers() as kept:
+        first = kept.pool(FIRST, [LikeAGpu()])
+        assert evaluated(first, 1) == plan_of(FIRST).evaluate(1)
+        begun = processes()
+        first.stop()
+        second = kept.pool(SECOND, [LikeAGpu()])
+        assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
+        second.stop()
+        assert processes() == begun
+        assert all(map(runs, begun))
+    assert have_ended(begun)
     assert plan_of(FIRST).evaluate(1) != plan_of(SECOND).evaluate(1)
 
 
@@ -133,8 +137,15 @@ def test_a_worker_that_died_is_replaced_by_one_that_has_the_plan_of_now(workers:
     first = workers.pool(FIRST, [LikeAGpu()])
     evaluated(first, 0)
     first.stop()
+    worker = the_worker()
+    worker.kill()
+    assert have_ended({worker})
+    # Between two runs it is no news to the next.
     second = workers.pool(SECOND, [LikeAGpu()])
-    assert evaluated(second, 0) == plan_of(SECOND).evaluate(0)
+    second.submit(0, 1)
+    [news] = list(second.poll(SECONDS))
+    assert isinstance(news, Finished)
+    assert news.evaluation.result == plan_of(SECOND).evaluate(1)
     worker = the_worker()
     worker.kill()
     [died] = list(second.poll(SECONDS))
@@ -153,20 +164,6 @@ def test_a_worker_that_hangs_is_killed_with_the_task_that_it_was_told_for(worker
     pool.kill(7, "it hangs")
     assert list(pool.poll(SECONDS)) == [Died((7, 8), "it hangs", 7)]
     assert evaluated(pool, 1) == plan_of(FIRST).evaluate(1)
-
-
-def test_a_worker_that_dies_between_two_runs_is_no_news_to_the_next(workers: KeptWorkers) -> None:
-    first = workers.pool(FIRST, [LikeAGpu()])
-    evaluated(first, 0)
-    first.stop()
-    worker = the_worker()
-    worker.kill()
-    assert have_ended({worker})
-    second = workers.pool(SECOND, [LikeAGpu()])
-    second.submit(0, 1)
-    [news] = list(second.poll(SECONDS))
-    assert isinstance(news, Finished)
-    assert news.evaluation.result == plan_of(SECOND).evaluate(1)
 
 
 def test_a_worker_keeps_nothing_of_the_plan_before() -> None:
@@ -235,14 +232,4 @@ def test_each_run_on_cores_has_its_own_forks(workers: KeptWorkers) -> None:
     assert evaluated(first, 0) == plan_of(FIRST).evaluate(0)
     ended = processes()
     first.stop()
-    assert have_ended(ended)
-
-
-def test_the_processes_end_with_the_context() -> None:
-    with KeptWorkers() as kept:
-        pool = kept.pool(FIRST, [LikeAGpu()])
-        evaluated(pool, 0)
-        ended = processes()
-        pool.stop()
-        assert all(map(runs, ended))
     assert have_ended(ended)
