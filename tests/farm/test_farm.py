@@ -9,7 +9,6 @@ import signal
 import uuid
 from pathlib import Path
 
-import pytest
 from sqlalchemy import select
 
 from db import Credential, Delivery
