@@ -39,6 +39,9 @@ def create(connection: Connection, schema: str) -> None:
     for table in (VERSION, *Base.metadata.sorted_tables):
         connection.execute(CreateTable(table))
         for index in sorted(table.indexes, key=attrgetter("name")):
+            if index.info:
+                dialect = connection.dialect.name
+                index.dialect_options[dialect]["where"] = index.info[dialect]
             connection.execute(CreateIndex(index))
     load("db.schema.views:create")(connection)  # few commands make a ledger, and the views take long to load
     connection.execute(insert(VERSION).values(version_num=schema))

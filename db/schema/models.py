@@ -35,12 +35,12 @@ class Base(DeclarativeBase):
     """Declarative base of the ledger."""
 
 
-RUNNING = text("ended IS NULL")
-ALONE = {"sqlite": text("ended IS NULL AND copied = 0"), "postgresql": text("ended IS NULL AND NOT copied")}
-"""In the words of each database's queries, which SQLite compares."""
-DISTRUSTED = text("distrusted IS NOT NULL")
-CONFIRMED = text("confirmed_by IS NOT NULL")
-DOUBTED = text("doubt IS NOT NULL")
+def _partial(name: str, *columns: str, where: str, postgres: str | None = None) -> Index:
+    """An index of some rows; its conditions are in the words of each database's queries, which SQLite compares.
+
+    They are no options of the index here, with which SQLAlchemy would import both databases' dialects.
+    """
+    return Index(name, *columns, info={"sqlite": text(where), "postgresql": text(postgres or where)})
 
 
 class Ledger(Base):
@@ -129,7 +129,7 @@ class Voter(Base):
     __tablename__ = "voter"
     __table_args__ = (
         Index("voter_machine", "host", "token"),
-        Index("voter_distrusted", "id", sqlite_where=DISTRUSTED, postgresql_where=DISTRUSTED),
+        _partial("voter_distrusted", "id", where="distrusted IS NOT NULL"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     kind: Mapped[str] = mapped_column(String(10))
@@ -205,13 +205,13 @@ class Attempt(Base):
     __tablename__ = "attempt"
     __table_args__ = (
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
-        Index("attempt_open", "deadline", sqlite_where=RUNNING, postgresql_where=RUNNING),
-        Index(
+        _partial("attempt_open", "deadline", where="ended IS NULL"),
+        _partial(
             "attempt_alone",
             "campaign_id",
             "granted",
-            sqlite_where=ALONE["sqlite"],
-            postgresql_where=ALONE["postgresql"],
+            where="ended IS NULL AND copied = 0",
+            postgres="ended IS NULL AND NOT copied",
         ),
         Index("attempt_task", "campaign_id", "task_index"),
         Index("attempt_worker", "worker_id", "ended", "outcome", "granted", "began"),
@@ -269,17 +269,17 @@ class Result(ResultColumns, Base):
     __table_args__ = (
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
         Index("result_voter", "voter_id"),
-        Index(
+        _partial(
             "result_drawn",
             "campaign_id",
             "voter_id",
             "confirmed_by",
             "lot",
-            sqlite_where=text("listed = 1"),
-            postgresql_where=text("listed"),
+            where="listed = 1",
+            postgres="listed",
         ),
-        Index("result_confirmed", "confirmed_by", sqlite_where=CONFIRMED, postgresql_where=CONFIRMED),
-        Index("result_doubt", "campaign_id", "doubt", sqlite_where=DOUBTED, postgresql_where=DOUBTED),
+        _partial("result_confirmed", "confirmed_by", where="confirmed_by IS NOT NULL"),
+        _partial("result_doubt", "campaign_id", "doubt", where="doubt IS NOT NULL"),
     )
     campaign_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)

@@ -15,9 +15,8 @@ from tempfile import TemporaryFile
 from typing import cast
 
 from rich.cells import cell_len
-from rich.console import Console
 
-from langford.cli.output.display import READABLE, has_characters, plain, say
+from langford.cli.output.display import READABLE, has_characters, is_terminal, plain, say
 
 GAP = "  "
 Row = Sequence[object]
@@ -101,10 +100,10 @@ def aligned(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     Printed on a terminal it fits: UUIDs are as short as they can be, times have whole seconds, the last column that
     does not fit is wrapped if it has words, and those after it are left out.
     """
-    terminal = Console(file=sys.stdout)
+    fits = is_terminal(None)
     names = list(map(plain, columns))
     with TemporaryFile() as spool:
-        seen = [_Seen(cell_len(name), terminal.is_terminal) for name in names]
+        seen = [_Seen(cell_len(name), fits) for name in names]
         lengths: list[int] = []
         for batch in batched(rows):
             cells = [each.texts(values) for each, values in zip(seen, zip(*batch, strict=True), strict=True)]
@@ -116,11 +115,11 @@ def aligned(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
                 texts_by_column: list[list[str]] = marshal.loads(spool.read(length))
                 yield [each.shown(texts) for each, texts in zip(seen, texts_by_column, strict=True)]
 
-        for cells in batches() if terminal.is_terminal else ():
+        for cells in batches() if fits else ():
             for each, texts in zip(seen, cells, strict=True):
                 each.measure(texts)
         widths = [each.width for each in seen]
-        room = terminal.width if terminal.is_terminal else UNBOUNDED
+        room = shutil.get_terminal_size().columns if fits else UNBOUNDED
         shown = next((n for n in range(len(names), 1, -1) if 3 * n + sum(widths[:n]) < room), 1)
         rest = room - 3 * shown - sum(widths[:shown]) - 4
         if shown < len(names) and rest >= NARROWEST_WORDS and seen[shown].has_words:
