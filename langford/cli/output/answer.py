@@ -63,8 +63,9 @@ class Answer:
         up_to = f" up to {problem.up_to}" if problem.up_to else ""
         method = METHODS[self.method]
         found = f"{count.evaluated:,} {method.evaluated} evaluated in {duration(self.seconds)} {self.used}"
-        if self.speed is not None:
-            found += f", {rate(self.speed, method.unit)} {self.used}"
+        per_second = speed(count.evaluated, self.seconds)
+        if per_second is not None:
+            found += f": {rate(per_second, method.evaluated)}"
         return [
             f"{wrong}{problem} = {count.published:,}",
             f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
