@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from db import Campaign
 from db.states import Role
 from jobs.farm.api import server
+from jobs.farm.api.clients import Clients
 from jobs.farm.dashboard.documents import FOLDER
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.cookie import MAX_TOKENS
@@ -24,12 +26,12 @@ from tests.support.databases import new_ledger
 class Watcher:
     """A client of a server of two campaigns, and a token of each for it."""
 
-    def __init__(self, folder: Path, **options: object) -> None:
+    def __init__(self, folder: Path, **options: Any) -> None:
         self.ledger = new_ledger("sqlite", folder)
         self.campaigns = [new_campaign(self.ledger), self.second()]
         self.tokens = [campaign.new_token(Role.READER) for campaign in self.campaigns]
         names = [campaign.name for campaign in self.campaigns]
-        self.client = Client(server.application(self.ledger, names, **options))  # type: ignore[arg-type]
+        self.client = Client(server.application(self.ledger, names, Clients(**options)))
 
     def second(self) -> Campaign:
         return self.ledger.create_campaign("second", KEY, PLAN.work.tolist())

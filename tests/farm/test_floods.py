@@ -22,6 +22,7 @@ import pytest
 from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.api import server
+from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.cookie import MAX_TOKENS
@@ -55,7 +56,7 @@ def server_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Farm]:
 
 @contextlib.contextmanager
 def serving(ledger: Ledger, made: list[Campaign], limit: RateLimit) -> Iterator[Client]:
-    client = Client(server.application(ledger, [campaign.name for campaign in made], limit))
+    client = Client(server.application(ledger, [campaign.name for campaign in made], Clients(limit)))
     yield client
     client.close()
 
@@ -169,7 +170,7 @@ def while_held(
     release: Callable[[], None],
 ) -> tuple[httpx.Response, list[httpx.Response]]:
     """A worker's lease while the requests of a flood wait in their threads; the answers to both."""
-    application = server.application(ledger, [campaign.name for campaign in made], RateLimit(1e6, 1e6))
+    application = server.application(ledger, [campaign.name for campaign in made], Clients(RateLimit(1e6, 1e6)))
 
     async def run() -> tuple[httpx.Response, list[httpx.Response]]:
         token = made[0].new_token(Role.WORKER)

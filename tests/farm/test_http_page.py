@@ -17,9 +17,7 @@ from db import Lease
 from db.messages import converted
 from db.states import Role
 from jobs.farm.api import server, streams
-from jobs.farm.api.streams import Streams
 from jobs.farm.guard.bodies import RESULTS
-from jobs.farm.guard.connections import LimitedLog
 from tests.support.asgi import Served
 from tests.support.campaigns import NAME, shown_by, true_deliveries
 
@@ -35,8 +33,8 @@ class Farm(Served):
     """A server of a campaign, and what a client with a token of each role asks it."""
 
     def __init__(self, folder: Path) -> None:
-        self.streams = Streams(LimitedLog())
-        super().__init__(folder, streams=self.streams)
+        super().__init__(folder)
+        self.streams = self.clients.streams
 
 
 @pytest.fixture

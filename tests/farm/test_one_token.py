@@ -25,6 +25,8 @@ from db.work.accounts import COUNT_SECONDS, MAX_UNPROVEN, PER_PROCESS, PER_RESUL
 from db.work.leases import COPY_SECONDS, UNKNOWN_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from jobs.farm.api import server
+from jobs.farm.api.clients import Clients
+from jobs.farm.guard.access import RateLimit
 from jobs.run.loop import result
 from jobs.show.notifications import STALLED_SECONDS, Facts
 from langford.methods import PlanKey, plan_of
@@ -55,7 +57,7 @@ class Farm:
         self.restart()
 
     def restart(self) -> None:
-        self.client = Client(server.application(self.ledger, [NAME], server.RateLimit(1e9, 1e9)))
+        self.client = Client(server.application(self.ledger, [NAME], Clients(RateLimit(1e9, 1e9))))
 
     def post(self, path: str, token: int, **fields: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens[token]}"}

@@ -18,6 +18,7 @@ from db import Delivery, Lease, Ledger
 from db.schema.models import Attempt, Token
 from db.states import Ending, Outcome, Role
 from jobs.farm.api import server
+from jobs.farm.guard.access import RateLimit
 from jobs.reach import outgoing, wire
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
@@ -116,7 +117,7 @@ class Worker:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Served]:
-    with closing(Served(tmp_path, limit=server.RateLimit(1e9, 1e9))) as made:
+    with closing(Served(tmp_path, limit=RateLimit(1e9, 1e9))) as made:
         yield made
 
 

@@ -14,6 +14,8 @@ from db import Campaign, Lease, Ledger
 from db.errors import WorkerDistrusted
 from db.states import Outcome, Role
 from jobs.farm.api import server
+from jobs.farm.api.clients import Clients
+from jobs.farm.guard.access import RateLimit
 from jobs.reach import campaign as reach
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteCampaign
@@ -71,8 +73,8 @@ class ServedCampaign(ReachedCampaign):
 
     def reach(self, token: str) -> reach.Campaign:
         if self._bridge is None:
-            limit = server.RateLimit(1e9, 1e9)
-            self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], limit))
+            clients = Clients(RateLimit(1e9, 1e9))
+            self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], clients))
         return RemoteCampaign(f"http://localhost:1/{self._campaign.name}", token, transport=self._bridge)
 
     def disconnect(self) -> None:

@@ -21,8 +21,10 @@ from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUn
 from db.messages import converted, document
 from db.states import Role
 from jobs.farm.api import server
+from jobs.farm.api.clients import Clients
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.traffic import Traffic
+from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import RESULTS
 from jobs.reach.wire import Description
 from langford.errors import BadProblem
@@ -154,7 +156,7 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     clock = MovableClock()
-    farm = Farm(tmp_path, limit=server.RateLimit(0.1, 3, clock))
+    farm = Farm(tmp_path, limit=RateLimit(0.1, 3, clock))
     large = "x" * (RESULTS.size + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
@@ -186,7 +188,7 @@ def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
 ) -> None:
     farm, traffic = Farm(tmp_path), Traffic()
     failing = Failing({NAME: farm.campaign}, error)
-    client = Client(server.application(farm.ledger, [NAME], traffic=traffic, overviews=failing))
+    client = Client(server.application(farm.ledger, [NAME], Clients(traffic=traffic), failing))
     answer = client.get("/campaigns", headers={"Authorization": f"Bearer {farm.tokens[Role.READER]}"})
     assert (answer.status_code, list(answer.json())) == (status, ["error"])
     said = answer.json()["error"]
@@ -232,7 +234,7 @@ def test_an_error_of_a_page_is_counted_and_logged_once(
     words: str,
 ) -> None:
     farm, traffic = Farm(tmp_path), Traffic()
-    client = Client(server.application(farm.ledger, [NAME], traffic=traffic))
+    client = Client(server.application(farm.ledger, [NAME], Clients(traffic=traffic)))
 
     def fail(tokens: Sequence[str]) -> Any:
         raise error

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from db.states import Role
-from jobs.farm.api import server
+from jobs.farm.guard.access import RateLimit
 from tests.support.asgi import Client, Served
 from tests.support.campaigns import NAME
 
@@ -98,7 +98,7 @@ def wrong_for(name: str, value: Any) -> list[Any]:
 def test_a_wrong_message_is_refused_and_its_field_is_named(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    farm = Served(tmp_path, limit=server.RateLimit(1e9, 1e9))
+    farm = Served(tmp_path, limit=RateLimit(1e9, 1e9))
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
     client = Client(farm.application, headers=headers)
     monkeypatch.setattr(farm.ledger.database, "writing", None)  # nothing of it may reach the ledger

@@ -11,6 +11,7 @@ from starlette.applications import Starlette
 
 from db.states import Role
 from jobs.farm.api import server
+from jobs.farm.api.clients import Clients
 from jobs.reach.remote import RemoteCampaign
 from tests.support.campaigns import NAME, new_campaign
 from tests.support.databases import new_ledger
@@ -72,17 +73,18 @@ class Served:
     Attributes:
         ledger, campaign: of the workers "a" and "b".
         tokens: one of each role; the workers have that of their role.
-        application, client: the server, and a client without a token.
+        clients, application, client: what it keeps of its clients, the server, and a client without a token.
     """
 
     def __init__(self, folder: Path, **options: Any) -> None:
-        """``options``: as of :func:`jobs.farm.api.server.application`."""
+        """``options``: of :class:`jobs.farm.api.clients.Clients`."""
         self.ledger = new_ledger("sqlite", folder)
         self.campaign = new_campaign(self.ledger, workers="")
         self.tokens = {role: self.campaign.new_token(role) for role in Role}
         for worker in "ab":
             self.ledger.enrol(worker, f"host-{worker}", "1", token=self.tokens[Role.WORKER])
-        self.application = server.application(self.ledger, [NAME], **options)
+        self.clients = Clients(**options)
+        self.application = server.application(self.ledger, [NAME], self.clients)
         self.client = Client(self.application)
 
     def ask(self, method: str, path: str, role: Role = Role.WORKER, document: Any = None) -> httpx.Response:

@@ -26,7 +26,7 @@ the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -53,18 +53,17 @@ from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
 from jobs.farm.api import operations
-from jobs.farm.api.admission import Admitted
+from jobs.farm.api.clients import Admitted, Clients
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import AnotherCampaign
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
-from jobs.farm.api.traffic import Counted, Traffic, paths_of
+from jobs.farm.api.traffic import Counted, paths_of
 from jobs.farm.dashboard.documents import Documents
 from jobs.farm.dashboard.pages import Pages
 from jobs.farm.guard import bodies
-from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
+from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge, Bounds
-from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach import wire
 from jobs.reach.in_ledger import InLedger
@@ -115,34 +114,25 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
 
 
 def application(
-    ledger: Ledger,
-    names: Sequence[str],
-    limit: RateLimit | None = None,
-    connections: Connections | None = None,
-    log: LimitedLog | None = None,
-    proxies: Collection[str] = (),
-    streams: Streams | None = None,
-    traffic: Traffic | None = None,
-    overviews: Overviews | None = None,
+    ledger: Ledger, names: Sequence[str], clients: Clients | None = None, overviews: Overviews | None = None
 ) -> Starlette:
-    """The server of some campaigns of a ledger; raises NoSuchCampaign.
-
-    Args:
-        connections: a connection on which a valid token arrives is no stranger's.
-        log: for what the operator may read, and clients may not.
-        proxies: addresses of proxies, whose X-Forwarded-For is believed.
-        streams: those of the campaigns; whoever runs the server closes them before it ends.
-    """
+    """The server of some campaigns of a ledger; raises NoSuchCampaign."""
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
-    log, traffic, documents = log or LimitedLog(), traffic or Traffic(), Documents()
-    access = Access(ledger, campaigns, limit or RateLimit(), connections or Connections(), log, proxies)
-    overviews, streams = overviews or Overviews(campaigns), streams or Streams(log)
-    endpoints = Endpoints(ledger, access, overviews, streams, Metrics(overviews, traffic), documents.version)
+    clients, overviews, documents = clients or Clients(), overviews or Overviews(campaigns), Documents()
+    access = Access(ledger, campaigns, clients.limit, clients.connections, clients.log, clients.proxies)
+    numbers = Metrics(overviews, clients.traffic)
+    endpoints = Endpoints(ledger, access, overviews, clients.streams, numbers, documents.version)
     routes = [*endpoints.routes(), Pages(access, documents).mount()]
     middleware = [
-        Middleware(Counted, traffic=traffic, log=log, address_of=access.address, paths=paths_of(routes)),
+        Middleware(
+            Counted,
+            traffic=clients.traffic,
+            log=clients.log,
+            address_of=access.address,
+            paths=paths_of(routes),
+        ),
         Middleware(Admitted, access=access),
         refusing(access, REFUSALS, _error),
     ]

@@ -14,8 +14,8 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 
+from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Streams
-from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.event_turns import Turns
 from jobs.farm.guard.listening import BACKLOG
 from jobs.farm.guard.protocol import MAX_HEADERS, GuardedProtocol
@@ -34,7 +34,7 @@ THIS_SERVER = "this server"
 class Server(uvicorn.Server):
     """A server that ends its streams, which would never end by themselves, before it waits for open requests."""
 
-    def __init__(self, config: uvicorn.Config, streams: Streams | None, stopping: Callable[[], bool]) -> None:
+    def __init__(self, config: uvicorn.Config, streams: Streams, stopping: Callable[[], bool]) -> None:
         super().__init__(config)
         self._streams, self._stopping = streams, stopping
 
@@ -46,8 +46,7 @@ class Server(uvicorn.Server):
         self.should_exit = self.should_exit or self._stopping()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        if self._streams is not None:
-            self._streams.close()
+        self._streams.close()
         await super().shutdown(sockets)
 
 
@@ -62,20 +61,18 @@ class GuardedLoop(asyncio.SelectorEventLoop):
 
 def serve(
     application: Starlette,
-    connections: Connections,
-    log: LimitedLog,
+    clients: Clients,
     listener: socket.socket,
     serving: Serving,
-    streams: Streams | None = None,
     stopping: Callable[[], bool] = bool,
 ) -> None:
     """Serve an application on a socket that listens, until SIGINT or SIGTERM.
 
     ``stopping``: whether a signal came before the server had started, so that it ends at once.
     """
-    connections.most = max(1, allow_many_files() - FILES_OF_ITS_OWN)
+    log, clients.connections.most = clients.log, max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
-        GuardedProtocol, connections=connections, log=log, serving=serving, turns=Turns()
+        GuardedProtocol, connections=clients.connections, log=log, serving=serving, turns=Turns()
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
@@ -93,7 +90,7 @@ def serve(
         server_header=False,
         timeout_graceful_shutdown=5,
     )
-    server = Server(config, streams, stopping)
+    server = Server(config, clients.streams, stopping)
     with suppress(KeyboardInterrupt), asyncio.Runner(loop_factory=GuardedLoop) as runner:
         runner.get_loop().set_exception_handler(
             lambda loop, context: log.say(THIS_SERVER, str(context.get("message")), context.get("exception"))

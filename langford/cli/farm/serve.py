@@ -79,9 +79,8 @@ def serve(
         )
     try:
         from jobs.farm.api import server, serving
-        from jobs.farm.api.streams import Streams
+        from jobs.farm.api.clients import Clients
         from jobs.farm.api.traffic import Traffic
-        from jobs.farm.guard.connections import Connections, LimitedLog
     except ImportError as error:
         raise NotInstalled(
             f"the server needs starlette, uvicorn and prometheus-client ({error}): {install('server')}"
@@ -102,11 +101,8 @@ def serve(
             for campaign in campaigns:
                 campaign.set_recheck_share(replicate)
         overviews = Overviews({campaign.name: campaign for campaign in campaigns})
-        connections, log = Connections(proxies=proxies), LimitedLog()
-        streams, traffic = Streams(log), Traffic(access_log)
-        application = server.application(
-            ledger, names, None, connections, log, proxies, streams, traffic, overviews
-        )
+        clients = Clients(proxies=proxies, traffic=Traffic(access_log))
+        application = server.application(ledger, names, clients, overviews)
         log_lines.listening(listener, certificate is not None, campaigns)
         watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
         with (
@@ -114,7 +110,7 @@ def serve(
             reported(watches),
         ):
             limits = serving.Serving(certificate, key)
-            serving.serve(application, connections, log, listener, limits, streams, lambda: bool(received))
+            serving.serve(application, clients, listener, limits, lambda: bool(received))
         log_lines.stopped()
 
 
