@@ -27,7 +27,7 @@ from serving import new_campaign, processor_seconds_of, served
 from db import Campaign, Delivery
 from db.states import Role
 from jobs.reach.identity import Identity
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign, RemoteServer
 from jobs.tuning.throughput import Farm, Throughput, throughput
 from langford.result import Evaluation, PartialResult
 
@@ -70,7 +70,7 @@ class Turn:
 
 def worker(url: str, token: str, orders: Connection) -> None:
     """Work whenever there is an order: (start, end, batch, seconds of a task); None: no more."""
-    server, me = RemoteCampaign(url, token), Identity.fresh()
+    server, me = RemoteServer(url, token).campaign(), Identity.fresh()
     server.enrol(me)
     orders.send(None)
     while (order := orders.recv()) is not None:

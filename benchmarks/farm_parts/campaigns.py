@@ -12,7 +12,7 @@ from serving import KEY, empty_database, served
 from db import Ledger
 from db.states import Role
 from jobs.reach.identity import Identity
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 
 LARGE, QUICK_LARGE = 131_072, 2_000
 HUGE, QUICK_HUGE = 1_000_000, 10_000
@@ -42,7 +42,7 @@ def measure_server(table: Table, folder: Path, quick: bool) -> None:
     with Ledger(where) as ledger:
         token = ledger.campaign("large").new_token(Role.WORKER)
     with served(where, "large") as (process, url):
-        server, me = RemoteCampaign(url, token), Identity.fresh()
+        server, me = RemoteServer(url, token).campaign(), Identity.fresh()
         server.enrol(me)
         start = time.perf_counter()
         server.lease(me.worker_id, 1000, 60, [])

@@ -23,7 +23,7 @@ from serving import NAME, empty_database, new_campaign, served
 from db import Campaign, Delivery, Lease, Ledger
 from db.states import Role
 from jobs.reach.identity import Identity
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign, RemoteServer
 from langford.result import Evaluation, PartialResult
 
 
@@ -52,7 +52,7 @@ def claim_directly(where: str, quota: int, batch: int, pause: float, barrier: An
 
 def claim_remotely(url: str, token: str, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
     """A worker of a server; the seconds of its claims go to ``out``."""
-    server = RemoteCampaign(url, token)
+    server = RemoteServer(url, token).campaign()
     me = Identity.fresh()
     server.enrol(me)
     together(partial(lease_from, server, me), server.deliver, quota, batch, pause, barrier, out)

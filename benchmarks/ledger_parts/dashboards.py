@@ -29,7 +29,7 @@ from serving import processor_seconds_of, served
 from db import Ledger
 from db.states import Outcome, Role
 from jobs.reach.identity import Identity
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway
 
 DASHBOARDS = 20
@@ -69,7 +69,7 @@ def work(url: str, campaign: str, tokens: list[str], load: Load, out: Any) -> No
 def claim_for_ever(url: str, campaign: str, token: str, load: Load, out: Any) -> None:
     """Lease two tasks and give them back, again and again."""
     time.sleep(random.uniform(0, load.start_seconds))  # an address may not open all its connections at once
-    server, me = RemoteCampaign(url, token), Identity.fresh()
+    server, me = RemoteServer(url, token).campaign(), Identity.fresh()
     server.uuid = campaign
     server.enrol(me)
     while True:

@@ -18,7 +18,7 @@ from jobs.console import Console
 from jobs.pools.evaluation import InProcessPool
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU
@@ -44,7 +44,7 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
     outbox = Outbox(root, me, console)
     try:
         outbox.prepare()
-        source = TaskSource(RemoteCampaign(url, token), me, outbox, console, seconds)
+        source = TaskSource(RemoteServer(url, token).campaign(), me, outbox, console, seconds)
         Run(source, [CPU], console, pool_of=InProcessPool).run()
     except LangfordError as error:
         console.say(f"{type(error).__name__}: {error}")

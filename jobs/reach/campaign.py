@@ -40,8 +40,8 @@ class Campaign(Protocol):
     def expire_the_dead(self) -> None:
         """End the leases of workers that are known to be dead, which nobody knows of a remote campaign."""
 
-    def overview(self) -> Overview:
-        """Its speed, time left, workers and warnings; its timeline may be left out."""
+    def overview(self, timeline: bool = False) -> Overview:
+        """Its speed, time left, workers and warnings; ``timeline``: false: it may be left out."""
 
     def enrol(self, identity: Identity) -> float | None:
         """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown."""

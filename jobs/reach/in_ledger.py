@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
+from msgspec.structs import replace
+
 from db import Credential, Delivery, Lease, Receipt, Standing
+from db.look.overview.records import Overview, Presence
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
@@ -18,9 +21,9 @@ from langford.provenance import kernel_hash
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
-    from db.look.overview.records import Overview
 
 LEDGER = Way("the ledger", False, look_seconds=0.2, overview_seconds=10.0, idle_seconds=(0.0, 0.0))
+GONE = "its process is gone"
 T = TypeVar("T")
 
 
@@ -56,13 +59,20 @@ class InLedger:
         def expire() -> None:
             for holder in self.campaign.lease_holders():
                 if is_dead(holder.host, holder.process):
-                    self.campaign.release_worker(holder.worker_id, "its process is gone")
+                    self.campaign.release_worker(holder.worker_id, GONE)
 
         self._ask(expire)
 
-    def overview(self) -> Overview:
-        """Without the timeline."""
-        return self._ask(lambda: self.campaign.overview(timeline=False))
+    def overview(self, timeline: bool = False) -> Overview:
+        """Workers of this host whose processes are gone have ended in it."""
+        overview = self._ask(lambda: self.campaign.overview(timeline=timeline))
+        workers = tuple(
+            replace(worker, state=Presence.ENDED, ending=GONE)
+            if worker.state in (Presence.WORKING, Presence.IDLE) and is_dead(worker.host, worker.process)
+            else worker
+            for worker in overview.workers
+        )
+        return replace(overview, workers=workers)
 
     def enrol(self, identity: Identity) -> float | None:
         def enrol() -> float | None:
@@ -103,3 +113,18 @@ class InLedger:
 
     def _ask(self, question: Callable[[], T]) -> T:
         return question() if self._calls is None else self._calls.make(question)
+
+
+def campaigns_in(ledger: Ledger, name: str | None = None) -> Callable[[], list[InLedger]]:
+    """What returns all campaigns of a ledger, or one: the same objects each time, also with new ones among them.
+
+    Raises NoSuchCampaign.
+    """
+    kept: dict[str, InLedger] = {}  # each knows what it said of the time left
+    one = None if name is None else ledger.campaign(name)
+
+    def campaigns() -> list[InLedger]:
+        found = ledger.campaigns() if one is None else [one]
+        return [kept.setdefault(each.uuid, InLedger(ledger, each)) for each in found]
+
+    return campaigns

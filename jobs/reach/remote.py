@@ -1,11 +1,10 @@
-"""Campaigns behind a task server: a method for each request of a worker, and the overviews for those who watch."""
+"""Campaigns behind a task server: a method for each request."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import quote
 
 from msgspec import Meta
@@ -15,22 +14,34 @@ from db.look.overview.records import Overview
 from db.messages import BadMessage
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
-from jobs.clock import SYSTEM, Clock
-from jobs.console import SILENT, Console
 from jobs.reach import wire
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity
-from jobs.reach.requests import CampaignReplaced, Requests, split, understood
+from jobs.reach.requests import CampaignReplaced, Requests, understood
 from jobs.reach.wire import A, Description, Operation, Q
 from langford.errors import BadInput
-
-if TYPE_CHECKING:
-    from httpx import BaseTransport
 
 MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
 Campaigns = Annotated[list[wire.Listed], Meta(max_length=wire.MAX_CAMPAIGNS)]
 SERVER = Way("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
+
+
+class RemoteServer(Requests):
+    """A task server: the campaigns that a token opens there.
+
+    Every method raises ServerAway, ServerRefuses or CampaignReplaced.
+    """
+
+    def campaign(self, name: str = "") -> RemoteCampaign:
+        """``name``: empty: the one in the URL.  Raises BadInput."""
+        if not (name or self.name):
+            raise BadInput(f"{self.address!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+        return RemoteCampaign(self, name or self.name)
+
+    def campaigns(self) -> list[RemoteCampaign]:
+        listed = self.get(Campaigns, f"{self.address}/campaigns")
+        return [RemoteCampaign(self, each.campaign) for each in listed]
 
 
 class RemoteCampaign:
@@ -44,32 +55,11 @@ class RemoteCampaign:
 
     way = SERVER
 
-    def __init__(
-        self,
-        url: str,
-        token: str,
-        certificate: Path | None = None,
-        insecure: bool = False,
-        console: Console = SILENT,
-        clock: Clock = SYSTEM,
-        transport: BaseTransport | None = None,
-    ) -> None:
-        """Nothing is sent yet.  Raises BadInput.
-
-        Args:
-            url: http(s)://HOST:PORT/CAMPAIGN.
-            certificate: a file to trust in addition to those of the system.
-            insecure: whether the token may be sent to another machine without encryption.
-            transport: carries the requests; None: the network does.
-        """
-        parts = split(url)
-        self.name = parts.path.strip("/")
+    def __init__(self, server: Requests, name: str) -> None:
+        """Nothing is sent yet."""
+        self.name, self._requests = name, server
         self.uuid: str | None = None
-        if parts.scheme not in ("http", "https") or not parts.hostname or not self.name or "/" in self.name:
-            raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
-        self._address = f"{parts.scheme}://{parts.netloc}/campaigns/{quote(self.name)}"
-        self._requests = Requests(parts, token, certificate, insecure, console, clock, transport)
-        self._clock = clock
+        self._address = f"{server.address}/campaigns/{quote(name, safe='')}"
 
     def close(self) -> None:
         self._requests.close()
@@ -89,7 +79,7 @@ class RemoteCampaign:
     def expire_the_dead(self) -> None:
         """Nothing: whether a worker of another machine lives is not known here."""
 
-    def overview(self) -> Overview:
+    def overview(self, timeline: bool = True) -> Overview:
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:
@@ -134,7 +124,7 @@ class RemoteCampaign:
         return self._post(wire.DIE, _end(credential, reason)).set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        request = wire.Results(deliveries=list(deliveries), now=self._clock.wall())
+        request = wire.Results(deliveries=list(deliveries), now=self._requests.clock.wall())
         answer = self._post(wire.DELIVER, request)
         with understood(self._address):
             if len(answer.receipts) != len(deliveries):
@@ -143,36 +133,6 @@ class RemoteCampaign:
 
     def _post(self, operation: Operation[Q, A], request: Q) -> A:
         return self._requests.post(operation.answer, self._address, operation.path, request)
-
-
-class RemoteOverviews:
-    """The overviews that a token opens."""
-
-    def __init__(self, url: str, name: str | None, token: str, certificate: Path | None, insecure: bool) -> None:
-        """``name``: of a campaign; None: the one in the address, or all.  Raises BadInput."""
-        parts = split(url)
-        path = parts.path.strip("/")
-        if parts.scheme not in ("http", "https") or not parts.hostname or "/" in path or (path and name):
-            raise BadInput(
-                f"{url!r} is not the address of a server: write http://HOST:PORT/CAMPAIGN, or http://HOST:PORT for "
-                "all campaigns that the token opens"
-            )
-        self.address, self.name = f"{parts.scheme}://{parts.netloc}", name or path or None
-        self._requests = Requests(parts, token, certificate, insecure)
-
-    def overviews(self) -> list[Overview]:
-        """Raises ServerAway, ServerRefuses or CampaignReplaced."""
-        names = [self.name] if self.name else self._names()
-        return [self._overview(name) for name in names]
-
-    def _names(self) -> list[str]:
-        return [listed.campaign for listed in self._requests.get(Campaigns, f"{self.address}/campaigns")]
-
-    def _overview(self, name: str) -> Overview:
-        return self._requests.get(Overview, f"{self.address}/campaigns/{quote(name, safe='')}", "/status")
-
-    def close(self) -> None:
-        self._requests.close()
 
 
 def _end(credential: Credential, reason: str) -> wire.End:

@@ -58,21 +58,35 @@ class CampaignReplaced(LangfordError):
 
 
 class Requests:
-    """Requests to one server, with one token."""
+    """Requests to one server, with one token.
+
+    Attributes:
+        address: of the server, http(s)://HOST:PORT.
+        name: of the campaign in the URL; empty: it names none.
+    """
 
     def __init__(
         self,
-        parts: SplitResult,
+        url: str,
         token: str,
-        certificate: Path | None,
-        insecure: bool,
+        certificate: Path | None = None,
+        insecure: bool = False,
         console: Console = SILENT,
         clock: Clock = SYSTEM,
         transport: BaseTransport | None = None,
     ) -> None:
-        """Nothing is sent yet; arguments as of :class:`jobs.reach.remote.RemoteCampaign`.  Raises BadInput."""
+        """Nothing is sent yet.  Raises BadInput.
+
+        Args:
+            url: http(s)://HOST:PORT or http(s)://HOST:PORT/CAMPAIGN.
+            certificate: a file to trust in addition to those of the system.
+            insecure: whether the token may be sent to another machine without encryption.
+            transport: carries the requests; None: the network does.
+        """
         import httpx
 
+        parts = _split(url)
+        self.address, self.name, self.clock = f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"), clock
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
             raise BadInput(
@@ -237,7 +251,7 @@ def understood(address: str) -> Iterator[None]:
         ) from error
 
 
-def split(url: str) -> SplitResult:
+def _split(url: str) -> SplitResult:
     """Raises BadInput."""
     if lacks_scheme(url):
         raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
@@ -247,6 +261,8 @@ def split(url: str) -> SplitResult:
         url.encode("ascii")
     except ValueError as error:
         raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or "/" in parts.path.strip("/"):
+        raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
     return parts
 
 

@@ -13,7 +13,7 @@ from db.errors import Away, ConnectionLost
 from db.states import EventKind
 from jobs.reach.outgoing import deliver_each
 from jobs.reach.patience import Backoff, Patience
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import RequestRefused
 from tests.support.campaigns import TRUE, delivery
 from tests.support.clock import MovableClock
@@ -94,7 +94,7 @@ def test_who_insists_asks_until_there_is_an_answer_or_a_reason_to_stop() -> None
 
 def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the order of the results: the receipt of another one would throw a good one away."""
-    campaign = RemoteCampaign("http://localhost:1/seven", "token")
+    campaign = RemoteServer("http://localhost:1/seven", "token").campaign()
     spoiling = {1, 4}
 
     def deliver(deliveries: Sequence[Delivery]) -> list[Receipt]:

@@ -16,7 +16,7 @@ from types import TracebackType
 import pytest
 
 from jobs.reach import diagnosis, requests
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway, ServerRefuses
 from jobs.show.hooks import NotDelivered, UrlHook
 
@@ -161,7 +161,7 @@ def little_memory() -> Iterator[None]:
 
 def asked(url: str) -> str:
     """What a client says after one request to a server that does not answer as it should."""
-    server = RemoteCampaign(url, "t")
+    server = RemoteServer(url, "t").campaign()
     try:
         with pytest.raises((ServerAway, ServerRefuses)) as raised:
             server.info()
@@ -201,7 +201,7 @@ def test_an_answer_that_takes_for_ever_is_given_up(
     monkeypatch.setattr(requests, "TIMEOUT_SECONDS", 1.0)
     with EvilServer(attack, pause) as server:
         before = set(threading.enumerate())
-        client = RemoteCampaign(server.url, "t")
+        client = RemoteServer(server.url, "t").campaign()
         for _ in range(2):
             with pytest.raises(ServerAway, match="incomplete answer from"):
                 client.info()
@@ -224,7 +224,7 @@ def test_a_handshake_that_takes_for_ever_is_given_up(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(diagnosis, "CONNECT_SECONDS", 60.0)
     # The first connection is no HTTP, so that the client looks what it is.
     with EvilServer(without_end(b"\x16\x03\x03\x40\x00" + bytes(50), b""), 0.05) as server:
-        client = RemoteCampaign(server.url, "t")
+        client = RemoteServer(server.url, "t").campaign()
         with pytest.raises(ServerAway):
             client.info()
         client.close()

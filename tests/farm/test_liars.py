@@ -14,7 +14,7 @@ from msgspec import structs
 from db import Delivery
 from db.states import Role
 from jobs.reach.identity import Identity
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -38,7 +38,7 @@ def farm(tmp_path: Path) -> Iterator[Farm]:
 def lie(farm: Farm, host: str, token: str) -> int:
     """Lie about all tasks that the server grants to a fresh worker; how many."""
     plan, told = farm.campaign.plan, 0
-    liar = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", token)
+    liar = RemoteServer(f"http://127.0.0.1:{farm.port}/{NAME}", token).campaign()
     me = structs.replace(Identity.fresh(), host=host)
     liar.enrol(me)
     while leases := liar.lease(me.worker_id, 10, 60, list(range(1000))):
@@ -85,7 +85,7 @@ def test_no_worker_learns_the_secret_of_the_draw(farm: Farm, langford: Run) -> N
     _, errors = worker.communicate(timeout=100)
     with sqlite3.connect(farm.folder / "langford.db") as connection:
         [(secret,)] = connection.execute("SELECT secret FROM campaign").fetchall()
-    reader = RemoteCampaign(f"http://127.0.0.1:{farm.port}/{NAME}", farm.campaign.new_token(Role.ADMIN))
+    reader = RemoteServer(f"http://127.0.0.1:{farm.port}/{NAME}", farm.campaign.new_token(Role.ADMIN)).campaign()
     told = [
         errors,
         repr(reader.info()),

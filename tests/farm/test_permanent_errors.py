@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from jobs.reach.diagnosis import permanent
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway, ServerRefuses
 from tests.support.campaigns import KEY, PLAN, TASKS
 from tests.support.command_line import ENVIRONMENT, Run
@@ -160,7 +160,7 @@ def test_a_proxy_that_requires_a_password_is_named(
     assert f"the proxy {proxy} of the environment requires a password (HTTP status 407)" in said
     assert "secret" not in said
     monkeypatch.setenv(f"{scheme}_proxy", f"http://me:secret@{proxy}")
-    server = RemoteCampaign(f"{scheme}://farm.invalid/{NAME}", "token", insecure=True)
+    server = RemoteServer(f"{scheme}://farm.invalid/{NAME}", "token", insecure=True).campaign()
     with pytest.raises(ServerAway, match=rf"through {proxy}, the proxy of the environment \(.*refused"):
         server.info()  # the proxy has ended
     server.close()
@@ -194,14 +194,14 @@ def test_a_server_that_answered_once_is_only_away() -> None:
 
         thread = threading.Thread(target=answer)
         thread.start()
-        server = RemoteCampaign(f"http://127.0.0.1:{port}/x", "token")
+        server = RemoteServer(f"http://127.0.0.1:{port}/x", "token").campaign()
         with pytest.raises(ServerAway):
             server.info()
         thread.join()
     with pytest.raises(ServerAway):
         server.info()
     server.close()
-    never = RemoteCampaign(f"http://127.0.0.1:{port}/x", "token")
+    never = RemoteServer(f"http://127.0.0.1:{port}/x", "token").campaign()
     with pytest.raises(ServerAway):
         never.info()
     never.close()
@@ -241,7 +241,7 @@ def busy(certificate: tuple[Path, Path], port: int) -> Iterator[None]:
 def test_a_renewed_certificate_is_read_again(certificate: tuple[Path, Path], tmp_path: Path) -> None:
     file, port = tmp_path / "trusted.pem", free_port()
     file.write_bytes(certificate[0].read_bytes())
-    client = RemoteCampaign(f"https://localhost:{port}/x", "token", file)
+    client = RemoteServer(f"https://localhost:{port}/x", "token", file).campaign()
     with busy(certificate, port), pytest.raises(ServerAway, match="the server is busy"):
         client.info()
     renewed = new_certificate(tmp_path)
@@ -277,7 +277,7 @@ def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) 
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    server = RemoteCampaign("https://farm:8765/x", "token")
+    server = RemoteServer("https://farm:8765/x", "token").campaign()
     with pytest.raises(ServerRefuses, match="there is no host farm"):
         server.info()
     server.close()

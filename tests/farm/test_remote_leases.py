@@ -18,7 +18,7 @@ from jobs.farm.api.clients import Clients
 from jobs.farm.guard.access import RateLimit
 from jobs.reach import campaign as reach
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerRefuses
 from tests.support.asgi import Bridge
 from tests.support.histories import Histories
@@ -75,7 +75,7 @@ class ServedCampaign(ReachedCampaign):
         if self._bridge is None:
             clients = Clients(RateLimit(1e9, 1e9))
             self._bridge = Bridge(server.application(self._ledger, [self._campaign.name], clients))
-        return RemoteCampaign(f"http://localhost:1/{self._campaign.name}", token, transport=self._bridge)
+        return RemoteServer(f"http://localhost:1/{self._campaign.name}", token, transport=self._bridge).campaign()
 
     def disconnect(self) -> None:
         super().disconnect()

@@ -17,7 +17,7 @@ from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
 from jobs.reach.identity import is_dead
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from langford.cli.main import cli
 from langford.cli.output.display import plain
 from langford.errors import BadInput
@@ -294,10 +294,10 @@ def test_a_token_does_not_travel_in_clear_text(
             assert refused.returncode == 2
             assert "--insecure" in refused.stderr
     for url in (f"http://127.0.0.1:1/{NAME}", f"http://[::1]:1/{NAME}", f"http://localhost:1/{NAME}"):
-        RemoteCampaign(url, "t").close()
-    RemoteCampaign(f"http://farm/{NAME}", "t", insecure=True).close()
+        RemoteServer(url, "t").campaign().close()
+    RemoteServer(f"http://farm/{NAME}", "t", insecure=True).campaign().close()
     with pytest.raises(BadInput, match="without encryption"):
-        RemoteCampaign(f"http://farm/{NAME}", "t")
+        RemoteServer(f"http://farm/{NAME}", "t").campaign()
     with Server(tmp_path, NAME) as server:
         options = ["--server", server.url, "--token-file", "t", "--insecure"]
         script = langford("slurm", "submit", NAME, *options, "--time", "9:00", "--dry-run")

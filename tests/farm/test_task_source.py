@@ -21,7 +21,7 @@ from db.states import Ending, Outcome
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign, RemoteServer
 from jobs.reach.wire import Description
 from jobs.run.source import TaskSource
 from langford.methods import PlanKey
@@ -41,7 +41,7 @@ def test_a_campaign_that_is_split_otherwise_is_left_alone(
     told = Description.of("1" * 36, "2" * 36, "farmed", key, tasks, 1.0, Standing({}, {}), "kernels")
     monkeypatch.setattr(RemoteCampaign, "info", lambda self: told)
     me = Identity.fresh()
-    source = TaskSource(RemoteCampaign("http://127.0.0.1:1/farmed", "token"), me, Outbox(tmp_path, me))
+    source = TaskSource(RemoteServer("http://127.0.0.1:1/farmed", "token").campaign(), me, Outbox(tmp_path, me))
     tracemalloc.start()
     with pytest.raises(CampaignMismatch, match=f"into {tasks} tasks.*use the version that created it"):
         assert source.ready

@@ -12,7 +12,7 @@ from starlette.applications import Starlette
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign, RemoteServer
 from tests.support.campaigns import NAME, new_campaign
 from tests.support.databases import new_ledger
 
@@ -96,7 +96,7 @@ class Served:
     def remote(self, transport: httpx.BaseTransport | None = None) -> RemoteCampaign:
         """The campaign as a worker sees it."""
         carried = transport or Bridge(self.application)
-        return RemoteCampaign(f"http://localhost:1/{NAME}", self.tokens[Role.WORKER], transport=carried)
+        return RemoteServer(f"http://localhost:1/{NAME}", self.tokens[Role.WORKER], transport=carried).campaign()
 
     def close(self) -> None:
         self.client.close()

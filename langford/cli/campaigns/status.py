@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import click
-from msgspec.structs import replace
 
-from db import Campaign, Ledger
-from db.look.overview.records import Overview, Presence, to_document
+from db import Ledger
+from db.look.overview.records import Overview, to_document
 from jobs.addresses import has_scheme, lacks_scheme
-from jobs.reach.identity import is_dead
+from jobs.reach.campaign import Campaign
+from jobs.reach.in_ledger import campaigns_in
 from jobs.reach.patience import Patience
-from jobs.reach.remote import RemoteOverviews
+from jobs.reach.remote import RemoteServer
 from langford.cli.options.common import (
     certificate_option,
     insecure_option,
@@ -90,12 +90,15 @@ def status(
     with ExitStack() as stack:
         if is_remote:
             assert where is not None
-            server = RemoteOverviews(where, name, token_of(token_file), certificate, insecure)
+            server = RemoteServer(where, token_of(token_file), certificate, insecure)
             stack.callback(server.close)
-            look = server.overviews
+            campaigns = _campaigns_of(server, name)
         else:
-            ledger = stack.enter_context(Ledger(address))
-            look = _looking(ledger, where, timeline=as_json)
+            campaigns = campaigns_in(stack.enter_context(Ledger(address)), where)
+
+        def look() -> list[Overview]:
+            return [campaign.overview(timeline=as_json) for campaign in campaigns()]
+
         if watch:
             _watch(look, every, as_json)
         elif as_json:
@@ -104,28 +107,14 @@ def status(
             _print(lines_of(look(), width_of_output()))
 
 
-def _looking(ledger: Ledger, name: str | None, timeline: bool) -> Callable[[], list[Overview]]:
-    if name is not None:
-        campaign = ledger.campaign(name)
-        return lambda: [_seen_here(campaign.overview(timeline=timeline))]
-    kept: dict[str, Campaign] = {}  # each knows what it said of the time left
-
-    def look() -> list[Overview]:
-        campaigns = [kept.setdefault(campaign.uuid, campaign) for campaign in ledger.campaigns()]
-        return [_seen_here(campaign.overview(timeline=timeline)) for campaign in campaigns]
-
-    return look
-
-
-def _seen_here(overview: Overview) -> Overview:
-    """The same, in which workers of this host whose processes are gone have ended."""
-    workers = tuple(
-        replace(worker, state=Presence.ENDED, ending="its process is gone")
-        if worker.state in (Presence.WORKING, Presence.IDLE) and is_dead(worker.host, worker.process)
-        else worker
-        for worker in overview.workers
-    )
-    return replace(overview, workers=workers)
+def _campaigns_of(server: RemoteServer, name: str | None) -> Callable[[], Sequence[Campaign]]:
+    """``name``: of one; None: the one in the server's URL, or all that the token opens."""
+    if name and server.name:
+        raise click.UsageError(f"name the campaign once: {server.name} in the URL, or {name}")
+    if not (name or server.name):
+        return server.campaigns
+    one = server.campaign(name or "")
+    return lambda: [one]
 
 
 def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: bool) -> None:

@@ -15,7 +15,7 @@ from db.store.database import without_password
 from jobs.console import Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteServer
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
@@ -204,14 +204,14 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
 
 def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     url = f"{(queue.server or '').rstrip('/')}/{name}"
-    server = RemoteCampaign(url, token_of(queue.token_file), queue.certificate, queue.insecure, console)
+    server = RemoteServer(url, token_of(queue.token_file), queue.certificate, queue.insecure, console)
     command = [*LANGFORD, "work", url]
     if queue.insecure:
         command.append("--insecure")
     for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
         if file:
             command += [option, str(file.absolute())]
-    return server, command
+    return server.campaign(), command
 
 
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:

@@ -11,7 +11,7 @@ from db.look.overview.records import ID_LENGTH
 from jobs.console import Step
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign
+from jobs.reach.remote import RemoteCampaign, RemoteServer
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
@@ -84,7 +84,7 @@ def work(
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
     chosen_devices = devices(device, chosen_cores(workers))
-    server = RemoteCampaign(url, token_of(token_file), certificate, insecure, Terminal(stop=stop))
+    server = RemoteServer(url, token_of(token_file), certificate, insecure, Terminal(stop=stop)).campaign()
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
     results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))
