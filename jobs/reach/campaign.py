@@ -11,7 +11,7 @@ from db.look.overview.records import Overview
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.reach.identity import Identity
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Campaign(Protocol):
     name: str
     way: Way
 
-    def info(self) -> Description:
+    def info(self) -> CampaignInfo:
         """The campaign and its progress."""
 
     def expire_the_dead(self) -> None:

@@ -16,7 +16,7 @@ from jobs.console import Console
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity, is_dead
 from jobs.reach.patience import Calls
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from langford.provenance import kernel_hash
 
 if TYPE_CHECKING:
@@ -47,13 +47,12 @@ class InLedger:
         self._ledger, self._token = ledger, token
         self._calls = None if console is None else Calls(console, clock=clock)
 
-    def info(self) -> Description:
+    def info(self) -> CampaignInfo:
         return self._ask(lambda: self.described(self.campaign.standing()))
 
-    def described(self, standing: Standing) -> Description:
-        known = self.campaign
-        address = self._ledger.uuid, known.uuid, known.name, known.key
-        return Description.of(*address, known.tasks, known.work, standing, kernel_hash(known.key.method))
+    def described(self, standing: Standing) -> CampaignInfo:
+        kernels = kernel_hash(self.campaign.key.method)
+        return CampaignInfo.of(self._ledger.uuid, self.campaign.record, standing, kernels)
 
     def expire_the_dead(self) -> None:
         def expire() -> None:

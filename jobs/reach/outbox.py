@@ -29,7 +29,7 @@ from db.work import nonces
 from jobs.console import SILENT, Console
 from jobs.reach.identity import Identity
 from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, LangfordError
 from langford.machine.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.provenance import kernel_hash
@@ -57,7 +57,7 @@ class Outbox:
         self._objection = ""
         # The files from which each delivery was read: there may be copies.
         self._read: dict[Delivery, set[Path]] = {}
-        self._info: Description | None = None
+        self._info: CampaignInfo | None = None
         self._lock: IO[bytes] | None = None
 
     @property
@@ -72,7 +72,7 @@ class Outbox:
     def is_open(self) -> bool:
         return self._lock is not None
 
-    def has(self, info: Description) -> bool:
+    def has(self, info: CampaignInfo) -> bool:
         """Whether any worker has left something for this campaign."""
         return (self.root / info.campaign).is_dir()
 
@@ -93,7 +93,7 @@ class Outbox:
         except OSError as error:
             raise self._not_usable(error) from error
 
-    def open(self, info: Description) -> None:
+    def open(self, info: CampaignInfo) -> None:
         """Take the worker's own folder for this campaign, and adopt those of dead workers; raises BadInput."""
         self._info = info
         self.prepare()
@@ -185,7 +185,7 @@ class Outbox:
         self._lock = None
 
     @property
-    def _known(self) -> Description:
+    def _known(self) -> CampaignInfo:
         assert self._info is not None, "the outbox is open"
         return self._info
 

@@ -12,7 +12,7 @@ from typing import Any
 from db import Delivery
 from db.messages import BadMessage, Text, converted, decoded, document
 from jobs.console import Console
-from jobs.reach.wire import Address, Description
+from jobs.reach.wire import Address, CampaignInfo
 from langford.words import several
 
 FOLDER = "quarantine"
@@ -26,13 +26,13 @@ class Origin(Address, frozen=True):
     kernels: Text
 
 
-def sealed(info: Description, kernels: str, delivery: Delivery) -> bytes:
+def sealed(info: CampaignInfo, kernels: str, delivery: Delivery) -> bytes:
     """The content of a file with a delivery for a campaign; ``kernels``: hash of the code that computed it."""
     origin = Origin(**info.address, kernels=kernels)
     return json.dumps({**document(origin), **document(delivery)}).encode()
 
 
-def opened(content: bytes, info: Description) -> Delivery:
+def opened(content: bytes, info: CampaignInfo) -> Delivery:
     """Raises BadMessage, also when the delivery is not for this campaign."""
     try:
         fields = decoded(content, dict[str, Any])

@@ -17,7 +17,7 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.requests import RequestRefused
-from jobs.reach.wire import MAX_AT_ONCE, Description
+from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from langford.errors import LangfordError
 from langford.words import several
 
@@ -43,7 +43,7 @@ class Outgoing:
         # Results that are not on the disk, by attempt and nonce.
         self._held: dict[tuple[int, str], Delivery] = {}
         self._ends: deque[tuple[Lease, str, bool]] = deque()
-        self._info: Description | None = None
+        self._info: CampaignInfo | None = None
 
     @property
     def attempts(self) -> set[int]:
@@ -63,7 +63,7 @@ class Outgoing:
         """Whether any worker of this machine has left results for a remote campaign, perhaps this one."""
         return self._campaign.way.is_remote and self._outbox is not None and self._outbox.left_behind
 
-    def open(self, info: Description) -> None:
+    def open(self, info: CampaignInfo) -> None:
         """Begin, once the campaign is known; adopts what dead workers of this machine have left for it."""
         self._info = info
         if self._outbox is not None and (self._campaign.way.is_remote or self._outbox.has(info)):

@@ -18,7 +18,7 @@ from jobs.reach import wire
 from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity
 from jobs.reach.requests import CampaignReplaced, Requests, understood
-from jobs.reach.wire import A, Description, Operation, Q
+from jobs.reach.wire import A, CampaignInfo, Operation, Q
 from langford.errors import BadInput
 
 MAX_REASON = 1_000
@@ -64,8 +64,8 @@ class RemoteCampaign:
     def close(self) -> None:
         self._requests.close()
 
-    def info(self) -> Description:
-        info = self._requests.get(Description, self._address)
+    def info(self) -> CampaignInfo:
+        info = self._requests.get(CampaignInfo, self._address)
         with understood(self._address):
             assert info.key  # it can be read
         self.uuid = self.uuid or info.campaign

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
 from db.messages import BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
-from db.records import Standing
+from db.records import CampaignRecord, Standing
 from db.states import Ending, Outcome, Role
 from jobs.reach.identity import Identity
 from langford.errors import LangfordError
@@ -106,8 +106,8 @@ class Results(Message, frozen=True, kw_only=True):
 # -- answers of the server --------------------------------------------------------------------
 
 
-class Description(Address, frozen=True):
-    """A campaign and its progress."""
+class CampaignInfo(Address, frozen=True):
+    """A campaign and how far it is."""
 
     tasks: Count
     work: Real  # estimated work of all tasks, in the method's unit
@@ -119,20 +119,11 @@ class Description(Address, frozen=True):
     kernels: Text  # hash of the server's code that computes, see langford.provenance.kernel_hash
 
     @classmethod
-    def of(
-        cls,
-        ledger: str,
-        uuid: str,
-        name: str,
-        key: PlanKey,
-        tasks: int,
-        work: float,
-        standing: Standing,
-        kernels: str,
-    ) -> Self:
+    def of(cls, ledger: str, campaign: CampaignRecord, standing: Standing, kernels: str) -> Self:
+        key = campaign.key
         plan = key.problem.name, key.method, key.depth, key.seed
         progress = standing.tasks, standing.work, standing.rechecks, standing.rechecking
-        return cls(ledger, uuid, name, *plan, tasks, work, *progress, kernels)
+        return cls(ledger, campaign.uuid, campaign.name, *plan, campaign.tasks, campaign.work, *progress, kernels)
 
     @property
     def key(self) -> PlanKey:

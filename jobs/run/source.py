@@ -25,7 +25,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import Outgoing
 from jobs.reach.patience import Backoff, Patience
-from jobs.reach.wire import MAX_AT_ONCE, Description
+from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from jobs.run.effort import LEASE_SECONDS
 from jobs.run.tally import LastOverview, Tally
 from langford.errors import LangfordError
@@ -66,7 +66,7 @@ class TaskSource:
         self._last_overview = LastOverview(campaign.overview, self.tally, self._way.overview_seconds, clock)
         self._work: dict[int, float] = {}
         self._renewed = clock.monotonic()
-        self._info: Description | None = None
+        self._info: CampaignInfo | None = None
         self._enrolled, self._served, self._holding = False, True, False
         self.pace: float | None = None
 
@@ -81,7 +81,7 @@ class TaskSource:
         return self._info is not None
 
     @property
-    def known(self) -> Description:
+    def known(self) -> CampaignInfo:
         assert self._info is not None, "the source is not ready"
         return self._info
 
@@ -213,7 +213,7 @@ class TaskSource:
         self._outgoing.open(info)
         self._take(info)
 
-    def _take(self, info: Description) -> None:
+    def _take(self, info: CampaignInfo) -> None:
         self._info = info
         self.tally.update(info.standing.tasks_done, info.standing.work_done)
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from db import Standing
+from db import CampaignRecord, Standing
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.requests import ServerAway
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
@@ -158,8 +158,9 @@ class Asked(InLedger):
     def __init__(self, standing: Callable[[], Standing]) -> None:
         self.standing = standing
 
-    def info(self) -> Description:
-        return Description.of(UUID, UUID, "name", KEY, 9, 1.0, self.standing(), "kernels")
+    def info(self) -> CampaignInfo:
+        known = CampaignRecord(1, UUID, "name", KEY, 9, 1.0, 0.0, 0.0)
+        return CampaignInfo.of(UUID, known, self.standing(), "kernels")
 
 
 def script(name: str, elements: int) -> str:

@@ -16,7 +16,7 @@ from db.schema.models import Attempt
 from db.states import Ending
 from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from langford.devices import cores
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -198,10 +198,8 @@ def test_a_server_that_anyone_could_hear_is_refused(langford: Run, tmp_path: Pat
 
 def genuine(farm: Farm) -> bytes:
     """The content of a result as a worker writes it, without a lease of its own."""
-    campaign = farm.campaign
-    address = farm.ledger.uuid, campaign.uuid, campaign.name, campaign.key, campaign.tasks, campaign.work
     made = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
-    info = Description.of(*address, campaign.standing(), "kernels")
+    info = CampaignInfo.of(farm.ledger.uuid, farm.campaign.record, farm.campaign.standing(), "kernels")
     return outbox_files.sealed(info, "kernels", Delivery.of(Credential(1_000_000, "guessed"), made))
 
 

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from db import Credential, Delivery, Standing
+from db import CampaignRecord, Credential, Delivery, Standing
 from db.messages import converted, document
 from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outbox_files import Quarantine
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from langford.provenance import kernel_hash
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.consoles import KeptConsole
@@ -27,9 +27,10 @@ LEDGER, CAMPAIGN, OTHER = (f"{digit * 8}-0000-4000-8000-000000000000" for digit 
 NONE_DONE = Standing({}, {})
 
 
-def info(ledger: str = LEDGER, campaign: str = CAMPAIGN, depth: int = KEY.depth) -> Description:
+def info(ledger: str = LEDGER, campaign: str = CAMPAIGN, depth: int = KEY.depth) -> CampaignInfo:
     key = type(KEY)(KEY.problem, KEY.method, depth)
-    return Description.of(ledger, campaign, NAME, key, TASKS, 1.0, NONE_DONE, "kernels")
+    known = CampaignRecord(1, campaign, NAME, key, TASKS, 1.0, 0.0, 0.0)
+    return CampaignInfo.of(ledger, known, NONE_DONE, "kernels")
 
 
 class Machine:
@@ -40,7 +41,7 @@ class Machine:
         self.console = KeptConsole()
         self.said = self.console.said
 
-    def outbox(self, campaign: Description | None = None) -> Outbox:
+    def outbox(self, campaign: CampaignInfo | None = None) -> Outbox:
         made = Outbox(self.root, Identity.fresh(), self.console)
         made.open(campaign or info())
         return made

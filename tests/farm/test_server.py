@@ -26,7 +26,7 @@ from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.traffic import Traffic
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import RESULTS
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from langford.errors import BadProblem
 from langford.result import PartialResult
 from tests.support.asgi import Client, Served
@@ -101,7 +101,7 @@ def test_a_campaign_from_lease_to_result(farm: Farm) -> None:
     assert farm.deliver(*done) == [None] * TASKS
     assert farm.deliver(*done) == [None] * TASKS
     headers = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
-    info = converted(farm.client.get("/campaigns/seven", headers=headers).json(), Description)
+    info = converted(farm.client.get("/campaigns/seven", headers=headers).json(), CampaignInfo)
     assert info.standing.tasks == {"done": TASKS}
     assert info.standing.unfinished == 0
     assert info.key == KEY

@@ -13,7 +13,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import delete
 
-from db import Delivery, Lease, Standing
+from db import CampaignRecord, Delivery, Lease, Standing
 from db.errors import CampaignMismatch, ConnectionLost, LedgerUnusable
 from db.look.overview.records import Eta, Overview
 from db.schema.models import Attempt, Worker
@@ -22,7 +22,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign, RemoteServer
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from jobs.run.source import TaskSource
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -38,7 +38,8 @@ MILLIONS = PlanKey(Problem.langford(28), "shifted", 24)
 def test_a_campaign_that_is_split_otherwise_is_left_alone(
     key: PlanKey, tasks: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = Description.of("1" * 36, "2" * 36, "farmed", key, tasks, 1.0, Standing({}, {}), "kernels")
+    known = CampaignRecord(1, "2" * 36, "farmed", key, tasks, 1.0, 0.0, 0.0)
+    told = CampaignInfo.of("1" * 36, known, Standing({}, {}), "kernels")
     monkeypatch.setattr(RemoteCampaign, "info", lambda self: told)
     me = Identity.fresh()
     source = TaskSource(RemoteServer("http://127.0.0.1:1/farmed", "token").campaign(), me, Outbox(tmp_path, me))

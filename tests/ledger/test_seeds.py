@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langford as library
-from db import Credential, Export, Ledger, Standing, joined, read_export
+from db import CampaignRecord, Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.messages import BadMessage, converted, document
 from db.states import Role
 from jobs.farm.api import server
 from jobs.reach import outbox_files
-from jobs.reach.wire import Description
+from jobs.reach.wire import CampaignInfo
 from jobs.run.loop import result
 from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation
@@ -49,8 +49,9 @@ def export_of(key: PlanKey, name: str = "seven") -> Export:
     return Export(name, key, len(plan_of(key).tasks), evaluations(key))
 
 
-def info(key: PlanKey) -> Description:
-    return Description.of(*UUIDS, "seven", key, 9, 1.0, Standing({}, {}), "kernels")
+def info(key: PlanKey) -> CampaignInfo:
+    known = CampaignRecord(1, UUIDS[1], "seven", key, 9, 1.0, 0.0, 0.0)
+    return CampaignInfo.of(UUIDS[0], known, Standing({}, {}), "kernels")
 
 
 # -- ledgers and files ------------------------------------------------------------------------
@@ -90,7 +91,7 @@ def test_every_seed_travels(tmp_path_factory: pytest.TempPathFactory, seed: int)
     file = tmp_path_factory.mktemp("export") / "seven.gz"
     file.write_bytes(Export("seven", key, len(plan_of(KEY).tasks), ()).to_bytes())
     assert read_export(file).key == key
-    assert converted(json.loads(json.dumps(document(info(key)))), Description).key == key
+    assert converted(json.loads(json.dumps(document(info(key)))), CampaignInfo).key == key
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_a_server_says_which_seed(ledger: Ledger) -> None:
     campaign = ledger.create_campaign("mine", KEY, plan_of(KEY).work.tolist())
     client = Client(server.application(ledger, ["mine"]))
     headers = {"Authorization": f"Bearer {campaign.new_token(Role.READER)}"}
-    told = converted(client.get("/campaigns/mine", headers=headers).json(), Description)
+    told = converted(client.get("/campaigns/mine", headers=headers).json(), CampaignInfo)
     client.close()
     assert told.key == KEY
 

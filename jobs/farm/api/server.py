@@ -67,7 +67,7 @@ from jobs.farm.guard.bodies import BodyTooLarge, Bounds
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach import wire
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.wire import HEADER, SPOKEN, Description, Operation, OtherVersion, require_understood
+from jobs.reach.wire import HEADER, SPOKEN, CampaignInfo, Operation, OtherVersion, require_understood
 from langford.errors import LangfordError
 
 BOUNDS: Mapping[Operation[Any, Any], Bounds] = {
@@ -194,7 +194,7 @@ class Endpoints:
         compute = partial(self.overviews.status, campaign.name)
         return await self.streams.answer(campaign.name, compute, listener, self.version)
 
-    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> Description:
+    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> CampaignInfo:
         return InLedger(self.ledger, campaign).described(standing())
 
     def _operation(self, operation: Operation[Any, Any]) -> Route:
