@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
+import hmac
+import secrets
 from typing import Annotated, Literal, Self
 
 from msgspec import Meta
@@ -12,6 +15,16 @@ from db.states import EventKind
 from langford.result import Evaluation, PartialResult
 
 Nonce = Annotated[str, Meta(max_length=64, pattern=ASCII)]
+"""A random text that only the holder of a lease knows."""
+
+
+def fresh_nonce() -> str:
+    return secrets.token_urlsafe(16)
+
+
+def digest(nonce: str) -> str:
+    """What the ledger keeps of a nonce: its SHA-256."""
+    return hashlib.sha256(nonce.encode()).hexdigest()
 
 
 class Credential(Message, frozen=True):
@@ -19,6 +32,17 @@ class Credential(Message, frozen=True):
 
     attempt: Count
     nonce: Nonce
+
+    @property
+    def digest(self) -> str:
+        return digest(self.nonce)
+
+    def is_genuine(self, kept: str | None) -> bool:
+        """Whether the nonce has the digest that the ledger keeps, compared in constant time.
+
+        ``kept``: None for an attempt of an earlier version, which has no nonce.
+        """
+        return kept is not None and hmac.compare_digest(self.digest, kept)
 
 
 class Lease(Credential, frozen=True, rename={"is_copy": "copy"}):

@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from math import inf
 
-from db.attempts import Credential, Lease
+from db.attempts import Credential, Lease, fresh_nonce
 from db.records import NO_STEPS, CampaignRecord, LeaseHolder
 from db.states import Outcome
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import complaints, rechecks
-from db.work import accounts, leases, nonces, presence, queries, tokens, transitions
+from db.work import accounts, leases, presence, queries, tokens, transitions
 
 CLOCK_SECONDS = 60.0
 """Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
@@ -70,7 +70,7 @@ class LeasedTasks:
             token: the token that the worker shows to a task server; "" when it opens the ledger itself.
             copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
-        nonce, shown = nonces.fresh(), tokens.digest(token)
+        nonce, shown = fresh_nonce(), tokens.digest(token)
         with self.writing() as transaction:
             if self.database.now() >= self._next_look_at_clock:
                 leases.cut(transaction.connection)

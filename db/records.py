@@ -49,7 +49,6 @@ class AttemptRecord:
     """An attempt for which a result may be delivered."""
 
     index: int
-    nonce: str | None  # SHA-256 of its nonce; None for an attempt of an earlier version
     granted: float  # when its lease began, in seconds since 1970
     age: float
     voter_id: int

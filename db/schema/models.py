@@ -187,7 +187,7 @@ class Attempt(Base):
 
     Attributes:
         id: the fencing token.
-        nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.work.nonces`; None in attempts of
+        nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.attempts`; None in attempts of
             earlier versions, which have no nonce.
         granted: when the lease began.
         began: when its computing began, by the clock of its worker, but not before the grant and not after its

@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from sqlalchemy import insert
 
-from db.attempts import Credential, Delivery, Receipt
+from db.attempts import Credential, Delivery, Receipt, digest, fresh_nonce
 from db.files.exports import origin
 from db.records import AttemptRecord, Computation
 from db.schema.dialects import Now
@@ -16,7 +16,7 @@ from db.schema.models import Attempt
 from db.states import EventKind, Outcome
 from db.store.transaction import Transaction
 from db.trust import complaints, draw, witnesses
-from db.work import computations, nonces, queries, results, transitions
+from db.work import computations, queries, results, transitions
 from db.work.accounts import Account
 from langford.errors import CheckFailed
 from langford.methods import Plan
@@ -42,9 +42,7 @@ class Judged:
     """A delivery and what is known of it before other results of its task are considered."""
 
     delivery: Delivery
-    # The attempt at its task whose nonce it shows; None: it shows another nonce, so it is a forgery or a mix-up,
-    # and must not touch the attempt of another worker
-    attempt: AttemptRecord | None
+    attempt: AttemptRecord | None  # None: see db.work.results.attempts
     # Why its result fails the checks of the plan; None: it passes them, or ``attempt`` is None
     fault: str | None
 
@@ -89,17 +87,17 @@ def accept(
     Overtaken, and the transaction must be undone.  ``account``: None: there is no limit to refusals that are
     recorded.
     """
-    attempt_ids = [delivery.attempt for delivery in deliveries]
-    attempts = results.attempts(transaction, attempt_ids)
-    if one_at_a_time or any(attempt.accepted for attempt in attempts.values()):
+    shown = results.attempts(transaction, deliveries)
+    if one_at_a_time or any(attempt.accepted for attempt in shown if attempt is not None):
         # Votes will be counted.
         transitions.one_at_a_time(transaction)
-        attempts, one_at_a_time = results.attempts(transaction, attempt_ids), True
-    if account is not None:
-        deliveries = [_plausible(delivery, attempts.get(delivery.attempt)) for delivery in deliveries]
-    judged = [_judged(plan, delivery, attempts.get(delivery.attempt)) for delivery in deliveries]
-    genuine = [row.delivery for row in judged if row.attempt is not None]
-    lots = draw.lots(transaction, genuine, attempts)
+        shown, one_at_a_time = results.attempts(transaction, deliveries), True
+    judged = [
+        _judged(plan, delivery if account is None else _plausible(delivery, attempt), attempt)
+        for delivery, attempt in zip(deliveries, shown, strict=True)
+    ]
+    attempts = {row.delivery.attempt: row.attempt for row in judged if row.attempt is not None}
+    lots = draw.lots(transaction, [row.delivery for row in judged if row.attempt is not None], attempts)
 
     first: dict[int, Judged] = {}
     for row in judged:
@@ -111,12 +109,12 @@ def accept(
         if not one_at_a_time:
             raise Overtaken
         # Another transaction was faster: its results are accepted, ours confirm or contradict them.
-        attempts = results.attempts(transaction, attempt_ids)
+        shown = results.attempts(transaction, deliveries)
         first = {index: row for index, row in first.items() if index in inserted}
-    accepted = {attempt.index: attempt.accepted for attempt in attempts.values() if attempt.accepted}
+    accepted = {attempt.index: attempt.accepted for attempt in shown if attempt is not None and attempt.accepted}
     accepted |= {index: (row.value, row.delivery.attempt) for index, row in first.items()}
 
-    testified = witnesses.testimonies(transaction, attempt_ids) if one_at_a_time else {}
+    testified = witnesses.testimonies(transaction, attempts) if one_at_a_time else {}
     receipts = [row.receipt(accepted) for row in judged]
     most_refusals = len(judged) if account is None else account.spare
     further = _record(transaction, judged, receipts, accepted, testified, most_refusals)
@@ -142,14 +140,13 @@ def _plausible(delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:
-    result = delivery.evaluation.result
-    if attempt is None or attempt.index != result.index or not nonces.is_genuine(delivery.nonce, attempt.nonce):
-        return Judged(delivery, None, None)
-    try:
-        plan.expectation(result.index).check(result)
-    except CheckFailed as error:
-        return Judged(delivery, attempt, str(error))
-    return Judged(delivery, attempt, None)
+    fault = None
+    if attempt is not None:
+        try:
+            plan.expectation(attempt.index).check(delivery.evaluation.result)
+        except CheckFailed as error:
+            fault = str(error)
+    return Judged(delivery, attempt, fault)
 
 
 def _record(
@@ -214,13 +211,13 @@ def take(
     """
     if not new:
         return []
-    nonce = nonces.fresh()
+    nonce = fresh_nonce()
     rows = [
         {
             "campaign_id": transaction.campaign_id,
             "task_index": evaluation.result.index,
             "worker_id": worker_id,
-            "nonce": nonces.digest(nonce),
+            "nonce": digest(nonce),
             "note": note,
         }
         for evaluation, note in zip(new, notes, strict=True)

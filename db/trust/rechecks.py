@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from db.attempts import Lease
+from db.attempts import Lease, digest
 from db.errors import UnknownWorker, WorkerDistrusted
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker
@@ -27,7 +27,7 @@ from db.states import Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
-from db.work import nonces, queries, transitions
+from db.work import queries, transitions
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _HOST: ColumnElement[str] = bindparam("host", type_=String)
@@ -153,7 +153,7 @@ def claim(
     tasks = _rechecks(transaction, worker_id, claimant, count, longest)
     if not tasks:
         return []
-    granting = {"worker": worker_id, "nonce": nonces.digest(nonce), "seconds": seconds}
+    granting = {"worker": worker_id, "nonce": digest(nonce), "seconds": seconds}
     attempts = transitions.grant(transaction, _START, **granting, tasks=tasks, longest=longest)
     work = queries.work(transaction, attempts)
     return [

@@ -27,13 +27,13 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.attempts import Lease
+from db.attempts import Lease, digest
 from db.messages import MAX_SECONDS
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work import nonces, queries, transitions
+from db.work import queries, transitions
 from db.work.transitions import SECONDS
 
 CLOCK_STEP_SECONDS = 1.0
@@ -98,7 +98,7 @@ _LEASE = (
 def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
     return {
         "worker": worker_id,
-        "nonce": nonces.digest(nonce),
+        "nonce": digest(nonce),
         "count": count,
         "seconds": seconds,
     }

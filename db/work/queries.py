@@ -14,7 +14,7 @@ from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Voter, Worker
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work import nonces, presence
+from db.work import presence
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -125,8 +125,7 @@ def shown(transaction: Transaction, credentials: Collection[Credential]) -> dict
     return {
         credential.attempt: attempts[credential.attempt]
         for credential in credentials
-        if credential.attempt in attempts
-        and nonces.is_genuine(credential.nonce, attempts[credential.attempt].nonce)
+        if credential.attempt in attempts and credential.is_genuine(attempts[credential.attempt].nonce)
     }
 
 

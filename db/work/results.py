@@ -5,7 +5,7 @@ Further results are the subject of :mod:`db.trust`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from operator import attrgetter
 from typing import Any
@@ -40,14 +40,29 @@ _ATTEMPTS = (
 )
 
 
-def attempts(transaction: Transaction, attempt_ids: Collection[int]) -> dict[int, AttemptRecord]:
-    """These attempts by id; those of other campaigns, or that do not exist, are omitted."""
-    rows = transaction.execute(_ATTEMPTS, attempts=attempt_ids).all()
-    return {
-        attempt: AttemptRecord(index, nonce, granted, age, voter_id, share, None if by is None else (value, by))
-        for attempt, of_campaign, index, nonce, granted, age, voter_id, share, value, by in rows
-        if of_campaign == transaction.campaign_id
-    }
+def attempts(transaction: Transaction, deliveries: Sequence[Delivery]) -> list[AttemptRecord | None]:
+    """The attempt of each delivery.
+
+    None: it shows no nonce of an attempt at its task in this campaign, so it is a forgery or a mix-up, and must not
+    touch the attempt of another worker.
+    """
+    attempt_ids = [delivery.attempt for delivery in deliveries]
+    rows = {row.id: row for row in transaction.execute(_ATTEMPTS, attempts=attempt_ids)}
+    return [
+        AttemptRecord(
+            row.task_index,
+            row.granted,
+            row.age,
+            row.voter_id,
+            row.share,
+            None if row.by is None else (row.value, row.by),
+        )
+        if row is not None
+        and (row.campaign_id, row.task_index) == (transaction.campaign_id, delivery.index)
+        and delivery.is_genuine(row.nonce)
+        else None
+        for delivery, row in ((delivery, rows.get(delivery.attempt)) for delivery in deliveries)
+    ]
 
 
 def insert(

@@ -25,7 +25,6 @@ from typing import IO
 
 from db import Delivery
 from db.messages import UUID
-from db.work import nonces
 from jobs.console import SILENT, Console
 from jobs.reach.identity import Identity
 from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
@@ -244,7 +243,7 @@ class Outbox:
 
     def _file(self, delivery: Delivery) -> Path:
         # A ledger that was restored from a backup assigns numbers again: the nonce distinguishes such attempts.
-        return self.folder / f"{delivery.attempt}.{nonces.digest(delivery.nonce)[:12]}{SUFFIX}"
+        return self.folder / f"{delivery.attempt}.{delivery.digest[:12]}{SUFFIX}"
 
 
 def _entries(folder: Path) -> list[Path]:
