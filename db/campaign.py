@@ -30,7 +30,7 @@ from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
 from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, enrolment, questioned, waiting
+from db.trust import acceptance, enrolment, waiting, witnesses
 from db.work import accounts, computations, lifecycle, tokens, transitions
 from langford.loading import load
 from langford.methods import Plan, PlanKey
@@ -231,7 +231,7 @@ class Campaign(LeasedTasks):
         this host. Returns the tasks of these results.
         """
         with self.writing() as transaction:
-            return questioned.question(transaction, tasks, worker, kernels)
+            return witnesses.question(transaction, tasks, worker, kernels)
 
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
         """By task; raises ConflictingResults, UntrustedResults or Unreplicated.

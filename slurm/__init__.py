@@ -2,9 +2,8 @@
 
 from slurm.commands import SlurmScheduler
 from slurm.keeper import QueueKeeper
-from slurm.names import job_name
 from slurm.scheduler import Element, Scheduler
-from slurm.script import Resources, array_script, reservation_script
+from slurm.script import Resources, array_script, job_name, reservation_script
 
 __all__ = [
     "Element",

@@ -6,8 +6,11 @@ it finds its array elements by the name of their jobs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+import fcntl
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from db import Standing
@@ -16,12 +19,11 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Patience
+from langford.machine.durable import NotRegular, lock_file
 from langford.words import several
 from slurm.errors import QueueNotKept
-from slurm.lock import held
-from slurm.names import job_name
 from slurm.scheduler import Element, Scheduler
-from slurm.stuck import Stuck, remedy
+from slurm.script import job_name
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
 FRUITLESS_ROUNDS = 5
@@ -142,3 +144,63 @@ class QueueKeeper:
                 f"workers of {name} ended {self._fruitless_rounds} times in a row without changing a task: "
                 f"{'' if standing.unfinished else waits + '; '}read their logs, then start the keeper again"
             )
+
+
+# -- one keeper per queue --------------------------------------------------------------------
+
+
+@contextmanager
+def held(file: Path) -> Iterator[None]:
+    """Hold the lock while the block runs; raises QueueNotKept when another process holds it.
+
+    The operating system releases the lock when the process ends, however it ends.
+    """
+    try:
+        opened = lock_file(file)
+    except NotRegular as error:
+        raise QueueNotKept(f"{error}, so it cannot be locked: remove it, then try again") from error
+    with opened as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise QueueNotKept(f"another keeper holds {file}: stop that one first") from error
+        yield
+
+
+# -- elements that wait for a reason that does not end by itself ------------------------------
+
+PATIENT_ROUNDS = 3
+"""In how many rounds in a row an element has such a reason before it counts as one that never starts."""
+REMEDIES: Mapping[str, str] = {
+    "PartitionTimeLimit": "give a shorter --time, or another partition",
+    "PartitionNodeLimit": "give fewer nodes, or another partition",
+    "PartitionDown|PartitionInactive": "wait until the partition is up, or give another one",
+    "BadConstraints": "ask for what the nodes of the partition have",
+    "JobHeldUser|launch failed requeued held|job requeued in held state": "release them: `scontrol release JOB`",
+    "JobHeldAdmin": "ask who runs the cluster why they are held",
+    "Invalid(Account|QOS)|QOSNotAllowed|AccountNotAllowed": "give an account and a QOS that you may use",
+    "(QOS|Assoc)Max(WallDuration|.*PerJob|.*PerNode).*": "ask for less, or give another QOS or account",
+}
+"""Reasons in the words of squeue, as patterns; each with its remedy."""
+
+
+def remedy(reason: str) -> str | None:
+    """What ends the wait for a reason; None: it may end by itself.
+
+    >>> remedy("PartitionTimeLimit"), remedy("Resources")
+    ('give a shorter --time, or another partition', None)
+    """
+    return next((what for pattern, what in REMEDIES.items() if re.fullmatch(pattern, reason)), None)
+
+
+class Stuck:
+    """The elements of a queue that can never start, by the answers of several rounds."""
+
+    def __init__(self) -> None:
+        self._rounds: Counter[str] = Counter()
+
+    def among(self, elements: Iterable[Element]) -> dict[str, int]:
+        """By their reason; each call is a round."""
+        waiting = {element.id: element.reason for element in elements if remedy(element.reason) is not None}
+        self._rounds = Counter({name: self._rounds[name] + 1 for name in waiting})
+        return Counter(reason for name, reason in waiting.items() if self._rounds[name] >= PATIENT_ROUNDS)

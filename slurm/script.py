@@ -16,6 +16,19 @@ from db.store.database import without_password
 from langford.errors import BadInput
 from slurm.options import OF_A_RESERVATION, OF_AN_ARRAY, require_further, require_no_directive
 
+DIGITS = 8
+"""How many digits of the UUID: campaigns of one name differ in them, and a table of squeue can still be read."""
+
+
+def job_name(campaign: str, uuid: str) -> str:
+    """The name of all jobs of a campaign: its own name is that of other campaigns too, in other ledgers.
+
+    >>> job_name("l24", "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b")
+    'l24-1f2e3d4c'
+    """
+    return f"{campaign}-{uuid[:DIGITS]}"
+
+
 WARNING_SECONDS = 60
 """Time between SLURM's SIGTERM and the time limit: enough to give leases back."""
 MARGIN_SECONDS = 30

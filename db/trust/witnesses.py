@@ -1,11 +1,13 @@
 """Replication: another voter evaluates a task again, and votes decide if results disagree.
 
 Which results wait for that follows from their state (:mod:`db.trust.waiting`), and what votes decide from plain
-rules (:mod:`db.trust.votes`).  This module stores further results as witnesses, and carries out the decisions.
+rules (:mod:`db.trust.votes`).  This module stores further results as witnesses, carries out the decisions, and
+takes the votes from results that the operator puts in question.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -16,6 +18,7 @@ from sqlalchemy import (
     bindparam,
     func,
     insert,
+    or_,
     select,
     update,
 )
@@ -28,6 +31,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.trust.votes import Ruling, Vote, rule
 from db.work import results, transitions
+from langford.words import several
 
 CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted", "lot")
 """Columns that a result and a witness share."""
@@ -212,3 +216,47 @@ def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:
     accepted, witness = old.mappings().one(), new.mappings().one()
     transaction.execute(update(Result).where(*of_result).values(**witness))
     transaction.connection.execute(update(Witness).where(of_witness).values(**accepted))
+
+
+SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
+"""The start of a worker's UUID, as tables show it."""
+
+
+def question(
+    transaction: Transaction, tasks: Collection[int] | None, worker: str | None, kernels: str | None
+) -> list[int]:
+    """See :meth:`db.Campaign.question`."""
+    transitions.one_at_a_time(transaction)
+    # Not by their outcome: an expired attempt may have delivered a late result.
+    results = [
+        Attempt.id.in_(select(table.attempt_id).where(table.campaign_id == CAMPAIGN)) for table in (Result, Witness)
+    ]
+    chosen = [Attempt.campaign_id == CAMPAIGN, or_(*results), Attempt.questioned.is_(None)]
+    values: dict[str, object] = {}
+    if tasks is not None:
+        chosen.append(among(Attempt.task_index, "tasks"))
+        values["tasks"] = sorted(tasks)
+    if worker is not None:
+        named = [Worker.id == worker, Worker.host == worker]
+        if SHORT_NAME.fullmatch(worker):
+            named.append(Worker.id.startswith(worker, autoescape=True))
+        chosen.append(Attempt.worker_id.in_(select(Worker.id).where(or_(*named))))
+    if kernels is not None:
+        said = [
+            Attempt.id.in_(
+                select(table.attempt_id).where(
+                    table.campaign_id == CAMPAIGN,
+                    table.provenance.contains(f'"{kernels}"', autoescape=True),
+                )
+            )
+            for table in (Result, Witness)
+        ]
+        enrolled = Attempt.worker_id.in_(select(Worker.id).where(Worker.kernels == kernels))
+        chosen.append(or_(enrolled, *said))
+    marked = update(Attempt).where(*chosen).values(questioned=Now()).returning(Attempt.task_index)
+    questioned = sorted(set(transaction.scalars(marked, **values)))
+    settle(transaction, questioned)
+    if questioned:
+        detail = f"{several(len(questioned), 'task')} (first: {questioned[0]})"
+        transitions.record(transaction, EventKind.QUESTIONED, None, None, detail)
+    return questioned

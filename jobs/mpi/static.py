@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from jobs.mpi.messages import gather
 from jobs.pools.evaluation import evaluate
 from langford.devices import Device
 from langford.methods import Count, Plan, PlanKey, merge, plan_of
@@ -64,3 +63,17 @@ def count_static(
         return None
     results = [PartialResult.from_text(**document) for message in gathered for document in json.loads(message)]
     return merge(plan, results), time.perf_counter() - start
+
+
+def gather(communicator: Intracomm, content: bytes) -> list[bytes] | None:
+    """Returns the bytes of every rank at rank 0, None at the other ranks."""
+    from mpi4py import MPI
+
+    sizes = np.zeros(communicator.size, np.int64)
+    communicator.Gather(np.array([len(content)], np.int64), sizes, root=0)
+    gathered = bytearray(int(sizes.sum()))
+    communicator.Gatherv([content, MPI.BYTE], [gathered, sizes, MPI.BYTE], root=0)
+    if communicator.rank:
+        return None
+    ends = np.cumsum(sizes)
+    return [bytes(gathered[end - size : end]) for size, end in zip(sizes, ends, strict=True)]

@@ -26,8 +26,7 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import Outgoing
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
-from jobs.run.effort import LEASE_SECONDS
-from jobs.run.tally import LastOverview, Tally
+from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey
 from langford.provenance import kernel_hash

@@ -37,8 +37,8 @@ from jobs.show.report import content, gathering
 from jobs.show.report.content import document
 from jobs.show.report.formats import html, pdf, svg
 from jobs.show.report.gathering import Evidence
+from jobs.show.report.measured import CAMPAIGNS
 from jobs.show.report.numbers import numbers
-from jobs.show.report.thesis import CAMPAIGNS
 from jobs.show.report.timeline import computing, occupancy, without_overlap
 from jobs.verify import exchange
 from langford.methods import PlanKey, plan_of

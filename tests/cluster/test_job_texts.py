@@ -17,8 +17,7 @@ from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
-from slurm.lock import held
-from slurm.stuck import PATIENT_ROUNDS
+from slurm.keeper import PATIENT_ROUNDS, held
 from tests.support.campaigns import KEY
 from tests.support.consoles import KeptConsole
 

@@ -24,9 +24,8 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
-from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.access import THREADS, Bearers, Precedence, RateLimit
 from jobs.farm.guard.cookie import MAX_TOKENS
-from jobs.farm.guard.precedence import THREADS, Bearers, Precedence
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.farm.farm import NAME as FARMED
 from tests.support.asgi import Client

@@ -17,9 +17,9 @@ from db.states import EventKind, Outcome
 from db.work.leases import COPY_SECONDS
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
-from jobs.run.effort import LEASE_SECONDS
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
+from jobs.run.tally import LEASE_SECONDS
 from langford.devices import CPU
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock

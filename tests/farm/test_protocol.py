@@ -15,7 +15,6 @@ from uvicorn.server import ServerState
 
 from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop
 from jobs.farm.guard.connections import Connections, LimitedLog
-from jobs.farm.guard.event_turns import Turns
 from jobs.farm.guard.listening import socket_of
 from jobs.farm.guard.protocol import (
     BODY_SECONDS,
@@ -25,6 +24,7 @@ from jobs.farm.guard.protocol import (
     UNWANTED_SECONDS,
     GuardedProtocol,
     Serving,
+    Turns,
 )
 
 CHUNKS = b"1\r\nx\r\n" * 20_000

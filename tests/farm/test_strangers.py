@@ -19,8 +19,8 @@ import pytest
 
 from db.states import Role
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
+from jobs.farm.guard.access import THREADS, Precedence
 from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, LimitedLog, Proxies, network_of
-from jobs.farm.guard.precedence import THREADS, Precedence
 from tests.farm.farm import NAME as FARMED
 from tests.farm.farm import Farm
 from tests.support.asgi import Served

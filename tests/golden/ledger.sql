@@ -693,41 +693,6 @@ P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (
 -- queries.work
   SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
--- questioned.question
-  UPDATE attempt
-  SET questioned=NOW
-  WHERE attempt.campaign_id = :campaign
-  AND (
-    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign) OR attempt.id IN (
-      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign
-    )
-  )
-  AND attempt.questioned IS NULL AND (attempt.task_index IN :tasks)
-  RETURNING task_index;
-  UPDATE attempt
-  SET questioned=NOW
-  WHERE attempt.campaign_id = :campaign
-  AND (
-    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign) OR attempt.id IN (
-      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign
-    )
-  )
-  AND attempt.questioned IS NULL
-  AND attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.id = :id OR worker.host = :host)
-  AND (
-    attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.kernels = :kernels) OR attempt.id IN (SELECT
-S     result.attempt_id FROM result WHERE result.campaign_id = :campaign AND (result.provenance LIKE '%' ||
-S     :provenance || '%' ESCAPE '/')) OR attempt.id IN (
-P     result.attempt_id FROM result WHERE result.campaign_id = :campaign AND (result.provenance LIKE '%%' ||
-P     :provenance || '%%' ESCAPE '/')) OR attempt.id IN (
-      SELECT witness.attempt_id
-      FROM witness
-S     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%' || :provenance || '%' ESCAPE '/')
-P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' || :provenance || '%%' ESCAPE '/')
-    )
-  )
-  RETURNING task_index;
-
 -- rechecks._rechecks
   SELECT voter.id
   FROM voter
@@ -1447,6 +1412,41 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   JOIN voter ON voter.id = worker.voter_id
   WHERE witness.campaign_id = :campaign AND (witness.task_index IN :tasks)
   ORDER BY witness.task_index, witness.attempt_id;
+
+-- witnesses.question
+  UPDATE attempt
+  SET questioned=NOW
+  WHERE attempt.campaign_id = :campaign
+  AND (
+    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign) OR attempt.id IN (
+      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign
+    )
+  )
+  AND attempt.questioned IS NULL AND (attempt.task_index IN :tasks)
+  RETURNING task_index;
+  UPDATE attempt
+  SET questioned=NOW
+  WHERE attempt.campaign_id = :campaign
+  AND (
+    attempt.id IN (SELECT result.attempt_id FROM result WHERE result.campaign_id = :campaign) OR attempt.id IN (
+      SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = :campaign
+    )
+  )
+  AND attempt.questioned IS NULL
+  AND attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.id = :id OR worker.host = :host)
+  AND (
+    attempt.worker_id IN (SELECT worker.id FROM worker WHERE worker.kernels = :kernels) OR attempt.id IN (SELECT
+S     result.attempt_id FROM result WHERE result.campaign_id = :campaign AND (result.provenance LIKE '%' ||
+S     :provenance || '%' ESCAPE '/')) OR attempt.id IN (
+P     result.attempt_id FROM result WHERE result.campaign_id = :campaign AND (result.provenance LIKE '%%' ||
+P     :provenance || '%%' ESCAPE '/')) OR attempt.id IN (
+      SELECT witness.attempt_id
+      FROM witness
+S     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%' || :provenance || '%' ESCAPE '/')
+P     WHERE witness.campaign_id = :campaign AND (witness.provenance LIKE '%%' || :provenance || '%%' ESCAPE '/')
+    )
+  )
+  RETURNING task_index;
 
 -- witnesses.settle
   UPDATE voter SET valid=(voter.valid + :valid) WHERE voter.id = :id;

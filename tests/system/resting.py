@@ -29,7 +29,7 @@ RESTS = 0.1
 """Seconds at each task, until :func:`hurry`."""
 PREPARED: Preparation = (
     "tests.support.preloaded:adapt",
-    {"values": {"jobs.run.effort:SHORT_TASK_SECONDS": 1000.0}},
+    {"values": {"jobs.run.tally:SHORT_TASK_SECONDS": 1000.0}},
 )
 """Such a run leases a stock of tasks as soon as one is done, however busy the machine is."""
 ALONE: Preparation = ("tests.farm.farm:prepare", {"seconds": RESTS})

@@ -16,9 +16,8 @@ from starlette.applications import Starlette
 
 from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Streams
-from jobs.farm.guard.event_turns import Turns
 from jobs.farm.guard.listening import BACKLOG
-from jobs.farm.guard.protocol import MAX_HEADERS, GuardedProtocol
+from jobs.farm.guard.protocol import MAX_HEADERS, GuardedProtocol, Turns
 from jobs.farm.guard.protocol import Serving as Serving
 
 HANDSHAKE_SECONDS = 10.0

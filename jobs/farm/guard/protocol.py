@@ -4,14 +4,49 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import h11
 from uvicorn.protocols.http.flow_control import FlowControl
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jobs.farm.guard.connections import Connections, LimitedLog, network_of
-from jobs.farm.guard.event_turns import Turns
+
+
+class Waiting(Protocol):
+    """Something that waits for its turn."""
+
+    def take_turn(self) -> bool:
+        """Returns whether there is more to do."""
+        ...
+
+
+class Turns:
+    """Those who wait for their turn: in each round of the event loop the one that has waited longest.
+
+    What strangers and readers send waits, and what workers send does not: a round that handled all that has arrived
+    would let a worker wait for hundreds of others, at each step of its request.  Used on the event loop only.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: dict[Waiting, None] = {}
+        self._scheduled = False
+
+    def line_up(self, one: Waiting) -> None:
+        self._waiting.setdefault(one)
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        self._scheduled = False
+        one = next(iter(self._waiting))
+        del self._waiting[one]
+        if one.take_turn():
+            self._waiting[one] = None
+        if self._waiting:
+            self.line_up(next(iter(self._waiting)))
+
 
 HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
 MAX_UNWANTED_LINES, UNWANTED_SECONDS = 100, 2.0
