@@ -163,23 +163,20 @@ class LeasedTasks:
         with self.writing() as transaction:
             return transitions.end(transaction, condition, Outcome.RELEASED, note, **chosen)
 
-    @retried
     def die(self, credential: Credential, reason: str) -> bool:
         """Record that the process that evaluated a task died; returns whether the task was set aside."""
-        with self.writing() as transaction:
-            tasks = queries.tasks_of(transaction, [credential])
-            return any(
-                complaints.complain(transaction, attempt, index, Outcome.DIED, reason)
-                for attempt, index in tasks.items()
-            )
+        return self._complain(credential, Outcome.DIED, reason)
 
-    @retried
     def fail(self, credential: Credential, reason: str) -> bool:
         """Record that the task itself failed; returns whether it was set aside, after too many failures."""
+        return self._complain(credential, Outcome.FAILED, reason)
+
+    @retried
+    def _complain(self, credential: Credential, outcome: Outcome, reason: str) -> bool:
         with self.writing() as transaction:
             tasks = queries.tasks_of(transaction, [credential])
             return any(
-                complaints.complain(transaction, attempt, index, Outcome.FAILED, reason)
+                complaints.complain(transaction, attempt, index, outcome, reason)
                 for attempt, index in tasks.items()
             )
 

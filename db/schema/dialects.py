@@ -31,7 +31,7 @@ from sqlalchemy import (
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.functions import FunctionElement
-from sqlalchemy.types import TypeDecorator
+from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from db.schema.models import Base
 from langford.loading import load
@@ -60,27 +60,20 @@ def _now_postgresql(element: Any, compiler: Any, **options: Any) -> str:
 # -- many values as one parameter -------------------------------------------------------------
 
 
-class Integers(TypeDecorator[Collection[int]]):
-    """Integers of up to 64 bits as one parameter."""
+class Values(TypeDecorator[Collection[Any]]):
+    """Integers of up to 64 bits, or texts, as one parameter."""
 
     impl = JSON
     cache_ok = True
 
-    def load_dialect_impl(self, dialect: Any) -> Any:
-        return dialect.type_descriptor(ARRAY(BigInteger) if dialect.name == "postgresql" else JSON())
-
-    def process_bind_param(self, value: Collection[int] | None, dialect: Any) -> list[int]:
-        return list(value or ())
-
-
-class Texts(TypeDecorator[Collection[str]]):
-    impl = JSON
-    cache_ok = True
+    def __init__(self, of: type[TypeEngine[Any]]) -> None:
+        super().__init__()
+        self.of = of
 
     def load_dialect_impl(self, dialect: Any) -> Any:
-        return dialect.type_descriptor(ARRAY(String) if dialect.name == "postgresql" else JSON())
+        return dialect.type_descriptor(ARRAY(self.of) if dialect.name == "postgresql" else JSON())
 
-    def process_bind_param(self, value: Collection[str] | None, dialect: Any) -> list[str]:
+    def process_bind_param(self, value: Collection[Any] | None, dialect: Any) -> list[Any]:
         return list(value or ())
 
 
@@ -96,11 +89,8 @@ class Among(FunctionElement[bool]):
 
 
 def among(column: Any, parameter: str) -> ColumnElement[bool]:
-    return Among(column, bindparam(parameter, type_=Integers()))
-
-
-def among_texts(column: Any, parameter: str) -> ColumnElement[bool]:
-    return Among(column, bindparam(parameter, type_=Texts()))
+    of = String if isinstance(column.type, String) else BigInteger
+    return Among(column, bindparam(parameter, type_=Values(of)))
 
 
 @compiles(Among, "sqlite")

@@ -14,7 +14,7 @@ from sqlalchemy import ColumnElement, Connection, String, and_, bindparam, delet
 
 from db.errors import TooManyWorkers
 from db.machines import ID_LENGTH
-from db.schema.dialects import Now, among, among_texts
+from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Token, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
@@ -156,11 +156,11 @@ def require_room(connection: Connection, token: str) -> None:
 # Rows are locked by one statement and checked by the next, which sees what was committed in between.
 _LOCK = (
     select(Worker.id, Worker.voter_id)
-    .where(among_texts(Worker.id, "workers"))
+    .where(among(Worker.id, "workers"))
     .order_by(Worker.id)
     .with_for_update(skip_locked=True)
 )
-_FORGET = delete(Worker).where(among_texts(Worker.id, "workers"), _AWAY, ~_WORKED)
+_FORGET = delete(Worker).where(among(Worker.id, "workers"), _AWAY, ~_WORKED)
 _LOCK_VOTERS = (
     select(Voter.id).where(among(Voter.id, "voters")).order_by(Voter.id).with_for_update(skip_locked=True)
 )

@@ -9,7 +9,7 @@ from collections.abc import Collection
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
 from db.records import Right, TokenRecord
-from db.schema.dialects import Now, among_texts
+from db.schema.dialects import Now, among
 from db.schema.models import Campaign, Token
 from db.states import Outcome, Role
 from db.store.transaction import CAMPAIGN, Transaction
@@ -73,7 +73,7 @@ def listed(transaction: Transaction) -> list[TokenRecord]:
 _RIGHTS = (
     select(Campaign.uuid, Token.role, Token.digest)
     .join(Campaign, Campaign.id == Token.campaign_id)
-    .where(among_texts(Token.digest, "digests"), Token.expires.is_(None) | (Token.expires > Now()))
+    .where(among(Token.digest, "digests"), Token.expires.is_(None) | (Token.expires > Now()))
 )
 
 

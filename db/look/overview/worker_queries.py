@@ -27,7 +27,7 @@ from sqlalchemy.orm import InstrumentedAttribute
 
 from db.look.overview.figures import MIN_RESULTS, Arrival, Running
 from db.messages import MAX_SECONDS, MIN_SECONDS
-from db.schema.dialects import among_texts
+from db.schema.dialects import among
 from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
@@ -134,7 +134,7 @@ _ARRIVALS = (
     )
     .where(
         # By the workers alone: otherwise SQLite might read all attempts of the campaign.
-        among_texts(Attempt.worker_id, "workers"),
+        among(Attempt.worker_id, "workers"),
         Attempt.ended > SINCE,
         # Of a task and its copy, only the first result is progress; a recheck is work of its own.
         or_(Attempt.outcome == Outcome.DONE, and_(Attempt.outcome == Outcome.SUPERSEDED, ~Attempt.copied)),
@@ -178,7 +178,7 @@ _PACE = (
 )
 _PACES = (
     select(Worker.id, _PACE.label("pace"))
-    .where(among_texts(Worker.id, "workers"), Worker.last_seen > SINCE)
+    .where(among(Worker.id, "workers"), Worker.last_seen > SINCE)
     .order_by(Worker.last_seen.desc())
     .limit(MAX_COMPARED)
 )
@@ -207,7 +207,7 @@ _FIRST_RESULTS = (
         func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
         func.max(Attempt.ended).label("ended"),
     )
-    .where(among_texts(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
+    .where(among(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
     .group_by(Attempt.worker_id)
 )
 
@@ -222,9 +222,7 @@ _WORK_OF = (
     select(func.sum(Task.work))
     .select_from(Attempt)
     .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
-    .where(
-        among_texts(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.outcome == Outcome.DONE
-    )
+    .where(among(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.outcome == Outcome.DONE)
 )
 
 
@@ -236,7 +234,7 @@ def work_of(transaction: Transaction, workers: Collection[str]) -> float:
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
-    .where(among_texts(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
+    .where(among(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
     .group_by(Attempt.worker_id, Attempt.outcome)
 )
 

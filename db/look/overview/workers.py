@@ -13,7 +13,7 @@ from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, Pr
 from db.look.overview.worker_queries import FirstResults
 from db.machines import slurm_name
 from db.messages import Time
-from db.schema.dialects import among_texts
+from db.schema.dialects import among
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
@@ -116,7 +116,7 @@ def _importance(worker: WorkerView) -> tuple[bool, float]:
 _BACK = Outcome.RELEASED, Outcome.PREEMPTED
 _UNFINISHED = (
     select(Attempt.worker_id, Attempt.outcome, Attempt.ended, Attempt.task_index, Attempt.note)
-    .where(among_texts(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_not(None))
+    .where(among(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_not(None))
     .where(Attempt.outcome.in_(sorted((*_BACK, Outcome.EXPIRED, Outcome.DIED))))
     .order_by(Attempt.ended.desc())
     .limit(MAX_ATTEMPTS)
@@ -208,7 +208,7 @@ _SINCE = (
 # With a limit, so that they are looked up only once, and not for each point.
 _workers = (
     select(Worker.id, Worker.started, Worker.ended, _SINCE.label("holds_since"))
-    .where(among_texts(Worker.id, "workers"))
+    .where(among(Worker.id, "workers"))
     .order_by(Worker.started)
     .limit(bindparam("all", type_=Integer))
     .subquery()

@@ -47,7 +47,7 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
         size = f"{quantity(TASK_DISK_BYTES * len(work))}B"
         many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
-        display.require_yes(many, "Create it", False, lambda: "choose a smaller --depth")
+        display.ask(many, "Create it", lambda: "choose a smaller --depth")
     return ledger.campaign(key, name=name)
 
 

@@ -97,7 +97,11 @@ def mpi(
         elif communicator.rank:
             serve(communicator, key, rank_device)
         else:
-            code = _run_campaign(communicator, key, rank_device, chosen, address, time_limit, as_json)
+            with langford.Ledger(address) as ledger:
+                campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
+                code, ranks_compute = _work_off(communicator, campaign, rank_device, time_limit, as_json)
+            if ranks_compute:
+                abort(communicator, code)  # otherwise the ranks would finish their tasks first
     context.exit(code)
 
 
@@ -113,23 +117,14 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
     return Answer(key.problem, key.method, count, seconds, work, used, again, more).print(as_json)
 
 
-def _run_campaign(
-    communicator: Intracomm,
-    key: PlanKey,
-    device: Device,
-    chosen: CampaignOptions,
-    address: str,
-    time_limit: float | None,
-    as_json: bool,
-) -> int:
+def _work_off(
+    communicator: Intracomm, campaign: langford.Campaign, device: Device, time_limit: float | None, as_json: bool
+) -> tuple[int, bool]:
+    """Returns the exit code, and whether other ranks still compute."""
     stop = StopSignals()
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)
-    with langford.Ledger(address) as ledger:
-        campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        report = work_off(campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
-        pool.stop()
-        code = conclude(campaign, report, stop, as_json)
-    if stop.received or (report.stopped and pool.in_flight):
-        abort(communicator, code)  # otherwise the ranks would finish their tasks first
-    return code
+    report = work_off(campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
+    pool.stop()
+    code = conclude(campaign, report, stop, as_json)
+    return code, bool(stop.received or (report.stopped and pool.in_flight))

@@ -23,9 +23,9 @@ def print_json(document: object) -> None:
     print(json.dumps(document, indent=2))
 
 
-def require_yes(words: str, verb: str, yes: bool, instead: Callable[[], str]) -> None:
-    """Ask whether to do what is described in ``words``; raises BadInput without --yes, or a terminal to ask on."""
-    if not yes and not (sys.stdin.isatty() and click.confirm(f"{words}. {verb}?", err=True)):
+def ask(words: str, verb: str, instead: Callable[[], str]) -> None:
+    """Ask whether to do what is described in ``words``; raises BadInput without a yes, or a terminal."""
+    if not (sys.stdin.isatty() and click.confirm(f"{words}. {verb}?", err=True)):
         raise BadInput(f"{words}: {instead()}, or give --yes")
 
 

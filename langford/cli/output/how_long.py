@@ -10,7 +10,7 @@ import click
 
 from jobs.tuning import forecast
 from langford.cli.output import display
-from langford.cli.output.display import require_yes, say, show
+from langford.cli.output.display import ask, say, show
 from langford.devices import Device
 from langford.errors import BadInput, TooExpensive
 from langford.methods import Method, fastest_method
@@ -94,8 +94,8 @@ def require_consent(
     words = f"{what}: {length(seconds, devices)}"
     if seconds > MAX_SECONDS and not anyway:
         raise TooExpensive(f"{words}: {instead()} (--anyway starts it regardless)")
-    if min(seconds, limit or seconds) > SECONDS_WORTH_A_QUESTION:
-        require_yes(words, "Start", yes or anyway, instead)
+    if min(seconds, limit or seconds) > SECONDS_WORTH_A_QUESTION and not (yes or anyway):
+        ask(words, "Start", instead)
 
 
 def long_duration(seconds: float) -> str:
