@@ -201,7 +201,11 @@ class Farm:
         """All workers end well, and the ledger holds each task once and the exact count."""
         (self.folder / HURRY).touch()
         for worker in workers:
-            _, errors = worker.communicate(timeout=150)
+            try:
+                _, errors = worker.communicate(timeout=150)
+            except subprocess.TimeoutExpired:
+                worker.kill()
+                raise AssertionError(f"it has not ended: {worker.communicate(timeout=30)[1]}") from None
             assert worker.returncode == 0, errors
         assert result(self.campaign).published == published(self.campaign.problem)
         progress = self.campaign.progress()
@@ -212,7 +216,7 @@ class Farm:
         """End all that runs."""
         for process in self.processes:
             process.kill()
-            process.communicate()
+            process.communicate(timeout=30)
 
 
 class Proxy:

@@ -44,7 +44,7 @@ def test_workers_that_are_killed(farm: Farm) -> None:
     farm.wait_until(lambda: farm.done() > 5)
     for worker in workers:
         worker.kill()
-        worker.wait()
+        worker.wait(30)
     farm.finish(farm.work())
 
 
