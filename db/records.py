@@ -46,8 +46,6 @@ class LeaseHolder:
 
 @dataclass(frozen=True)
 class AttemptRecord:
-    """An attempt for which a result may be delivered."""
-
     index: int
     granted: float  # when its lease began, in seconds since 1970
     age: float

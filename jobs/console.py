@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Step:
-    """How far a run is."""
-
     tasks_done: int  # number of tasks of the campaign that are done
     work_done: float
     tasks_here: int  # how many of them this run has done

@@ -121,7 +121,6 @@ class QueueKeeper:
         return missing
 
     def _stuck_among(self, elements: Sequence[Element]) -> int:
-        """Says why, once."""
         stuck = self._stuck.among(elements)
         for reason, number in stuck.items():
             if reason not in self._reasons_said:

@@ -28,8 +28,6 @@ ORIGIN_PREFIX = "import "
 
 @dataclass(frozen=True)
 class Export:
-    """Results of one campaign."""
-
     name: str
     key: PlanKey
     tasks: int  # number of tasks of the campaign, done or not
@@ -42,7 +40,6 @@ class Export:
     sha256: str = field(default="", compare=False)
 
     def to_bytes(self) -> bytes:
-        """See :func:`db.files.writing.written`."""
         results = sorted(self.results, key=lambda evaluation: evaluation.result.index)
         pairs = [(evaluation, self.computations.get(evaluation.result.index)) for evaluation in results]
         content, _ = written(self.name, self.key, self.tasks, self.promise, lambda: pairs)

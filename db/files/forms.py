@@ -26,8 +26,6 @@ class AnyHeader(Struct, frozen=True):
 
 
 class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """The first line."""
-
     format: Text
     # campaign, problem, method, depth, seed, tasks: of the campaign
     campaign: Text
@@ -57,8 +55,6 @@ class Source(Message, frozen=True, kw_only=True):
 
 
 class Line(Message, frozen=True, kw_only=True, omit_defaults=True):
-    """A result."""
-
     task: Count
     # value, residue, evaluated: see langford.result.PartialResult
     value: Digits

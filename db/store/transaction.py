@@ -15,8 +15,6 @@ Columns = TypeVarTuple("Columns")
 
 @dataclass(frozen=True)
 class Transaction:
-    """A transaction, bound to one campaign."""
-
     connection: Connection
     campaign_id: int
 

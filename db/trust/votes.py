@@ -26,8 +26,6 @@ def independent(host: str, token: str, other_host: str, other_token: str) -> boo
 
 @dataclass(frozen=True)
 class Vote:
-    """A result of a task, and its voter."""
-
     witness_id: int | None
     attempt_id: int  # its attempt; later attempts have larger ids
     value: str
@@ -49,8 +47,6 @@ class Vote:
 
 @dataclass(frozen=True)
 class Ruling:
-    """What the votes on a task decide."""
-
     held: Vote
     confirmed_by: int | None  # an independent voter that confirms it; None: there is none
     lot: float  # lot of the accepted result from now on

@@ -141,8 +141,6 @@ class NcclRanks(Ranks):
 
 @dataclass(frozen=True)
 class RanksOnGpus:
-    """The ranks of a program, each with a GPU."""
-
     ranks: Ranks
     gpu: Gpu
     sharing: int  # how many ranks have one GPU, at most

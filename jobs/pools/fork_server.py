@@ -54,8 +54,6 @@ class _Order(Enum):
 
 
 class ForkServer:
-    """Forks worker processes, numbered from 0."""
-
     def __init__(self, load: Callable[[], Loaded], work: Callable[[Loaded, int, Connection], None], workers: int):
         """Start the server, and ``workers`` workers as soon as it has loaded; both functions must be picklable.
 

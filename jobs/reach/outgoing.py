@@ -75,7 +75,6 @@ class Outgoing:
             self._outbox.adopt()
 
     def put(self, deliveries: Sequence[Delivery]) -> None:
-        """Take results, which :meth:`send` sends."""
         self._held |= {(delivery.attempt, delivery.nonce): delivery for delivery in deliveries}
         if self._campaign.way.is_remote or self._patience.is_away:
             self._keep()

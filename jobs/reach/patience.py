@@ -125,8 +125,6 @@ class Overdue(Away):
 
 
 class _Call(Generic[T]):
-    """One call, and what came of it."""
-
     def __init__(self, action: Callable[[], T]) -> None:
         self._action = action
         self.ended = threading.Event()

@@ -121,7 +121,6 @@ class Requests:
         self._http.close()
 
     def get(self, answer_type: type[M], address: str, path: str = "") -> M:
-        """See :meth:`post`."""
         return self._ask(answer_type, "GET", address, path, None)
 
     def post(self, answer_type: type[M], address: str, path: str, request: Any) -> M:

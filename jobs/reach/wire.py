@@ -49,8 +49,6 @@ class Address(Message, frozen=True):
 
 
 class Departure(Message, frozen=True, kw_only=True):
-    """A worker that ends, and why."""
-
     worker: Uuid
     ending: Ending
 
@@ -60,8 +58,6 @@ class Departure(Message, frozen=True, kw_only=True):
 
 
 class LeaseRequest(Message, frozen=True, kw_only=True):
-    """A worker that asks for tasks."""
-
     campaign: Uuid  # UUID of the campaign that the worker has seen first
     worker: Text
     count: Annotated[int, Meta(ge=1, le=MAX_AT_ONCE)]
@@ -79,8 +75,6 @@ class Renewal(Message, frozen=True, kw_only=True):
 
 
 class Release(Message, frozen=True, kw_only=True):
-    """Tasks that a worker gives back."""
-
     attempts: Annotated[list[Credential], Several]
     outcome: Outcome
     note: Text
@@ -107,8 +101,6 @@ class Results(Message, frozen=True, kw_only=True):
 
 
 class CampaignInfo(Address, frozen=True):
-    """A campaign and how far it is."""
-
     tasks: Count
     work: Real  # estimated work of all tasks, in the method's unit
     # tasks_by_state, work_by_state, rechecks, rechecking: see db.records.Standing
@@ -146,14 +138,10 @@ class Pace(Message, frozen=True, kw_only=True):
 
 
 class Leases(Message, frozen=True, kw_only=True):
-    """The leases that a worker gets."""
-
     leases: Annotated[list[Lease], Several]
 
 
 class Running(Message, frozen=True, kw_only=True):
-    """The attempts that still run."""
-
     running: Annotated[list[Count], Several]
 
 
@@ -186,8 +174,6 @@ class Failure(Struct, frozen=True):
 
 
 class TaskNumbers(Message, frozen=True, kw_only=True):
-    """Numbers of tasks."""
-
     total: Count
     done: Count
 
@@ -237,8 +223,6 @@ class OtherVersion(LangfordError):
 
 @dataclass(frozen=True, order=True)
 class WireVersion:
-    """A version of the messages."""
-
     major: int
     minor: int
 

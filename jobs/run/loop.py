@@ -40,8 +40,6 @@ READY_SECONDS = 0.05
 
 @dataclass(frozen=True)
 class RunReport:
-    """How a run ended."""
-
     tasks_here: int
     seconds: float
     stopped: str | None  # why it stopped early; None when nothing was left to do here
@@ -66,8 +64,6 @@ def with_replication(count: Count, replication: Replication) -> Count:
 
 
 class Run:
-    """One run of a worker on this machine's devices."""
-
     def __init__(
         self,
         source: TaskSource,

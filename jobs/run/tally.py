@@ -22,8 +22,6 @@ class WorkersKeepDying(MachineFailed):
 
 
 class Effort:
-    """The record of one run."""
-
     def __init__(self, clock: Clock = SYSTEM) -> None:
         self._clock = clock
         self._started = self._clock.monotonic()

@@ -40,8 +40,6 @@ class NotDelivered(Exception):
 
 
 class Hook(Protocol):
-    """A way to notify an operator."""
-
     channel: str
     where: str
 

@@ -51,8 +51,6 @@ Say = Callable[[str, str, str], None]
 
 @dataclass(frozen=True)
 class Fact:
-    """Something to notify, unless it was notified before."""
-
     kind: NoticeKind  # what
     about: int  # which occurrence, see db.look.notices
     # by_events, pause: see db.look.notices.claim

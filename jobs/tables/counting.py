@@ -51,8 +51,6 @@ class HeldByOthers(Incomplete):
 
 @dataclass(frozen=True)
 class Counted:
-    """A count of a campaign."""
-
     name: str
     method: str  # by which it counted, in words: with its seed, where another sum of the method has none
     count: Count

@@ -23,8 +23,6 @@ FEW = 6
 
 @dataclass(frozen=True)
 class Family:
-    """What a table shows."""
-
     variant: str
     copies: int
     # first, last: the orders n, both included

@@ -13,8 +13,6 @@ from langford.irregular import EventGraph
 
 @dataclass(frozen=True)
 class Farm:
-    """A task server and its workers."""
-
     workers: int
     batch: int  # tasks that a worker leases, evaluates and delivers at once
     task_seconds: float

@@ -28,8 +28,6 @@ LONGEST = 200
 
 @dataclass(frozen=True)
 class Agreement:
-    """How a count compares with an independent value."""
-
     problem: Problem
     count: int
     published: int | None  # the published count; None when there is none

@@ -76,8 +76,6 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True)
 class Recomputation:
-    """A way to compute the value of a task."""
-
     campaign: Plan
     plan: Plan
     owners: NDArray[np.int64]  # the task of the campaign to which each of them belongs, see Plan.owners

@@ -62,7 +62,6 @@ class Estimate:
 
 
 def results_wanted(present: Sequence[DeviceGroup]) -> int:
-    """How many recent results an estimate is made from."""
     return max(MANY_RESULTS, _enough(sum(group.devices for group in present)))
 
 

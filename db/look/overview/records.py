@@ -85,8 +85,6 @@ class Parts(Message, Generic[N], frozen=True):
 
 
 class Speed(Message, frozen=True):
-    """The speed of a campaign."""
-
     # Work per second of the recent results, of all workers together; None: no worker is active, or no result has
     # arrived
     now: Real | None

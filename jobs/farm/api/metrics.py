@@ -76,8 +76,6 @@ class _Families(Collector):
 
 
 def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
-    """One family at a time."""
-
     def family(name: str, words: str, *labels: str, counted: bool = False) -> Any:
         kind = CounterMetricFamily if counted else GaugeMetricFamily
         return kind(f"langford_{name}", words, labels=["campaign", *labels])

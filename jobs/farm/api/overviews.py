@@ -40,7 +40,6 @@ class Overviews:
         return self._standings[name].newest()
 
     def status(self, name: str) -> bytes:
-        """As JSON, written once for each overview."""
         overview = self._watches[name].overview()
         known, text = self._texts.get(name, (None, b""))
         if known is not overview:

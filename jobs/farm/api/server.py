@@ -198,7 +198,6 @@ class Endpoints:
         return InLedger(self.ledger, campaign).described(standing())
 
     def _operation(self, operation: Operation[Any, Any]) -> Route:
-        """The address of an operation, whose requests have bounds."""
         bounds = BOUNDS.get(operation, bodies.MESSAGE)
 
         async def operate(request: Request) -> Response:

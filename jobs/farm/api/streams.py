@@ -40,8 +40,6 @@ Allowed = Callable[[], Awaitable[bool]]
 
 @dataclass(frozen=True)
 class Listener:
-    """The client of a stream."""
-
     address: str
     bearer: str  # digest of the token that opens the campaign
     allowed: Allowed  # whether it still has the right to listen
@@ -98,8 +96,6 @@ class Broadcast:
 
 
 class Streams:
-    """All streams of a server."""
-
     def __init__(
         self,
         log: LimitedLog,
@@ -125,7 +121,6 @@ class Streams:
         return len(self._open)
 
     def close(self) -> None:
-        """End all streams, and refuse new ones."""
         self.closing.set()
 
     async def answer(self, name: str, compute: Callable[[], bytes], listener: Listener, version: str) -> Response:

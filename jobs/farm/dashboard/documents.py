@@ -26,8 +26,6 @@ HEADERS = {
 
 @dataclass(frozen=True)
 class Asset:
-    """A file that pages refer to."""
-
     content: bytes
     media_type: str
     tag: str

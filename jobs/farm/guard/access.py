@@ -189,7 +189,6 @@ class Access:
         return None if right is None else right.role
 
     async def right(self, request: Request, name: str, tokens: Sequence[str]) -> Right | None:
-        """See :meth:`role`."""
         # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer nor
         # the time that it takes reveals which campaigns exist.
         rights = await self._rights(request, tokens)

@@ -23,8 +23,6 @@ class BodyTooLarge(LangfordError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """The largest body that a request may have."""
-
     size: int
     nested: int  # number of opening brackets and braces, including those within texts
     values: int  # number of commas, including those within texts

@@ -193,7 +193,6 @@ class GuardedProtocol(H11Protocol):
         return any(name == b"content-length" for name, _ in self.headers)
 
     def _hand_in(self) -> None:
-        """Let h11 read a piece of what has arrived."""
         in_body = self.conn.their_state is h11.SEND_BODY
         size = PIECE if not in_body else PIECE_OF_A_BODY if self._length_known else PIECE_IN_CHUNKS
         piece = bytes(self._arrived[:size])

@@ -25,8 +25,6 @@ Respond = Callable[[str, int, Mapping[str, str]], Response]
 
 @dataclass(frozen=True)
 class Refusal:
-    """The answer to requests that fail in one way."""
-
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
     # What the client reads instead of the error's own message, which is logged then; "{number}" in it becomes the

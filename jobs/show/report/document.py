@@ -49,8 +49,6 @@ class Commands:
 
 @dataclass(frozen=True)
 class Remark:
-    """A sentence that must not be overlooked."""
-
     text: str
     bad: bool
 
@@ -65,7 +63,6 @@ class Section:
 
     @property
     def anchor(self) -> str:
-        """The name under which links find it."""
         return self.title.lower().replace(" ", "-")
 
 

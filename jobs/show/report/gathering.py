@@ -46,8 +46,6 @@ MAX_HASHED = 20_000
 
 @dataclass(frozen=True)
 class Busy:
-    """When a worker held tasks."""
-
     worker: PastWorker
     # starts, ends: of the spans of time, seconds since 1970, float64
     starts: Times

@@ -50,8 +50,6 @@ class Spread:
 
 @dataclass(frozen=True)
 class Lost:
-    """Attempts that ended in one way, without a result."""
-
     outcome: Outcome
     attempts: int
     unbegun: int  # how many more were given back before computing began; they cost nothing
