@@ -1519,7 +1519,8 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
   ) AS last_ended
   FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE worker.id IN (SELECT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign);
+  WHERE worker.id IN (SELECT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign)
+  ORDER BY worker.started, worker.id;
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
     worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
@@ -1539,7 +1540,8 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
     ORDER BY attempt.ended DESC
     LIMIT :param
-  ) = :campaign;
+  ) = :campaign
+  ORDER BY worker.started, worker.id;
 
 -- workers.timeline
   WITH RECURSIVE steps(step) AS (

@@ -68,13 +68,17 @@ def _of_worker(value: ColumnElement[Any]) -> ScalarSelect[Any]:
     return select(value).where(*ended).correlate(Worker).scalar_subquery()
 
 
-_WORKERS = select(
-    Worker.__table__,
-    Voter.kind,
-    Voter.token,
-    Voter.distrusted,
-    _of_worker(func.max(Attempt.ended)).label("last_ended"),
-).outerjoin(Voter, Voter.id == Worker.voter_id)
+_WORKERS = (
+    select(
+        Worker.__table__,
+        Voter.kind,
+        Voter.token,
+        Voter.distrusted,
+        _of_worker(func.max(Attempt.ended)).label("last_ended"),
+    )
+    .outerjoin(Voter, Voter.id == Worker.voter_id)
+    .order_by(Worker.started, Worker.id)
+)
 _WORKERS_OF_MANY = _WORKERS.where(_OF_CAMPAIGN)
 _WORKERS_OF_FEW = _WORKERS.where(Worker.id.in_(select(Attempt.worker_id).where(Attempt.campaign_id == CAMPAIGN)))
 _NUMBER = select(func.count()).select_from(
@@ -83,7 +87,7 @@ _NUMBER = select(func.count()).select_from(
 
 
 def workers(transaction: Transaction) -> list[Row[Any]]:
-    """With the kind of their voter, and the last end of their attempts."""
+    """By their start, with the kind of their voter, and the last end of their attempts."""
     is_small = transaction.scalar(_NUMBER) < FEW_ATTEMPTS
     return list(transaction.execute(_WORKERS_OF_FEW if is_small else _WORKERS_OF_MANY).all())
 
