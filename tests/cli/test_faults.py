@@ -105,37 +105,37 @@ def faults() -> list[Fault]:
     return [
         Fault("a flipped bit in the file", true[:middle] + bytes([true[middle] ^ 16]) + true[middle + 1 :]),
         Fault("a truncated file", true[:-20]),
-        Fault("a changed digit in the file, digest not renewed", body_changed(
+        Fault("a digit changed in the file, digest unchanged", body_changed(
             export_of(TRUE), lambda text: text.replace(str(TRUE[1].value).encode(), str(odd).encode()), False
         )),
-        Fault("a flipped bit in a sum (cosmic ray, before the sum is sealed)", export_of(
+        Fault("a flipped bit in a sum, before the export is written", export_of(
             changed(1, value=TRUE[1].value ^ 1 << 37)
         ).to_bytes()),
-        Fault("a sum raised by one, re-digested, residue made to fit", export_of(raised(1, 1)).to_bytes()),
-        Fault("a sum raised beyond its bound by a multiple of (2^64-1)·2^40, re-digested", export_of(
+        Fault("a sum raised by one; residue and digest match", export_of(raised(1, 1)).to_bytes()),
+        Fault("a sum raised beyond its bound by a multiple of (2^64-1)·2^40; digest matches", export_of(
             changed(1, value=TRUE[1].value + wide)
         ).to_bytes()),
-        Fault("another number of terms", export_of(
+        Fault("a wrong number of terms", export_of(
             changed(1, evaluated=TRUE[1].evaluated - 1)
         ).to_bytes()),
-        Fault("a dropped task", export_of(TRUE[1:]).to_bytes()),
-        Fault("a doubled task", export_of(
+        Fault("a missing task", export_of(TRUE[1:]).to_bytes()),
+        Fault("a duplicate task", export_of(
             [*TRUE[:-1], replace(TRUE[1], evaluated=TRUE[1].evaluated + 1)]
         ).to_bytes()),
-        Fault("two tasks swapped, re-digested", export_of(swapped).to_bytes()),
-        Fault("a task of a foreign problem under the number of this one", export_of(
+        Fault("two tasks swapped; digest matches", export_of(swapped).to_bytes()),
+        Fault("a task of another problem in place of this one", export_of(
             [replace(foreign, index=1) if each.index == 1 else each for each in TRUE]
         ).to_bytes()),
-        Fault("the whole file renamed to another problem", body_changed(
+        Fault("the file labelled as another problem", body_changed(
             export_of(TRUE), lambda text: text.replace(b"langford-8", b"skolem-8"), True
         )),
-        Fault("a sum raised by a multiple of what the total must be divisible by, residue made to fit", export_of(
+        Fault("a sum raised by a multiple of the required divisor; residue matches", export_of(
             raised(1, step)
         ).to_bytes()),
-        Fault("two sums changed so that the total stays", export_of(
+        Fault("two sums changed, total unchanged", export_of(
             [*raised(1, step)[:2], *raised(2, -step)[2:]]
         ).to_bytes()),
-        Fault("right results of other kernels", export_of(TRUE, kernels="0" * 16).to_bytes()),
+        Fault("correct results from other kernels", export_of(TRUE, kernels="0" * 16).to_bytes()),
     ]  # fmt: skip
 
 
@@ -217,9 +217,9 @@ def test_true_results_pass_every_check(tmp_path: Path) -> None:
 def test_some_faults_are_found_by_recomputing_alone() -> None:
     only = [words for words, found in page_table().items() if found == {"recomputing"}]
     assert only == [
-        "another number of terms",
-        "two tasks swapped, re-digested",
-        "two sums changed so that the total stays",
+        "a wrong number of terms",
+        "two tasks swapped; digest matches",
+        "two sums changed, total unchanged",
     ]
 
 

@@ -58,7 +58,7 @@ def test_the_floors_are_those_that_the_imports_keep() -> None:
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
     layers = next(contract["layers"] for contract in contracts if contract["name"].startswith("layers"))
     floors = next(contract["layers"] for contract in contracts if contract["name"].startswith("the floors"))
-    drawing = (DOCS / "floors.svg").read_text()
+    drawing = (DOCS / "layers.svg").read_text()
     rooms = [re.findall(r"\w+", floor) for floor in floors]
     assert rooms[:2] == [["__main__"], ["cli"]]
     drawn = [
@@ -78,7 +78,7 @@ def test_the_floors_are_those_that_the_imports_keep() -> None:
 def test_every_room_is_drawn_above_those_that_it_uses() -> None:
     """The rooms of the ledger and of jobs stand in the drawing as the contracts order them."""
     contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]["contracts"]
-    drawing = (DOCS / "floors.svg").read_text()
+    drawing = (DOCS / "layers.svg").read_text()
     for package, name in (("db", "the rooms of the ledger"), ("jobs", "the rooms of jobs")):
         layers = next(contract["layers"] for contract in contracts if contract["name"] == name)
         floors = [re.findall(rf"{package}\.(\w+)", layer) for layer in layers]
