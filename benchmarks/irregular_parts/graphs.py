@@ -17,7 +17,7 @@ from langford.problem import Problem
 from langford.problem.reference import published
 
 ROOTS, SCALES = {"cpu": 16, "cuda": 64}, {"cpu": (16, 18, 20, 22), "cuda": (20, 22, 24)}
-LARGEST_SCALE = 26
+MAX_SCALE = 26
 """Of a search of its own: its edges fill most of the memory of a GPU while the graph is made."""
 STATES = {"cpu": (11, 12), "cuda": (12, 15, 16)}
 """n of the counts by states."""
@@ -32,7 +32,7 @@ def search(bench: Bench) -> None:
 
 def largest(bench: Bench) -> None:
     """Graph500 at the largest scale."""
-    searches(bench, (10,) if bench.quick else (LARGEST_SCALE,))
+    searches(bench, (10,) if bench.quick else (MAX_SCALE,))
 
 
 def searches(bench: Bench, scales: tuple[int, ...]) -> None:

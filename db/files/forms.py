@@ -10,13 +10,13 @@ from typing import Annotated, Any
 from msgspec import UNSET, Meta, Struct, UnsetType
 
 from db.messages import STORABLE, Count, Digits, Message, ProblemName, Real, Seconds, Share, Text
-from langford.methods import LARGEST_SEED
+from langford.methods import MAX_SEED
 
 FORMAT = "langford results 1"
 WITH_PROMISE = "langford results 2"
 """The format of a file that states a promise."""
 MAX_TASKS = 2_000_000
-DEEPEST = 1_000
+MAX_DEPTH = 1_000
 
 
 class AnyHeader(Struct, frozen=True):
@@ -31,8 +31,8 @@ class Header(Message, frozen=True, kw_only=True, omit_defaults=True):
     campaign: Text
     problem: ProblemName
     method: Annotated[str, Meta(max_length=40, pattern=STORABLE)]
-    depth: Annotated[int, Meta(ge=0, le=DEEPEST)]
-    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)] = 0
+    depth: Annotated[int, Meta(ge=0, le=MAX_DEPTH)]
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)] = 0
     tasks: Annotated[int, Meta(ge=0, le=MAX_TASKS)]
     promise: Share | UnsetType = UNSET  # the promised share, in WITH_PROMISE only
     voters: Count | UnsetType = UNSET  # how many voters its results name

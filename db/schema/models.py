@@ -195,7 +195,7 @@ class Attempt(Base):
         deadline: when the task goes to another worker, unless the lease is renewed.
         seconds: from the grant, or the last renewal, to the deadline; None in attempts of earlier versions.
         copied: whether another attempt at its task runs or ran at the same time, see :mod:`db.work.leases`.
-        steps: steps made at the last renewal, see :mod:`langford.machine.steps`; None: it had not begun.
+        steps: steps made at the last renewal, see :mod:`langford.machine.process`; None: it had not begun.
         ended: when; None while the attempt runs.
         outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
         note: why it ended, or where an imported result comes from.

@@ -11,8 +11,7 @@ from matplotlib.patches import Rectangle
 
 from docs.scripts.grids import MARK, PLACES, PROBLEM, cell, labels, term
 from langford.methods import METHODS
-from langford.methods.polyphase import symmetries
-from langford.methods.polyphase.components import IMAGES, Components, components
+from langford.methods.polyphase.components import IMAGES, Components, components, orbits, representatives
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Pair:
 
 
 def unpacked(component: int, length: int) -> tuple[int, ...]:
-    """The signs of a component in the order of its elements; see langford.methods.polyphase.symmetries."""
+    """The signs of a component in the order of its elements; see langford.methods.polyphase.components."""
     signs = [0] * length
     for step in range(length):
         element = step // 2 if step % 2 == 0 else length - 1 - step // 2
@@ -59,11 +58,11 @@ def pairs() -> list[Pair]:
     split = components(PROBLEM)
     length = split.u_length
     masks = split.masks(length)
-    us, sizes, limits = symmetries.representatives(0, 2**length, length, *masks)
+    us, sizes, limits = representatives(0, 2**length, length, *masks)
     visited = []
     for packed_u, u_size, limit in zip(us.tolist(), sizes.tolist(), limits.tolist(), strict=True):
         for packed_v in range(limit + 1):
-            smallest, v_sizes = symmetries.orbits(us[:1] * 0 + packed_v, length, *masks)
+            smallest, v_sizes = orbits(us[:1] * 0 + packed_v, length, *masks)
             if int(smallest[0]) != packed_v:
                 continue
             u, v = unpacked(packed_u, length), unpacked(packed_v, length)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from multiprocessing.context import SpawnContext
 
-from langford.machine.steps import COMPILING, STEPS
+from langford.machine.process import COMPILING, STEPS
 
 NO_TASK = -1
 TOKEN, MADE, COMPILES = 0, 1, 2

@@ -22,7 +22,7 @@ from db.records import CampaignRecord, Standing
 from db.states import Ending, Outcome, Role
 from jobs.reach.identity import Identity
 from langford.errors import LangfordError
-from langford.methods import LARGEST_SEED, PlanKey
+from langford.methods import MAX_SEED, PlanKey
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -42,7 +42,7 @@ class Address(Message, frozen=True):
     problem: ProblemName
     method: Text
     depth: Count
-    seed: Annotated[int, Meta(ge=0, le=LARGEST_SEED)]
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)]
 
 
 # -- requests of workers ----------------------------------------------------------------------

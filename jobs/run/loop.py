@@ -24,7 +24,7 @@ from jobs.run.source import TaskSource
 from jobs.run.tally import Effort
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
-from langford.machine.steps import compiling_words
+from langford.machine.process import compiling_words
 from langford.methods import Count, PlanKey, merge
 from langford.words import duration, several
 

@@ -11,7 +11,7 @@ from langford.kernels.gpu.program import Compiler
 from langford.machine.process import computing_threads
 from langford.methods import Evaluator, find_method
 from langford.methods.backtracking.cuda import (
-    MOST_TEST_FREE,
+    MAX_TEST_FREE,
     BacktrackingOnGpu,
     MillerOnGpu,
     RegularOnGpu,
@@ -101,7 +101,7 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
     if isinstance(plan, RegularPlan):
         test_free = (
             bench.trial(r, RegularPlan(plan.method, plan.problem, plan.depth, r))
-            for r in range(1, MOST_TEST_FREE + 1)
+            for r in range(1, MAX_TEST_FREE + 1)
         )
         yield Experiment(
             "test-free",

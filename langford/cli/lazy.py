@@ -84,12 +84,10 @@ class LazyGroup(ListingGroup):
         self.table = dict(table)
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Raises OutputClosed."""
         with _told_when_closed():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> object:
-        """Raises OutputClosed."""
         with _told_when_closed():
             return super().invoke(ctx)
 
@@ -101,12 +99,10 @@ class LazyGroup(ListingGroup):
         return lazy.load() if lazy else None
 
     def lines(self, ctx: click.Context) -> Iterator[tuple[str, str, str]]:
-        """From the table alone."""
         for name, lazy in self.table.items():
             yield lazy.section, name, lazy.short_help
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """The completions of a word: options of the group, or commands of the table."""
         options = click.Command.shell_complete(self, ctx, incomplete)
         names = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
         return [*(CompletionItem(name, help=self.table[name].short_help) for name in names), *options]

@@ -21,7 +21,7 @@ from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
 from langford.loading import load
 from langford.machine import process
-from langford.machine.steps import COMPILING, compiling_words
+from langford.machine.process import COMPILING, compiling_words
 
 SECTIONS = {
     "Count": {
@@ -83,7 +83,6 @@ COMMANDS = {
 
 
 def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
-    """Print the version and the hash of the code that computes, and end."""
     if wanted and not context.resilient_parsing:
         # Loaded now: it takes time, and no other command needs it at the start.
         kernel_hash = load("langford.provenance:kernel_hash")
@@ -199,7 +198,6 @@ def _say_that_it_compiles(what: str | None) -> None:
 
 
 def _is_text(argument: str) -> bool:
-    """Whether an argument is text, and not bytes that Python could not decode."""
     try:
         argument.encode()
     except UnicodeEncodeError:

@@ -1,14 +1,18 @@
-"""Whether this process belongs to this program, and its threads for kernels, which cannot be interrupted.
+"""This process: whether it belongs to this program, its threads for kernels, and its progress.
 
 Commands and workers change the interpreter in ways that another program may not want.
+Kernels cannot be interrupted.
+
+A step is one call of a kernel.  Evaluators count their steps in :data:`STEPS`; a program that watches them chooses
+where the number is kept.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from langford.loading import load
 
@@ -47,3 +51,75 @@ def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
         pool.shutdown(wait=False, cancel_futures=True)
         raise
     pool.shutdown()
+
+
+def compiling_words(what: str) -> str:
+    """What a command says when it compiles.
+
+    >>> compiling_words("of polyphase")
+    'compiling the kernels of polyphase, which takes 5 to 30 s; they are kept for all problems of this shape …'
+    """
+    return f"compiling the kernels {what}, which takes 5 to 30 s; they are kept for all problems of this shape …"
+
+
+class Numbers(Protocol):
+    """A list of integers, or shared memory that looks like one."""
+
+    def __getitem__(self, position: int) -> int: ...
+
+    def __setitem__(self, position: int, value: int) -> None: ...
+
+
+class Steps:
+    """A counter of this process's steps, which may be in shared memory."""
+
+    def __init__(self) -> None:
+        self._numbers: Numbers = [0]
+        self._position = 0
+
+    def count_in(self, numbers: Numbers, position: int) -> None:
+        """Keep the count at this position of ``numbers`` from now on."""
+        self._numbers, self._position = numbers, position
+
+    def made(self) -> None:
+        """Count one step.  Of two steps that are counted at the same moment, one may be lost."""
+        self._numbers[self._position] += 1
+
+
+STEPS = Steps()
+"""The counter of this process."""
+
+
+class Compiling:
+    """Notifies a listener when this process begins and ends to compile kernels, or to wait for another one."""
+
+    def __init__(self) -> None:
+        self._lock, self._at_once = threading.Lock(), 0
+        self._listener: Callable[[str | None], None] = lambda what: None
+
+    def tell(self, listener: Callable[[str | None], None]) -> None:
+        """Notify this listener: it is called with the kernels ("of polyphase") at the beginning, and with None at
+        the end."""
+        self._listener = listener
+
+    @contextmanager
+    def noted(self, what: str) -> Iterator[None]:
+        """A context around a compilation; several threads may compile at once.
+
+        ``what``: the kernels, as :func:`compiling_words` takes them.
+        """
+        with self._lock:
+            self._at_once += 1
+            if self._at_once == 1:
+                self._listener(what)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_once -= 1
+                if not self._at_once:
+                    self._listener(None)
+
+
+COMPILING = Compiling()
+"""The compilations of this process."""

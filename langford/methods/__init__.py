@@ -1,4 +1,8 @@
-"""The counting methods, by name.  Adding one is a folder here and a line in METHODS."""
+"""The counting methods, by name.  Adding one is a folder here and a line in METHODS.
+
+Others use the names of ``__all__``, ``plan``, ``speeds`` and ``choice``; tuning also knows the settings of kernels,
+and irregular problems the search of ``backtracking``.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +11,12 @@ from functools import cached_property, lru_cache
 
 from langford.devices import Device
 from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, whole
-from langford.methods.backtracking.miller import Miller
-from langford.methods.backtracking.regular import Regular
-from langford.methods.choice import Choice, fastest, fastest_of_kind
-from langford.methods.depth import task_depth
+from langford.methods.backtracking import Miller, Regular
+from langford.methods.choice import Choice, fastest, fastest_of_kind, task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
 from langford.methods.necklace import Necklace
-from langford.methods.plan import LARGEST_SEED, Evaluator, Method, Plan, PlanKey
+from langford.methods.plan import MAX_SEED, Evaluator, Method, Plan, PlanKey
 from langford.methods.polyphase import Polyphase
 from langford.methods.shifted import Shifted, Shifted2
 from langford.problem import Problem
@@ -26,7 +28,7 @@ METHODS: dict[str, Method] = {
 """In order of preference: the first one that applies counts, unless a later one is faster on the device."""
 
 __all__ = [
-    "LARGEST_SEED",
+    "MAX_SEED",
     "METHODS",
     "Choice",
     "ChosenPlan",
@@ -118,7 +120,7 @@ class ChosenPlan:
         method: how.
         seed: which of the method's sums.
         reason: why this method, in words; empty when it was named, or when there was no other candidate.
-        depth: the task depth p; None: :func:`langford.methods.depth.task_depth` chooses it.
+        depth: the task depth p; None: :func:`langford.methods.choice.task_depth` chooses it.
         task_seconds: the time that a task may take, in seconds; None: a rule chooses the depth.
         seeded: whether the seed was named.
     """
@@ -137,7 +139,7 @@ class ChosenPlan:
         """The plan itself.
 
         The first reading chooses the depth; with ``task_seconds`` it evaluates a task to measure the speed.
-        Raises BadDepth, BadSeed, or what :func:`langford.methods.depth.task_depth` raises.
+        Raises BadDepth, BadSeed, or what :func:`langford.methods.choice.task_depth` raises.
         """
         depth = self.depth
         if depth is None:
@@ -146,7 +148,6 @@ class ChosenPlan:
 
     @property
     def key(self) -> PlanKey:
-        """The identity of the plan; raises as :attr:`plan`."""
         return self.plan.key
 
 

@@ -18,7 +18,7 @@ from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 from langford.words import several
 
-LARGEST_SEED = 2**31 - 1
+MAX_SEED = 2**31 - 1
 """The largest integer that every database can store."""
 
 
@@ -95,7 +95,6 @@ class Plan(ABC):
 
     @property
     def key(self) -> PlanKey:
-        """The plan's identity."""
         return PlanKey(self.problem, self.method.name, self.depth, self.seed)
 
     @property
@@ -228,8 +227,8 @@ class Method(ABC):
             raise BadSeed(
                 f"{self.name} has no seed; leave it out, or choose a method that has: {', '.join(seeded)}"
             )
-        if not 0 <= seed <= LARGEST_SEED:
-            raise BadSeed(f"a seed is a number from 0 to {LARGEST_SEED}, not {seed}")
+        if not 0 <= seed <= MAX_SEED:
+            raise BadSeed(f"a seed is a number from 0 to {MAX_SEED}, not {seed}")
         return seed
 
     def require_kernel(self, device_kind: str) -> None:

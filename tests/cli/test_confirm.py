@@ -15,7 +15,7 @@ from db import Export, Ledger
 from jobs.verify import exchange
 from jobs.verify.confirmation import Confirmation
 from langford.arithmetic.residue import residue
-from langford.methods import LARGEST_SEED, Count, PlanKey, plan_of
+from langford.methods import MAX_SEED, Count, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.farm.farm import slowed, start
@@ -46,7 +46,7 @@ def true_results(key: PlanKey) -> list[PartialResult]:
         (PlanKey(PROBLEM, "shifted", 4), ["--seed", "9"], "shifted", 9),
         *exhaustive([(PlanKey(PROBLEM, "shifted", 4), [], "polyphase", 0)]),
         (PlanKey(PROBLEM, "shifted", 4, 3), ["--method", "shifted"], "shifted", 4),
-        (PlanKey(PROBLEM, "shifted", 4, LARGEST_SEED), ["--method", "shifted"], "shifted", 0),
+        (PlanKey(PROBLEM, "shifted", 4, MAX_SEED), ["--method", "shifted"], "shifted", 0),
         (PlanKey(PROBLEM, "polyphase", 4), ["--method", "miller"], "miller", 0),
         (PlanKey(Problem.langford(9, 3), "miller", 1), [], "regular", 0),
     ],

@@ -14,7 +14,7 @@ import pytest
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.pools.pool import Died, Finished, Pool
 from langford.devices import CPU, Cpu, Device
-from langford.machine.steps import STEPS
+from langford.machine.process import STEPS
 from langford.methods import Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import PartialResult

@@ -16,7 +16,7 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
-from langford.machine.steps import COMPILING
+from langford.machine.process import COMPILING
 from langford.methods import plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult

@@ -16,8 +16,7 @@ from langford.errors import BadDepth, BadInput, MethodDoesNotApply
 from langford.irregular import search_states
 from langford.irregular.trees.search_states import children_of_words, starts_of_words
 from langford.irregular.trees.search_tree import search_sizes, walk_spread
-from langford.kernels.cpu.backtrack import count_starts, feasible
-from langford.kernels.cpu.walk import random_walks
+from langford.kernels.cpu.backtrack import count_starts, feasible, random_walks
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.backtracking.estimation import estimate
@@ -91,7 +90,7 @@ def test_a_long_list_of_tasks_above_a_short_one_has_no_error(monkeypatch: pytest
     assert levels[-2].nodes < widest
     assert levels[-2].work_error is not None
     for module in ("irregular.trees.search_tree", "methods.backtracking.plan"):
-        monkeypatch.setattr(f"langford.{module}.LARGEST_TASK_LIST", widest - 1)
+        monkeypatch.setattr(f"langford.{module}.MAX_TASKS", widest - 1)
     assert search_sizes(problem).levels[-2].work_error is None
 
 

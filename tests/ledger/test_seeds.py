@@ -24,7 +24,7 @@ from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation
 from langford.devices import CPU
 from langford.errors import BadDepth, BadSeed
-from langford.methods import LARGEST_SEED, PlanKey, plan_of
+from langford.methods import MAX_SEED, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.asgi import Client
@@ -85,7 +85,7 @@ def test_a_campaigns_advice_names_its_seed(ledger: Ledger) -> None:
         campaign.results()
 
 
-@given(st.integers(0, LARGEST_SEED))
+@given(st.integers(0, MAX_SEED))
 def test_every_seed_travels(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     key = replace(KEY, seed=seed)
     file = tmp_path_factory.mktemp("export") / "seven.gz"

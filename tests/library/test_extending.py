@@ -24,7 +24,7 @@ from langford.problem import Problem
 from langford.problem.variants import VARIANTS, Variant
 from slurm import QueueKeeper
 from tests.extensions.exact_godfrey import ExactGodfrey
-from tests.extensions.inclusion import MOST_PLACES, Inclusion
+from tests.extensions.inclusion import MAX_PLACES, Inclusion
 from tests.extensions.local_queue import LocalQueue, local_script
 from tests.support import brute_force
 from tests.support.command_line import Run as CommandLine
@@ -90,7 +90,7 @@ def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> Non
 
 
 def test_a_method_says_what_it_cannot_count(inclusion: Inclusion) -> None:
-    with pytest.raises(MethodDoesNotApply, match=f"sets of up to {MOST_PLACES} places, not 26"):
+    with pytest.raises(MethodDoesNotApply, match=f"sets of up to {MAX_PLACES} places, not 26"):
         langford.count(13, method="inclusion")
 
 

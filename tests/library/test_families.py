@@ -20,11 +20,11 @@ from langford.problem.variants import CYCLIC, VARIANTS, Parameter
 from tests.support import brute_force
 from tests.support.cases import exhaustive
 
-LONGEST_ROW = 18
+MAX_ROW = 18
 """Places of the rows that are searched here."""
 MAX_COLOURS = 3
 """Of the rows that every method counts."""
-ROWS_TO_COUNT = [(16, 6, None), *exhaustive([(LONGEST_ROW, 1, "miller")])]
+ROWS_TO_COUNT = [(16, 6, None), *exhaustive([(MAX_ROW, 1, "miller")])]
 """Places of the longest rows, of how many members of a family one is counted, and by which method."""
 CIRCLES = {name for name, variant in VARIANTS.items() if variant.circle}
 WITHOUT = {
@@ -105,7 +105,7 @@ def members(longest: int) -> Iterator[tuple[Problem, int, dict[str, int]]]:
                         yield problem, n, values
 
 
-MEMBERS = list(members(LONGEST_ROW))
+MEMBERS = list(members(MAX_ROW))
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,7 @@ import pytest
 import langford
 from langford.kernels import cache
 from langford.kernels.cache import CHOSEN, NoCacheFolder, cache_folder
-from langford.machine.steps import COMPILING
+from langford.machine.process import COMPILING
 from langford.methods import METHODS
 from langford.methods.backtracking.explicit import sample
 from langford.problem import Problem

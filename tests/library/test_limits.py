@@ -24,8 +24,7 @@ from langford.methods.polyphase import cuda
 from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.shape import Shape
-from langford.methods.polyphase.tables import UBlock
+from langford.methods.polyphase.tables import Shape, UBlock
 from langford.problem import Problem
 
 PROBLEMS = [

@@ -14,8 +14,8 @@ from click.testing import CliRunner
 
 from langford.cli.main import cli
 from langford.errors import BadDepth, MethodDoesNotApply
+from langford.kernels.gpu.program import source_of
 from langford.kernels.gpu.runtime import NoGpu
-from langford.kernels.gpu.source import source_of
 from langford.methods import METHODS
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.cuda import (

@@ -30,7 +30,7 @@ def hashes() -> dict[str | None, str]:
         ("kernels/cuda/odd_sums.cuh", {"polyphase", *SHIFTED}),
         ("kernels/cpu/rows.py", SEARCHES),
         ("methods/godfrey/tables.py", {"godfrey"}),
-        ("methods/backtracking/regular.py", {"regular"}),
+        ("methods/backtracking/__init__.py", SEARCHES),
         ("methods/plan.py", {*METHODS}),
         ("kernels/gpu/host.h", {*METHODS}),
         ("methods/merging.py", set()),

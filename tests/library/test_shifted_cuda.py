@@ -17,7 +17,7 @@ import pytest
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.kernels.cpu.shifted.vectors import INNER_BITS
-from langford.kernels.gpu.source import defined, source_of
+from langford.kernels.gpu.program import defined, source_of
 from langford.methods import METHODS
 from langford.methods.shifted.cpu import ShiftedOnCpu
 from langford.methods.shifted.cuda import ShiftedOnGpu, UBlockOnDevice

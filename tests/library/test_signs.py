@@ -31,7 +31,7 @@ def digest(forms: Forms) -> str:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where signs are kept, empty; also those that take little time to find."""
     monkeypatch.setattr(signs, "cache_folder", lambda: tmp_path)
-    monkeypatch.setattr(factors, "SMALLEST_KEPT", 11)
+    monkeypatch.setattr(factors, "MIN_KEPT", 11)
     return tmp_path
 
 

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langford.methods.polyphase import symmetries
-from langford.methods.polyphase.components import components
+from langford.methods.polyphase.components import components, orbits, prefix_classes, representatives
 from langford.problem import Problem
 from tests.support.brute_force import orbit
 
@@ -26,7 +25,7 @@ def masks(length: int, alternating: bool, negating: bool) -> tuple[int, int]:
 def test_orbits(length: int, alternating: bool, negating: bool, data: st.DataObject) -> None:
     chosen = data.draw(st.lists(st.integers(0, (1 << length) - 1), min_size=1, max_size=8))
     both = masks(length, alternating, negating)
-    smallest, sizes = symmetries.orbits(np.array(chosen), length, *both)
+    smallest, sizes = orbits(np.array(chosen), length, *both)
     expected = [orbit(each, length, *both) for each in chosen]
     assert smallest.tolist() == [min(each) for each in expected]
     assert sizes.tolist() == [len(each) for each in expected]
@@ -35,7 +34,7 @@ def test_orbits(length: int, alternating: bool, negating: bool, data: st.DataObj
 @given(st.integers(0, 5), st.booleans(), st.booleans())
 def test_classes_cover_every_prefix_once(half: int, alternating: bool, negating: bool) -> None:
     both = masks(2 * half, alternating, negating)
-    prefixes, sizes = symmetries.prefix_classes(2 * half, *both)
+    prefixes, sizes = prefix_classes(2 * half, *both)
     images = [orbit(each, 2 * half, *both) for each in prefixes.tolist()]
     assert [len(each) for each in images] == sizes.tolist()
     assert set().union(*images) == set(range(1 << 2 * half))
@@ -47,7 +46,7 @@ def test_representatives_are_the_smallest(length: int, negating: bool, data: st.
     start = data.draw(st.integers(0, (1 << length) - 1))
     count = data.draw(st.integers(1, (1 << length) - start))
     alternation, negation = masks(length, True, negating)
-    found = symmetries.representatives(start, count, length, alternation, negation)
+    found = representatives(start, count, length, alternation, negation)
     expected = [
         (each, len(own), min(orbit(each, length, alternation, negation)))
         for each in range(start, start + count)

@@ -30,7 +30,7 @@ def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> N
         "WAITING": (1,),
         "STREAMS": (1, 2),
         "SHARES": (0.0, 0.5),
-        "MOST_TEST_FREE": 2,
+        "MAX_TEST_FREE": 2,
     }.items():
         monkeypatch.setattr(gpu, name, few)
     start = Settings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)

@@ -24,7 +24,7 @@ from jobs.pools.process_pool import WorkerPool
 from jobs.run.loop import Run as RunLoop
 from langford.cli.main import main
 from langford.ledger import Campaign
-from langford.machine.steps import compiling_words
+from langford.machine.process import compiling_words
 
 COMMAND = [sys.executable, "-m", "langford"]
 ELSEWHERE = """

@@ -281,7 +281,7 @@ def preloaded() -> Preloaded:
 
 # -- in the process that waits ----------------------------------------------------------------
 
-APART = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.graph500")
+APART = ("db.store.migrations.", "jobs.mpi.", "langford.cli.explore.irregular_work")
 """Modules that stand for themselves: scripts of Alembic, and what needs MPI."""
 LAZY = (
     "alembic.command",

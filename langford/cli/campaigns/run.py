@@ -7,11 +7,13 @@ from functools import partial
 import click
 
 from jobs.tuning.forecast import spread
-from langford.cli.campaigns.resuming import existing, name_others, planned
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
+    existing,
     failed,
+    name_others,
+    planned,
     work_off,
 )
 from langford.cli.exit_codes import StopSignals

@@ -1,36 +1,36 @@
-"""The parts that ``langford run`` and ``langford mpi`` share: signals, progress, and the report at the end."""
+"""The parts that commands for campaigns share: what is left, signals, progress, and the report at the end."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from db.errors import LedgerError
+from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview.records import ID_LENGTH
+from db.store.database import without_password
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import RunReport
+from jobs.tuning.forecast import spread
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
-from langford.cli.output.how_long import TASK_DISK_BYTES
+from langford.cli.output.how_long import TASK_DISK_BYTES, DryRun, seconds_on
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
 from langford.errors import LangfordError
-from langford.methods import Count, PlanKey, plan_of
+from langford.ledger import Campaign, Ledger
+from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
 from langford.words import quantity, several
-
-if TYPE_CHECKING:
-    from langford.ledger import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
 SECONDS_WORTH_A_NAME = 5.0
@@ -106,7 +106,6 @@ def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: 
 
 
 def failed(campaign: Campaign, error: LangfordError, as_json: bool) -> None:
-    """Print how far a campaign is whose run ends with an error, with ``as_json``."""
     if as_json:
         display.print_json(_document(campaign, RunReport(0, 0.0, None, 0), str(error)))
 
@@ -121,7 +120,6 @@ class Unfinished:
     words: str
 
     def print(self, as_json: bool) -> int:
-        """With ``as_json`` how far the campaign is; returns the exit code."""
         display.say(self.words)
         if as_json:
             display.print_json(_document(self.campaign, self.report, self.words))
@@ -202,3 +200,69 @@ def campaign_answer(
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **more}
     work = float(plan_of(key).work.sum())
     return Answer(key.problem, key.method, count, seconds, work, "of computation", find, fields, promise=promise)
+
+
+@contextmanager
+def existing(address: str) -> Iterator[Ledger | None]:
+    """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
+    try:
+        ledger = Ledger(address, create=False)
+    except NoLedger:
+        yield None
+        return
+    with ledger:
+        yield ledger
+
+
+def key_in(address: str, new: ChosenPlan, name: str | None) -> PlanKey:
+    """The plan of the campaign that is resumed at an address; that of the new one, where none is."""
+    with existing(address) as ledger:
+        campaign = None if ledger is None else ledger.begun(new, name)
+        return new.key if campaign is None else campaign.key
+
+
+def planned(
+    ledger: Ledger | None,
+    address: str,
+    name: str | None,
+    key: PlanKey,
+    chosen_devices: Sequence[Device],
+    why: str = "",
+) -> DryRun:
+    """What it would take to complete a campaign; ``why``: its method was chosen, in words."""
+    name = name or key.name
+    campaigns = {} if ledger is None else {campaign.name: campaign for campaign in ledger.campaigns()}
+    left, share = len(plan_of(key).tasks), 1.0
+    if name in campaigns:
+        standing = campaigns[name].standing()
+        left, share = standing.unfinished, 1 - standing.work_done / campaigns[name].work
+    state = "is resumed" if name in campaigns else "would be created"
+    return DryRun(
+        f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{f', {why}' if why else ''}",
+        left,
+        seconds_on(key.problem, METHODS[key.method], chosen_devices) * share,
+        chosen_devices,
+        place_of(ledger, address),
+        spread(key.problem, METHODS[key.method]),
+    )
+
+
+def place_of(ledger: Ledger | None, address: str) -> str:
+    """``ledger``: None: there is none yet at the address."""
+    place = without_password(address)
+    return place if ledger is not None else f"{place} (would be created)"
+
+
+def name_others(ledger: Ledger, key: PlanKey) -> None:
+    """Name the unfinished campaigns of the same problem before another one is created."""
+    for other in ledger.campaigns():
+        if other.problem == key.problem and other.key != key:
+            standing = other.standing()
+            done = standing.tasks_done
+            if done and standing.unfinished:
+                share = standing.work_done / other.work
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {share:.0%} of the work"
+                display.say(
+                    f"{other.name} counts the same and is unfinished ({so_far}): "
+                    f"`langford run {other.name}` resumes it"
+                )

@@ -11,8 +11,7 @@ import click
 from db import Ledger
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, Table, entries
-from langford.cli.campaigns.resuming import existing, place_of
-from langford.cli.campaigns.running import outbox_of
+from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     anyway_option,
@@ -156,7 +155,6 @@ def table(
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
-    """By its name or by that of the file; raises UsageError."""
     formats.require_json(form, as_json)
     if form is not None or as_json:
         return form or "json"

@@ -11,7 +11,7 @@ import langford
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
-from langford.cli.campaigns.running import conclude, create_campaign, work_off
+from langford.cli.campaigns.running import conclude, create_campaign, key_in, work_off
 from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
@@ -20,8 +20,7 @@ from langford.cli.output.answer import Answer, nothing_to_count, other_method
 from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
-from langford.loading import load
-from langford.machine.steps import COMPILING
+from langford.machine.process import COMPILING
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.words import several
 
@@ -83,7 +82,7 @@ def mpi(
         rank_device = device_of(communicator, device, first_computes=static)
         if not static:
             if not communicator.rank:
-                key = load("langford.cli.campaigns.resuming:key_in")(address, new, chosen.name)
+                key = key_in(address, new, chosen.name)
             key = communicator.bcast(key)
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))

@@ -4,29 +4,41 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 from rich.table import Table
 
 from db import Ledger
+from jobs.mpi.device_ranks import ranks_on_gpus
+from jobs.mpi.graph500 import graph500_on_ranks
+from jobs.mpi.ranks import Ranks
 from jobs.mpi.world import world
 from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
+from langford.cli.cluster.ranks import failing_together
 from langford.cli.exit_codes import ExitCode
-from langford.cli.explore.graph500 import print_searches, searched_on_ranks
 from langford.cli.output import display
 from langford.cli.output.screen import styled
+from langford.devices import KINDS
 from langford.errors import BadInput
 from langford.irregular import graph500
+from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cycles.cycle_files import read_cycle_file
 from langford.irregular.cycles.optimal import cycle_mean, cycle_ratio, in_words
-from langford.irregular.errors import ZeroTime
+from langford.irregular.errors import BadGraph, TooLarge, ZeroTime
 from langford.irregular.graphs.graph import Graph
+from langford.irregular.graphs.graph500 import Graph500
 from langford.irregular.trees.search_tree import search_sizes
+from langford.kernels.gpu.runtime import NoGpu
 from langford.problem import Problem
+from langford.words import several
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Intracomm
 
 
 def tree(problem: Problem, depth: int | None, device: str, as_json: bool) -> None:
-    """Print the sizes of a search tree."""
     sizes = search_sizes(problem, depth, device)
     if as_json:
         document = {
@@ -70,7 +82,6 @@ def farm(
     round_trip_ms: float,
     as_json: bool,
 ) -> None:
-    """Print what limits a farm."""
     if campaign is not None:
         with Ledger(address) as ledger:
             found = ledger.campaign(campaign)
@@ -95,7 +106,6 @@ def farm(
 
 
 def streams(milliseconds: list[float], as_json: bool) -> None:
-    """Print how many streams keep a GPU busy."""
     pipeline = Pipeline(*milliseconds)
     best = best_streams(pipeline)
     paces = {streams: launches_per_second(pipeline, streams) for streams in range(1, best + 2)}
@@ -108,7 +118,6 @@ def streams(milliseconds: list[float], as_json: bool) -> None:
 
 
 def cycle(file: Path, maximum: bool, as_json: bool) -> None:
-    """Print the optimal cycle of a graph."""
     edges = read_cycle_file(file)
     graph = Graph.from_edges(len(edges.names), edges.sources, edges.targets)
     weights = edges.weights[graph.order]
@@ -134,7 +143,6 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
 def bfs(
     scale: int, roots: int, edgefactor: int, seed: int, with_mpi: bool, rows: int | None, device: str, as_json: bool
 ) -> ExitCode:
-    """Run the Graph500 benchmark, and print its results; returns the exit code."""
     if not with_mpi:
         print_searches(graph500(scale, roots, edgefactor, seed, device), {"ranks": 1}, as_json)
         return ExitCode.DONE
@@ -145,3 +153,54 @@ def bfs(
     if communicator.rank == 0:
         print_searches(*outcome, as_json)
     return ExitCode.DONE
+
+
+def searched_on_ranks(
+    communicator: Intracomm, scale: int, roots: int, edgefactor: int, seed: int, device: str, rows: int | None
+) -> tuple[Graph500, dict[str, Any]] | None:
+    """Run the protocol on all ranks; every rank calls this.
+
+    Returns the results, and what JSON says of the ranks.  An error that all ranks have is raised at rank 0 alone:
+    NoGpu, BadGraph or TooLarge; the others return None.  Any other error ends all ranks.
+    """
+    try:
+        with failing_together(communicator, but_for=(NoGpu,)):
+            ranks, gpu, sharing = _ranks(communicator, device)
+    except NoGpu:
+        if communicator.rank == 0:
+            raise
+        return None
+    try:
+        with failing_together(communicator, but_for=(BadGraph, TooLarge)):
+            outcome = graph500_on_ranks(ranks, scale, roots, edgefactor, seed, sharing, gpu, rows)
+    except (BadGraph, TooLarge):
+        ranks.close()
+        if communicator.rank == 0:
+            raise
+        return None
+    ranks.close()
+    return outcome, {"ranks": ranks.size} | ({} if gpu is None else {"exchange": ranks.exchange_name})
+
+
+def _ranks(communicator: Intracomm, device: str) -> tuple[Ranks, Gpu | None, int]:
+    from mpi4py import MPI
+
+    if KINDS[device].on_cores:
+        return Ranks(communicator), None, communicator.Split_type(MPI.COMM_TYPE_SHARED).size
+    on_gpus = ranks_on_gpus(communicator)
+    if on_gpus.why and communicator.rank == 0:
+        display.say(f"langford: {on_gpus.why}")
+    return on_gpus.ranks, on_gpus.gpu, on_gpus.sharing
+
+
+def print_searches(outcome: Graph500, ranks: dict[str, Any], as_json: bool) -> None:
+    if as_json:
+        display.print_json({**ranks, **outcome.document()})
+        return
+    seconds = np.array([search.seconds for search in outcome.searches])
+    print(f"scale {outcome.scale}, edgefactor {outcome.edgefactor}: {outcome.gteps:.3g} GTEPS (harmonic mean)")
+    print(f"  built in  {outcome.construction:.3g} s")
+    print(f"  searched  {len(seconds)} times, {np.median(seconds):.3g} s in the median")
+    if "exchange" in ranks:
+        print(f"  bitmaps   through {ranks['exchange']} among {several(ranks['ranks'], 'rank')}")
+    print("  checked   every search, by the benchmark's five rules")

@@ -11,8 +11,7 @@ import click
 from db import Campaign
 from db.states import Role
 from db.work import tokens
-from langford.cli.campaigns.resuming import existing, planned
-from langford.cli.campaigns.running import create_campaign
+from langford.cli.campaigns.running import create_campaign, existing, planned
 from langford.cli.options.common import json_option, ledger_option, replicate_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange

@@ -76,7 +76,6 @@ class Lines(logging.Handler):
             self._left_out += 1
 
     def close(self) -> None:
-        """Write the queued lines, up to the time limit."""
         if self._thread.is_alive():
             try:
                 self._waiting.put_nowait(None)

@@ -162,7 +162,6 @@ anyway_option = click.option(
 
 
 def is_on_command_line(context: click.Context, parameter: click.Parameter) -> bool:
-    """Whether the list of processes shows the value of a parameter while the command runs."""
     source = context.get_parameter_source(parameter.name or "")
     return source is click.core.ParameterSource.COMMANDLINE and not context.resilient_parsing
 

@@ -105,7 +105,6 @@ class ProblemOptions:
     empty: list[int] | None  # with ``differences``: places that stay empty
 
     def problem(self) -> Problem:
-        """The problem that the options describe; raises UsageError or BadProblem."""
         cyclic = self.words[:1] == (CYCLIC,) and self.variant is None
         if cyclic and (self.differences is None or len(self.words) > 1):
             raise BadProblem(

@@ -17,8 +17,6 @@ from langford.words import duration, rate, several, speed
 
 @dataclass(frozen=True)
 class Answer:
-    """A count with its checks, and how it compares with what is known."""
-
     problem: Problem
     method: str
     count: Count

@@ -75,7 +75,6 @@ IN_ASCII = {
 
 
 def has_characters(text: str) -> bool:
-    """Whether standard output can show these characters."""
     try:
         text.encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

@@ -61,7 +61,6 @@ def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """A Parquet file; raises BadInput, or NotInstalled without pyarrow."""
     _require_own_names(columns)
     require_parquet()
     pyarrow, write_table = load("pyarrow:table"), load("pyarrow.parquet:write_table")
@@ -76,7 +75,6 @@ def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def require_parquet() -> None:
-    """Raises NotInstalled without pyarrow."""
     try:
         load("pyarrow:table")
     except ModuleNotFoundError as error:

@@ -47,7 +47,6 @@ class Lossy:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Returns the length whether or not it was written."""
         with suppress(OSError):
             self._stream.write(text)
         return len(text)
@@ -75,7 +74,6 @@ class Bar:
         self._task = self._progress.add_task(plain(title), total=1.0, done="", remaining="")
 
     def update(self, share: float, done: str, remaining: str) -> None:
-        """Show the share that is done, from 0 to 1, and two texts: what is done, and the time that remains."""
         self._progress.update(self._task, completed=share, done=done, remaining=remaining)
 
     def remark(self, message: str) -> None:

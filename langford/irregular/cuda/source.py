@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import DTypeLike
 
-from langford.kernels.gpu.source import defined, inlined
+from langford.kernels.gpu.program import defined, inlined
 
 FOLDER = Path(__file__).parent
 FILES = (

@@ -15,7 +15,7 @@ from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
 from langford.loading import load
 
-LARGEST_FLOAT = 1e300
+MAX_FLOAT = 1e300
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
         maximum: look for the largest.
 
     Raises BadInput, NoCycle; TooWide when a potential needs more than 62 bits, or a sum of
-    floats may pass LARGEST_FLOAT.
+    floats may pass MAX_FLOAT.
     """
     return _optimal(graph, weights, None, maximum)
 
@@ -133,15 +133,15 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
 
 
 def _require_range(weights: Array, times: Array | None) -> None:
-    """Raises TooWide when sums of floats, their ratios, or what times are worth may pass LARGEST_FLOAT."""
+    """Raises TooWide when sums of floats, their ratios, or what times are worth may pass MAX_FLOAT."""
     xp = module_of(weights)
     heaviest, longest, shortest = float(largest(weights)), 1.0, 1.0
     if times is not None and len(times):
         longest = float(largest(times))
         shortest = float(xp.where(times > 0, times, longest).min()) or 1.0
     ratio = heaviest / shortest
-    if len(weights) * max(ratio, longest, ratio * longest) > LARGEST_FLOAT:
-        raise TooWide(f"sums, or weights per time, may exceed {LARGEST_FLOAT:g}: use other units")
+    if len(weights) * max(ratio, longest, ratio * longest) > MAX_FLOAT:
+        raise TooWide(f"sums, or weights per time, may exceed {MAX_FLOAT:g}: use other units")
 
 
 def timeless_cycle(graph: Graph, times: Array) -> list[int]:

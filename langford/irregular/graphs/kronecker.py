@@ -17,7 +17,7 @@ from langford.loading import load
 
 QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))
 """Probabilities of the quadrants (0, 0), (0, 1), (1, 0) of the adjacency matrix; the last one has the rest."""
-LARGEST_SCALE = 48
+MAX_SCALE = 48
 
 
 def thresholds() -> NDArray[np.uint64]:
@@ -60,9 +60,9 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
 
 def require_scale(scale: int, edgefactor: int) -> None:
     """Raises BadGraph unless such a graph exists."""
-    if not 0 <= scale <= LARGEST_SCALE or edgefactor < 0:
+    if not 0 <= scale <= MAX_SCALE or edgefactor < 0:
         raise BadGraph(
-            f"the scale must be from 0 to {LARGEST_SCALE}, the edgefactor 0 or more, not {scale} and {edgefactor}"
+            f"the scale must be from 0 to {MAX_SCALE}, the edgefactor 0 or more, not {scale} and {edgefactor}"
         )
 
 

@@ -13,7 +13,7 @@ from langford.irregular.trees.search_states import SearchStates, StateLevel, sea
 from langford.methods import METHODS
 from langford.methods.backtracking.estimation import EXACT_COLOURS
 from langford.methods.backtracking.order import colours_at_random
-from langford.methods.backtracking.plan import LARGEST_TASK_LIST, BacktrackingPlan
+from langford.methods.backtracking.plan import MAX_TASKS, BacktrackingPlan
 from langford.problem import Problem
 
 
@@ -101,7 +101,7 @@ def _sizes(problem: Problem, level: StateLevel) -> LevelSizes:
         mean,
         sqrt(variance),
         int(level.nodes_below.max()) if nodes else 0,
-        _work_error(problem, level) if mean > 0 and nodes <= LARGEST_TASK_LIST else None,
+        _work_error(problem, level) if mean > 0 and nodes <= MAX_TASKS else None,
     )
 
 

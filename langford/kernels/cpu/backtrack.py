@@ -2,7 +2,8 @@
 
 Bit k of ``free`` is place k+1 (rows.py).  Colours come in a fixed order (largest difference
 first).  ``shapes[d]`` has the bits 0, d, 2d, … of a colour with difference d < 64.  ``circle`` is the number of
-places of a circle, at most 64; None for a line, whose kernels are compiled without circles.py.
+places of a circle, at most 64; None for a line, whose kernels are compiled without what circles need.
+Random walks down the same search tree are for Knuth's estimator.
 """
 
 from __future__ import annotations
@@ -10,14 +11,16 @@ from __future__ import annotations
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.kernels.cpu.circles import circular_pair, circular_starts, fill_circle
 from langford.kernels.cpu.compiled import kernel
 from langford.kernels.cpu.ir import trailing_zero_bits
 from langford.kernels.cpu.rows import (
     both,
+    circular_pair,
+    circular_starts,
     down,
     either,
     empty_rows,
+    fill_circle,
     first_word,
     load,
     lowest,
@@ -242,3 +245,49 @@ def assignments(free, masks, offsets, last, around=None):
             index[level] += 1
             level += 1
     return ways, leaves
+
+
+@kernel
+def mixed(state):
+    """The next number of the SplitMix64 sequence (Steele, Lea, Flood 2014): (state, uint64)."""
+    state += np.uint64(0x9E3779B97F4A7C15)
+    z = state
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return state, z ^ (z >> np.uint64(31))
+
+
+@kernel
+def random_walks(roots, order, copies, shapes, switch, walks, seed, circle=None):
+    """Unbiased estimates of the arrangements below all ``roots``, and of the nodes below the
+    colours placed at random: two float64[walks].
+
+    A walk picks a root, places the first ``switch`` colours of ``order`` at random, and
+    counts the completions exactly.
+    """
+    rest = np.uint64(0)
+    for difference in order[switch:]:
+        rest |= _ONE << np.uint64(difference)
+    leaves, nodes = np.zeros(walks), np.zeros(walks)
+    rows, words = empty_rows(roots, 64), np.empty((2, 64), np.uint64)
+    for walk in range(walks):
+        _, state = mixed(seed * np.uint64(0x2545F4914F6CDD1D) + np.uint64(walk))
+        weight = float(len(roots))
+        if len(roots) == 0:
+            break
+        state, draw = mixed(state)
+        free = load(roots, draw % np.uint64(len(roots)))
+        for level in range(switch):
+            fits = starts(free, order[level], copies, circle)
+            choices = size(fits)
+            weight *= choices
+            if choices == 0:
+                break
+            state, draw = mixed(state)
+            for _ in range(draw % np.uint64(choices)):
+                fits = without_lowest(fits)
+            free = without(free, shapes, order[level], lowest(fits), circle)
+        if weight > 0:
+            ways, below = fill(free, rest, shapes, rows, words, circle) if rest else (1, 1)
+            leaves[walk], nodes[walk] = weight * ways, weight * below
+    return leaves, nodes

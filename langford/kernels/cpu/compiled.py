@@ -19,8 +19,7 @@ from numba.core.caching import Cache, IndexDataCacheFile
 
 from langford.kernels.cache import cache_folder, refusal, remedy, say_once
 from langford.machine.folders import objection
-from langford.machine.process import is_ours
-from langford.machine.steps import COMPILING
+from langford.machine.process import COMPILING, is_ours
 
 if sys.platform != "win32":
     import fcntl

@@ -4,8 +4,7 @@ The counting methods and the irregular problems use it alike.  It knows no kerne
 ``irregular/cuda`` have the sources.  It uses the folder of compiled code (``kernels/cache.py``) and nothing else of
 the kernels.
 
-- ``program``: the interface of a compiled program (Program, Stream, Compiler);
+- ``program``: the text of a program, and the interface of a compiled one (Program, Stream, Compiler);
 - ``runtime``: programs on a GPU, by NVRTC and CuPy, and the GPUs of this machine;
-- ``host``: the same programs on the processor, by a C++ compiler and ``host.h``;
-- ``source``: the text of a program.
+- ``host``: the same programs on the processor, by a C++ compiler and ``host.h``.
 """

@@ -18,8 +18,8 @@ import numpy as np
 
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
-from langford.kernels.gpu.source import FOLDER, inlined
-from langford.machine.steps import COMPILING
+from langford.kernels.gpu.program import FOLDER, inlined
+from langford.machine.process import COMPILING
 
 BLOCKS = 2
 HEADER = Path(__file__).with_name("host.h")

@@ -11,9 +11,9 @@ from numpy.typing import DTypeLike, NDArray
 
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder, refuse_open_caches
-from langford.kernels.gpu.source import FOLDER
+from langford.kernels.gpu.program import FOLDER
 from langford.machine.durable import replace_file
-from langford.machine.steps import COMPILING, STEPS
+from langford.machine.process import COMPILING, STEPS
 from langford.version import install
 
 CACHES = {
@@ -58,7 +58,6 @@ class CudaProgram:
                 kernel.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, self._shared
             )
             self.registers = int(driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_NUM_REGS, kernel.ptr))
-            self._local = int(driver.funcGetAttribute(driver.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, kernel.ptr))
         self._kernels = {main: kernel}
         # The driver keeps 1 KiB of shared memory per block for itself.
         by_memory = properties["sharedMemPerMultiprocessor"] // (self._shared + 1024)
@@ -69,49 +68,33 @@ class CudaProgram:
         self.blocks = self.multiprocessors * max(1, min(by_memory, by_registers, by_threads))
         self.memory = int(properties["totalGlobalMem"])
 
-    def describe(self) -> dict[str, int]:
-        """Registers and local bytes per thread, shared bytes per block, blocks of a launch of ``main``."""
-        return {
-            "registers": self.registers,
-            "local_bytes": self._local,
-            "shared_bytes": self._shared,
-            "blocks": self.blocks,
-        }
-
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
-        """An array of zeros on the GPU."""
         with self._device:
             return self._cupy.zeros(shape, dtype)
 
     def upload(self, array: NDArray[Any]) -> Any:
-        """A copy of the array on the GPU."""
         with self._device:
             return self._cupy.asarray(array)
 
     def set_constant(self, name: str, values: NDArray[Any]) -> None:
-        """Fill a variable in constant memory."""
         with self._device:
             self._variable(name, values.shape, values.dtype).set(values)
 
     def _variable(self, name: str, shape: tuple[int, ...], dtype: DTypeLike) -> Any:
-        """An array that is a variable of the program."""
         cuda, size = self._cupy.cuda, int(np.prod(shape)) * np.dtype(dtype).itemsize
         memory = cuda.UnownedMemory(self._module.get_global_var(name), size, self._module, self._device.id)
         return self._cupy.ndarray(shape, dtype, cuda.MemoryPointer(memory, 0))
 
     def sort_by(self, keys: Any, values: Any) -> Any:
-        """The values in the ascending order of their keys."""
         with self._device:
             return values[self._cupy.argsort(keys)]
 
     def download(self, array: Any) -> NDArray[Any]:
-        """The array on the host, after all launches so far."""
         with self._device:
             on_host: NDArray[Any] = array.get()
         return on_host
 
     def launch(self, name: str, *arguments: Any) -> None:
-        """Run a kernel over the whole GPU; returns before it is done."""
         STEPS.made()
         with self._device:
             if name not in self._kernels:
@@ -120,7 +103,6 @@ class CudaProgram:
             self._kernels[name]((self.blocks,), (self._threads,), arguments, shared_mem=shared)
 
     def stream(self, words: int) -> CudaStream:
-        """A stream with a buffer of ``words`` words of 64 bits."""
         return CudaStream(self, self._cupy, self._device, words)
 
 
@@ -139,11 +121,9 @@ class CudaStream:
 
     @property
     def idle(self) -> bool:
-        """Whether all that was launched is done."""
         return bool(self._stream.done)
 
     def launch(self, name: str, used: int, *arguments: Any) -> None:
-        """Copy the first ``used`` words to the GPU and run a kernel on (copy, *arguments), without waiting."""
         with self._device:
             # The program's own work, zeroed results for instance, is on the null stream, which this one ignores.
             self._stream.wait_event(self._null.record())
@@ -155,7 +135,6 @@ class CudaStream:
             )
 
     def wait(self) -> None:
-        """Return when the stream is idle."""
         self._stream.synchronize()
 
 

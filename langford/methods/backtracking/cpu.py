@@ -19,8 +19,6 @@ AnyPlan = TypeVar("AnyPlan", bound=BacktrackingPlan)
 
 
 class BacktrackingOnCpu(ABC, Generic[AnyPlan]):
-    """Evaluates the tasks of a plan with a numba kernel."""
-
     def __init__(self, plan: AnyPlan) -> None:
         self.plan = plan
         if plan.depth < plan.problem.n:
@@ -29,11 +27,9 @@ class BacktrackingOnCpu(ABC, Generic[AnyPlan]):
 
     @classmethod
     def on(cls, plan: AnyPlan, device: Device) -> Self:
-        """The evaluator for a core."""
         return cls(plan)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         plan = self.plan
         plan.require(index)
         if plan.depth == plan.problem.n:
@@ -47,8 +43,6 @@ class BacktrackingOnCpu(ABC, Generic[AnyPlan]):
 
 
 class MillerOnCpu(BacktrackingOnCpu[MillerPlan]):
-    """Miller's search."""
-
     def search(self, frees: NDArray[np.uint64], depth: int) -> tuple[int, int, int]:
         return self.search_switching(frees, depth, self.plan.levels(depth))
 
@@ -62,8 +56,6 @@ class MillerOnCpu(BacktrackingOnCpu[MillerPlan]):
 
 
 class RegularOnCpu(BacktrackingOnCpu[RegularPlan]):
-    """The regularised search."""
-
     def __init__(self, plan: RegularPlan) -> None:
         # The placements of the test-free colours one after another, and where each colour's begin and end.
         masks = plan.assigned()

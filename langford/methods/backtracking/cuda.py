@@ -18,8 +18,7 @@ import numpy as np
 from langford.arithmetic.residue import MODULUS
 from langford.devices import HOST, Cuda, devices
 from langford.errors import MethodDoesNotApply
-from langford.kernels.gpu.program import Compiler, Program
-from langford.kernels.gpu.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, Definitions, Program, source_of
 from langford.machine.cores import cores
 from langford.machine.profile import chosen_from, settings_of
 from langford.methods.backtracking.cpu import BacktrackingOnCpu, MillerOnCpu, RegularOnCpu
@@ -27,8 +26,8 @@ from langford.methods.backtracking.feed import Counted, Feed, Pieces
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.result import PartialResult
 
-MOST_TEST_FREE = 6
-LANE_NODES, LEAST_ROWS = 3e4, 5e5
+MAX_TEST_FREE = 6
+LANE_NODES, MIN_ROWS = 3e4, 5e5
 """Sub-tasks have about this number of nodes at most, and there are at least as many of them: lanes that end at
 different times need enough to go on with."""
 SEEDS_PER_CORE = 64
@@ -76,7 +75,7 @@ def lane_depth(plan: BacktrackingPlan, lane_colours: int | None) -> int:
     nodes = float(plan.work.sum())
     for depth in range(plan.depth, deepest):
         rows = plan.rows(depth)
-        if rows >= LEAST_ROWS and nodes <= LANE_NODES * rows:
+        if rows >= MIN_ROWS and nodes <= LANE_NODES * rows:
             return depth
     return deepest
 
@@ -145,7 +144,6 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         return cls(plan, HOST.compiler, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
 
     def program_text(self) -> str:
-        """The source of the kernel for this plan and these settings."""
         problem, levels, settings = self._plan.problem, self._plan.levels(self._depth), self.settings
         differences = self._plan.order.differences
         shared: Definitions = {
@@ -163,7 +161,6 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         """
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         plan = self._plan
         plan.require(index)
         if plan.depth == plan.problem.n:
@@ -205,8 +202,6 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
 
 
 class MillerOnGpu(BacktrackingOnGpu[MillerPlan]):
-    """Miller's search."""
-
     source = "miller.cu"
     on_processor = MillerOnCpu
 
@@ -223,15 +218,13 @@ class MillerOnGpu(BacktrackingOnGpu[MillerPlan]):
 
 
 class RegularOnGpu(BacktrackingOnGpu[RegularPlan]):
-    """The regularised search."""
-
     source = "regular.cu"
     on_processor = RegularOnCpu
 
     def definitions(self, depth: int) -> Definitions:
         plan = self._plan
-        if plan.test_free > MOST_TEST_FREE:
-            raise MethodDoesNotApply(f"regular on the GPU leaves at most {MOST_TEST_FREE} colours test-free")
+        if plan.test_free > MAX_TEST_FREE:
+            raise MethodDoesNotApply(f"regular on the GPU leaves at most {MAX_TEST_FREE} colours test-free")
         assigned = plan.assigned()
         words = [word for row in assigned for mask in row for word in (mask & 2**64 - 1, mask >> 64)]
         return {

@@ -15,8 +15,8 @@ from math import sqrt
 import numpy as np
 
 from langford.errors import BadInput, BadSeed, MethodDoesNotApply, whole
+from langford.kernels.cpu.backtrack import random_walks
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.walk import random_walks
 from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, refusal
 from langford.problem import Problem
 

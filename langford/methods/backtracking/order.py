@@ -13,17 +13,17 @@ from numpy.typing import NDArray
 
 from langford.problem import Problem
 
-WORD_PLACES, MOST_PLACES, MOST_DIFFERENCE = 64, 128, 63
+WORD_PLACES, MAX_PLACES, MAX_DIFFERENCE = 64, 128, 63
 
 
 def refusal(problem: Problem) -> str | None:
     """Backtracking keeps the row in one machine word or two, and the colours in one."""
     if problem.circle and problem.places > WORD_PLACES:
         return f"backtracking keeps a circle in {WORD_PLACES} bits; {problem.places} places do not fit"
-    if problem.places > MOST_PLACES:
-        return f"backtracking keeps the row in {MOST_PLACES} bits; {problem.places} places do not fit"
-    if problem.differences[-1] > MOST_DIFFERENCE:
-        return f"backtracking takes differences up to {MOST_DIFFERENCE}, not {problem.differences[-1]}"
+    if problem.places > MAX_PLACES:
+        return f"backtracking keeps the row in {MAX_PLACES} bits; {problem.places} places do not fit"
+    if problem.differences[-1] > MAX_DIFFERENCE:
+        return f"backtracking takes differences up to {MAX_DIFFERENCE}, not {problem.differences[-1]}"
     return None
 
 
@@ -84,7 +84,7 @@ class SearchOrder:
 
     def shapes(self, problem: Problem) -> NDArray[np.uint64]:
         """The cubes of a colour with difference d from bit 0, for d below 64; 0 for no colour."""
-        shapes = [0] * (MOST_DIFFERENCE + 1)
+        shapes = [0] * (MAX_DIFFERENCE + 1)
         for d in problem.differences:
             if d * (problem.copies - 1) < problem.places:
                 shapes[d] = sum(1 << (d * copy) for copy in range(problem.copies))

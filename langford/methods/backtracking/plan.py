@@ -10,17 +10,16 @@ from numpy.typing import NDArray
 
 from langford.arithmetic.residue import MODULUS
 from langford.errors import BadDepth
-from langford.kernels.cpu.backtrack import count_starts, feasible
+from langford.kernels.cpu.backtrack import count_starts, feasible, random_walks
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.walk import random_walks
 from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, colours_in_order
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
-WALKS, MOST_WALKED_EXACTLY = 2000, 10
+WALKS, MAX_WALKED_EXACTLY = 2000, 10
 """For estimates of the work; colours that are counted exactly at the end of each walk."""
-LARGEST_TASK_LIST = 2_000_000
+MAX_TASKS = 2_000_000
 TEST_FREE = 2
 """Colours of the regularised form without a test: each further one costs a factor of about 2n leaves and
 saves one of about 2 nodes."""
@@ -50,10 +49,8 @@ class BacktrackingPlan(Plan):
         with compiled_once("backtracking-plan", self.frees.ndim, self.circle is not None, of=self.method.name):
             for placed in range(1, depth):
                 ways = count_starts(self.frees, self.order.differences[placed], problem.copies, self.circle)
-                if ways.sum() > LARGEST_TASK_LIST:
-                    raise BadDepth(
-                        f"depth {depth} gives more than {LARGEST_TASK_LIST:,} tasks; choose a smaller one"
-                    )
+                if ways.sum() > MAX_TASKS:
+                    raise BadDepth(f"depth {depth} gives more than {MAX_TASKS:,} tasks; choose a smaller one")
                 self.frees = self.place(self.frees, placed)
             self.work = self._estimate()
 
@@ -63,7 +60,7 @@ class BacktrackingPlan(Plan):
         shares = np.ones(len(self.frees))
         for d in self.order.differences[self.depth :][:4]:
             shares *= np.maximum(count_starts(self.frees, d, self.problem.copies, self.circle), 0.5)
-        _, nodes = self._walks(self.problem.n, colours_at_random(self.problem.n, MOST_WALKED_EXACTLY))
+        _, nodes = self._walks(self.problem.n, colours_at_random(self.problem.n, MAX_WALKED_EXACTLY))
         in_all = max(nodes * self.nodes_per_node, len(shares))
         work: NDArray[np.float64] = shares * (in_all / max(float(shares.sum()), 1.0))
         return work

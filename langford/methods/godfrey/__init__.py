@@ -9,10 +9,10 @@ from langford.devices import Cpu, Cuda
 from langford.methods.plan import Method
 from langford.problem import Problem
 
-LARGEST_SUM = 63
+MAX_SUM = 63
 """Sums are packed into bytes with a bias of 64."""
-DEEPEST = 24
-MOST_FREE = 64
+MAX_DEPTH = 24
+MAX_FREE = 64
 """Signs that run freely within a task, at most: kernels number its blocks of points in 63 bits."""
 
 
@@ -32,15 +32,15 @@ class Godfrey(Method):
             return "it counts rows on a line, not on a circle"
         if problem.copies != 2:
             return "the algebraic methods count pairs only"
-        if widths.sum_bound(problem) > LARGEST_SUM:
-            return f"godfrey packs sums of at most {LARGEST_SUM} terms; the row is too long"
-        if 2 * problem.n > DEEPEST + MOST_FREE:
+        if widths.sum_bound(problem) > MAX_SUM:
+            return f"godfrey packs sums of at most {MAX_SUM} terms; the row is too long"
+        if 2 * problem.n > MAX_DEPTH + MAX_FREE:
             return f"godfrey runs through 2^{2 * problem.n} points, which no machine can"
         return None
 
     def depths(self, problem: Problem) -> range:
         """Even numbers, so that the mirror maps prefixes to prefixes."""
-        return range(max(0, 2 * problem.n - MOST_FREE), min(2 * problem.n, DEEPEST) + 1, 2)
+        return range(max(0, 2 * problem.n - MAX_FREE), min(2 * problem.n, MAX_DEPTH) + 1, 2)
 
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
         """A class has at most 8 prefixes: the images under two negations and the mirror."""

@@ -12,9 +12,8 @@ from langford.arithmetic.residue import residue, zero_sum
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.godfrey import BIAS, LANES, block_sequence, build_gray_sum
-from langford.methods.godfrey.packing import Packing
 from langford.methods.godfrey.plan import GodfreyPlan
-from langford.methods.godfrey.tables import Block, Point
+from langford.methods.godfrey.tables import Block, Packing, Point
 from langford.result import PartialResult
 
 CACHE_BYTES = 16384
@@ -22,8 +21,6 @@ CACHE_BYTES = 16384
 
 
 class GodfreyOnCpu:
-    """Evaluates the tasks of a plan with the numba kernel."""
-
     def __init__(self, plan: GodfreyPlan) -> None:
         self._plan = plan
         problem = plan.problem
@@ -44,11 +41,9 @@ class GodfreyOnCpu:
 
     @classmethod
     def on(cls, plan: GodfreyPlan, device: Device) -> GodfreyOnCpu:
-        """The evaluator for a core."""
         return cls(plan)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         weight = self._plan.weight(index)
         total, residues, survivors = self._sum(index, self._free_places, self._block)
         return PartialResult(index, weight * total, residue(weight * residues), survivors)

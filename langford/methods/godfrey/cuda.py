@@ -11,11 +11,10 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.cpu.godfrey import block_sequence
-from langford.kernels.gpu.program import Compiler
-from langford.kernels.gpu.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
-from langford.methods.godfrey.packing import Packing
 from langford.methods.godfrey.plan import GodfreyPlan
+from langford.methods.godfrey.tables import Packing
 from langford.result import PartialResult
 
 CONSTANT_BYTES = 49152
@@ -41,13 +40,7 @@ class Launch:
 
 
 class GodfreyOnGpu:
-    """Evaluates the tasks of a plan with a compiled ``godfrey.cu``."""
-
     def __init__(self, plan: GodfreyPlan, compiler: Compiler, launch: Launch | None = None) -> None:
-        """
-        Args:
-            compiler: makes the program, for a GPU or for the host.
-        """
         self._plan = plan
         launch = launch or Launch()
         problem = plan.problem
@@ -79,17 +72,14 @@ class GodfreyOnGpu:
 
     @classmethod
     def on(cls, plan: GodfreyPlan, device: Cuda) -> GodfreyOnGpu:
-        """The evaluator for a GPU, with the settings of this machine's profile; raises NoGpu or BadProfile."""
         launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
         return cls(plan, device.compiler, launch)
 
     @classmethod
     def on_host(cls, plan: GodfreyPlan) -> GodfreyOnGpu:
-        """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
         return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         weight = self._plan.weight(index)
         total, residues, survivors = self._sum(index, len(self.free_places))
         return PartialResult(index, weight * total, residue(weight * residues), survivors)

@@ -8,11 +8,11 @@ from langford.devices import Cpu, Cuda
 from langford.methods.plan import Method
 from langford.problem import Problem
 
-MOST_PLACES = 64
+MAX_PLACES = 64
 """A sequence of signs is a machine word."""
-LEAST_FREE = 6
+MIN_FREE = 6
 """The last places of a word, which no task fixes: kernels test the words that differ only there together."""
-DEEPEST = 26
+MAX_DEPTH = 26
 TASK_PLACES = 34
 """Places that run freely in a task of about a minute on a core."""
 
@@ -34,13 +34,13 @@ class Necklace(Method):
             return "it counts rows on a circle, not on a line"
         if len(problem.empty) > 1:
             return "it counts circles with at most one empty place"
-        if problem.places > MOST_PLACES:
-            return f"it counts circles of at most {MOST_PLACES} places, not {problem.places}"
+        if problem.places > MAX_PLACES:
+            return f"it counts circles of at most {MAX_PLACES} places, not {problem.places}"
         return None
 
     def depths(self, problem: Problem) -> range:
         """Two places at least: those on both sides of the run."""
-        return range(2, max(2, min(problem.places - LEAST_FREE, DEEPEST)) + 1)
+        return range(2, max(2, min(problem.places - MIN_FREE, MAX_DEPTH)) + 1)
 
     def suggested_depth(self, problem: Problem) -> int:
         """Enough tasks for every core, none longer than a minute or so."""

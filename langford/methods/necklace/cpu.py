@@ -9,14 +9,11 @@ from langford.arithmetic.residue import residue, zero_sum
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.necklace import build_necklace_sum
-from langford.methods.necklace.plan import NecklacePlan
-from langford.methods.necklace.tables import vanishing
+from langford.methods.necklace.plan import NecklacePlan, vanishing
 from langford.result import PartialResult
 
 
 class NecklaceOnCpu:
-    """Evaluates the tasks of a plan with the numba kernel."""
-
     def __init__(self, plan: NecklacePlan) -> None:
         self._plan = plan
         words = limbs.word_count(plan.term_bound)
@@ -27,11 +24,9 @@ class NecklaceOnCpu:
 
     @classmethod
     def on(cls, plan: NecklacePlan, device: Device) -> NecklaceOnCpu:
-        """The evaluator for a core."""
         return cls(plan)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         plan = self._plan
         plan.require(index)
         if index == 0:

@@ -9,11 +9,9 @@ import numpy as np
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
-from langford.kernels.gpu.program import Compiler
-from langford.kernels.gpu.source import Definitions, source_of
+from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
-from langford.methods.necklace.plan import NecklacePlan
-from langford.methods.necklace.tables import MIDDLE, ROWS, vanishing
+from langford.methods.necklace.plan import MIDDLE, ROWS, NecklacePlan, vanishing
 from langford.result import PartialResult
 
 FACTORS = 15
@@ -34,13 +32,7 @@ class Launch:
 
 
 class NecklaceOnGpu:
-    """Evaluates the tasks of a plan with a compiled ``necklace.cu``."""
-
     def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: Launch | None = None) -> None:
-        """
-        Args:
-            compiler: makes the program, for a GPU or for the host.
-        """
         self._plan = plan
         launch = launch or Launch()
         half, term_words = plan.problem.places // 2, limbs.word_count(plan.term_bound)
@@ -55,17 +47,14 @@ class NecklaceOnGpu:
 
     @classmethod
     def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:
-        """The evaluator for a GPU, with the settings of this machine's profile; raises NoGpu or BadProfile."""
         launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
         return cls(plan, device.compiler, launch)
 
     @classmethod
     def on_host(cls, plan: NecklacePlan) -> NecklaceOnGpu:
-        """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
         return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         plan, program = self._plan, self.program
         plan.require(index)
         if index == 0:

@@ -17,6 +17,7 @@ begin with a 1, the smallest one as a number.  Behind its first 1 it has a longe
 
 from __future__ import annotations
 
+from functools import cache
 from math import prod
 from random import Random
 
@@ -24,10 +25,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic.residue import residue
-from langford.methods.necklace import LEAST_FREE
+from langford.methods.necklace import MIN_FREE
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
+
+LANE_PLACES = 5
+LANES = 1 << LANE_PLACES
+MIDDLE, ROWS = 7, 16
+"""A change of 0 has the row 7; those of more than 5, which do not occur, have rows for the sake of the GPU."""
 
 
 class NecklacePlan(Plan):
@@ -72,7 +78,6 @@ class NecklacePlan(Plan):
         return result.evaluated
 
     def rest_result(self) -> PartialResult:
-        """The result of task 0."""
         m = self.problem.places
         terms = [rotations(m, word) * self.term(word) for word in _rest(m)]
         residues = sum(residue(term) for term in terms)
@@ -109,7 +114,7 @@ def _rest(places: int) -> set[int]:
     words = {0, 1 << places - 1}
     if places % 2 == 0:
         words.add((2 << places) // 3)
-    for zeros in range(max(2, places - 1 - LEAST_FREE), places - 1):
+    for zeros in range(max(2, places - 1 - MIN_FREE), places - 1):
         free = places - 2 - zeros
         words |= {1 << places - 1 | 1 << free | low for low in range(1 << free)}
     return {word for word in words if rotations(places, word)}
@@ -121,7 +126,7 @@ def _prefixes(
     """(gaps, prefixes, free, points) of all tasks; for task 0 only the points are not 0."""
     none = np.zeros(1, np.int64)
     gaps, prefixes, free, work = [none], [none.astype(np.uint64)], [none], [none + float(len(_rest(places)))]
-    for gap in range(places - 3 - LEAST_FREE, 0, -1):
+    for gap in range(places - 3 - MIN_FREE, 0, -1):
         words, free_places, runs, last = _extended(places, gap, places - depth)
         points = _completions(gap, free_places)[last, runs]
         prefixes.append(words[points > 0])
@@ -141,7 +146,7 @@ def _extended(
         np.ones(1, np.int64),
         np.ones(1, np.int64),
     )
-    free = min(end, max(least, LEAST_FREE))
+    free = min(end, max(least, MIN_FREE))
     for place in range(end - 1, free - 1, -1):
         words = np.stack([words, words | np.uint64(1 << place)], axis=1).reshape(-1)
         runs = np.stack([np.where(last == bit, runs + 1, 1) for bit in (0, 1)], axis=1).reshape(-1)
@@ -162,3 +167,19 @@ def _completions(gap: int, free: int) -> NDArray[np.float64]:
         longer = np.concatenate([ways[:, 1:], np.zeros((2, 1))], axis=1)
         ways = longer + ways[::-1, 1:2]
     return ways
+
+
+@cache
+def vanishing() -> NDArray[np.uint32]:
+    """The set of words whose factor is 0, by e_d − D_d(x)/2 + MIDDLE, a and b: uint32[ROWS, 32, 32].
+
+    The 32 words differ only in the last five places.  Let x have 0 there, and let a and b be the five places that
+    are d behind and d before them.  When the five get the bits l, D_d(x)/2 changes by Σ l_k (1 − a_k − b_k), if
+    d ≥ 5 and m − d ≥ 5.
+    """
+    bits = np.arange(LANES)[:, None] >> np.arange(LANE_PLACES) & 1
+    slopes = 1 - bits[:, None, :] - bits[None, :, :]
+    changes = np.arange(ROWS) - MIDDLE
+    is_zero = (slopes @ bits.T)[None] == changes[:, None, None, None]
+    sets: NDArray[np.uint32] = np.packbits(is_zero, axis=-1, bitorder="little").view(np.uint32)[..., 0]
+    return sets

@@ -8,7 +8,7 @@ from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
 from langford.methods.plan import Method
 from langford.methods.polyphase.components import components
-from langford.methods.polyphase.shape import TILE_BITS, Shape
+from langford.methods.polyphase.tables import TILE_BITS, Shape
 from langford.problem import Problem
 
 

@@ -12,17 +12,15 @@ from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.ir import LANES
 from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_tile_sum, fill_tile
-from langford.machine.steps import STEPS
-from langford.methods.polyphase import symmetries
-from langford.methods.polyphase.components import IMAGES
+from langford.machine.process import STEPS
+from langford.methods.polyphase.components import IMAGES, ORBIT_SIZES, orbits, representatives
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.shape import TILE_BITS, Shape
-from langford.methods.polyphase.tables import OddForms, Scratch, Tile, UBlock
+from langford.methods.polyphase.tables import TILE_BITS, OddForms, Scratch, Shape, Tile, UBlock
 from langford.result import PartialResult
 
 U_BLOCK_BITS = 16
 UNLIMITED = 2**62
-ALL_SIZES = np.array(symmetries.ORBIT_SIZES)
+ALL_SIZES = np.array(ORBIT_SIZES)
 
 
 class PolyphaseOnCpu:
@@ -59,11 +57,9 @@ class PolyphaseOnCpu:
 
     @classmethod
     def on(cls, plan: PolyphasePlan, device: Device) -> PolyphaseOnCpu:
-        """The evaluator for a core."""
         return cls(plan)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         u_class, v_class = self._plan.classes(index)
         tiles = self._plan.tile_starts(v_class, self._tile_bits)
         return PartialResult(index, *self.sum_over(self._u_blocks(u_class), tiles))
@@ -93,16 +89,15 @@ class PolyphaseOnCpu:
         split = self._plan.split
         block_bits = min(split.u_length - self._plan.u_bits, U_BLOCK_BITS)
         for start in self._plan.u_starts(u_class, block_bits):
-            us, weights, classes = symmetries.representatives(
+            us, weights, classes = representatives(
                 start, 1 << block_bits, split.u_length, *split.masks(split.u_length)
             )
             yield UBlock(us, weights, classes if split.mirrored else np.full(len(us), UNLIMITED))
 
     def _tile(self, first: int) -> Tile:
-        """The tables of a tile that do not depend on u."""
         length, even = self._plan.split.v_length, self._plan.even_table
         components = np.arange(first, first + (1 << self._tile_bits))
-        smallest, sizes = symmetries.orbits(components, length, *self._plan.split.masks(length))
+        smallest, sizes = orbits(components, length, *self._plan.split.masks(length))
         orbit_sizes = np.where(smallest == components, sizes, 0)
         evens, words = len(even.shifts), max(1, components.size >> LOW_BITS)
         tile = Tile(

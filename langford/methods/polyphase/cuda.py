@@ -14,11 +14,9 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.gpu.program import Compiler, DeviceArray
-from langford.kernels.gpu.source import Definitions, source_of
-from langford.methods.polyphase.components import IMAGES
+from langford.kernels.gpu.program import Compiler, Definitions, DeviceArray, source_of
+from langford.methods.polyphase.components import IMAGES, ORBIT_SIZES
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.symmetries import ORBIT_SIZES
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -29,7 +27,7 @@ THREADS = 128
 MIN_BLOCKS = 5
 LIMBS = 7
 KEY_SLOTS = 8
-MOST_TILES_LOG2 = 10
+MAX_TILES_LOG2 = 10
 """The largest number of launches per task, as a power of two: 2^10 launches, each of less than 2^16 warps that
 add a digit of 32 bits to each limb, stay below 2^58, so no limb overflows."""
 
@@ -133,10 +131,10 @@ def _require(condition: bool, what: str) -> None:
 
 
 def require_few_launches(plan: PolyphasePlan, tile_bits: int = TILE_BITS) -> None:
-    """Raises BadDepth when a task has more tiles than the limbs have room for (MOST_TILES_LOG2)."""
-    if plan.inner_v_bits - tile_bits > MOST_TILES_LOG2:
+    """Raises BadDepth when a task has more tiles than the limbs have room for (MAX_TILES_LOG2)."""
+    if plan.inner_v_bits - tile_bits > MAX_TILES_LOG2:
         least = plan.depth
-        while 2 * (least // 4) < plan.split.v_length - tile_bits - MOST_TILES_LOG2:
+        while 2 * (least // 4) < plan.split.v_length - tile_bits - MAX_TILES_LOG2:
             least += 2
         raise BadDepth(f"depth {plan.depth} makes tasks too large for a GPU; choose one of {least} or more")
 
@@ -205,17 +203,14 @@ class PolyphaseOnGpu:
 
     @classmethod
     def on(cls, plan: PolyphasePlan, device: Cuda) -> PolyphaseOnGpu:
-        """The evaluator for a GPU; raises BadDepth, MethodDoesNotApply or NoGpu."""
         require_few_launches(plan)
         return cls(plan, device.compiler)
 
     @classmethod
     def on_host(cls, plan: PolyphasePlan) -> PolyphaseOnGpu:
-        """The evaluator with the same kernel compiled for this processor; raises NoCompiler."""
         return cls(plan, HOST.compiler)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange or BadDepth."""
         plan = self._plan
         u_class, v_class = plan.classes(index)
         require_few_launches(plan, self._tile_bits)
@@ -224,7 +219,7 @@ class PolyphaseOnGpu:
 
     def sum_over(self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int]) -> tuple[int, int, int]:
         """Σ f |H u| |K v| F(u, v) over some u's and the v's of some tiles, in ascending order, at most
-        2^MOST_TILES_LOG2 of them.
+        2^MAX_TILES_LOG2 of them.
 
         Returns (sum, its residue, points evaluated).
         """

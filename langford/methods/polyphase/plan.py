@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import widths
 from langford.methods.plan import Method, Plan
-from langford.methods.polyphase import symmetries
-from langford.methods.polyphase.components import IMAGES, components, term_bound
+from langford.methods.polyphase.components import IMAGES, components, orbits, prefix_classes, term_bound
 from langford.methods.polyphase.tables import EvenTable
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
@@ -56,8 +55,8 @@ class PolyphasePlan(Plan):
         self.u_bits = depth - self.v_bits
         self.inner_v_bits = split.v_length - self.v_bits
         self.sum_bound = 2 * widths.points(problem) * term_bound(problem)
-        self._u_prefixes, self._u_sizes = symmetries.prefix_classes(self.u_bits, *split.masks(self.u_bits))
-        self._v_prefixes, self._v_sizes = symmetries.prefix_classes(self.v_bits, *split.masks(self.v_bits))
+        self._u_prefixes, self._u_sizes = prefix_classes(self.u_bits, *split.masks(self.u_bits))
+        self._v_prefixes, self._v_sizes = prefix_classes(self.v_bits, *split.masks(self.v_bits))
         partners = np.full(len(self._u_prefixes), len(self._v_prefixes))
         if split.mirrored:
             own = self._u_prefixes >> (self.u_bits - self.v_bits)
@@ -125,7 +124,7 @@ class PolyphasePlan(Plan):
         alternation, negation = self.split.masks(self.u_bits)
         first, inner = int(self._u_prefixes[u_class]), self.split.u_length - self.u_bits
         images = np.array([first, first ^ alternation])
-        for prefix in np.unique(symmetries.orbits(images, self.u_bits, 0, negation)[0]).tolist():
+        for prefix in np.unique(orbits(images, self.u_bits, 0, negation)[0]).tolist():
             yield from range(prefix << inner, (prefix + 1) << inner, 1 << block_bits)
 
     def tile_starts(self, v_class: int, tile_bits: int) -> range:

@@ -12,10 +12,10 @@ from langford.errors import MethodDoesNotApply
 from langford.methods.plan import Method
 from langford.methods.shifted.factors import Differences, Sums
 from langford.methods.shifted.forms import Forms
-from langford.methods.shifted.shape import Shape
+from langford.methods.shifted.tables import Shape
 from langford.problem import Problem
 
-LONGEST_PREFIX = 12
+MAX_PREFIX = 12
 """Elements that a task fixes in each component, at most."""
 
 
@@ -48,7 +48,7 @@ class Shifted(Method):
 
     def depths(self, problem: Problem) -> range:
         """Even numbers: as many elements of u are fixed as of v."""
-        return range(0, 2 * min(self.forms.outline(problem).components.longest_prefix, LONGEST_PREFIX) + 1, 2)
+        return range(0, 2 * min(self.forms.outline(problem).components.longest_prefix, MAX_PREFIX) + 1, 2)
 
     def best_depths(self, problem: Problem) -> range:
         """Where u can be read backwards: multiples of 4.

@@ -14,12 +14,11 @@ from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.shifted.patterns import patterns
 from langford.kernels.cpu.shifted.tiles import build_tile_sum
 from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS
-from langford.machine.steps import STEPS
+from langford.machine.process import STEPS
 from langford.methods.shifted.components import Integers, natural
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.shape import STAGE
-from langford.methods.shifted.tables import OddForms, Tile, UBlock
+from langford.methods.shifted.tables import STAGE, OddForms, Tile, UBlock
 from langford.result import PartialResult
 
 TILE_BITS = 16
@@ -31,8 +30,6 @@ SORT_BITS, SORTED_FORMS = 5, 12
 
 
 class ShiftedOnCpu:
-    """Evaluates the tasks of a plan with the numba kernel."""
-
     def __init__(self, plan: ShiftedPlan, tile_bits: int = TILE_BITS, u_block_bits: int = U_BLOCK_BITS) -> None:
         """
         Args:
@@ -56,11 +53,9 @@ class ShiftedOnCpu:
 
     @classmethod
     def on(cls, plan: ShiftedPlan, device: Device) -> ShiftedOnCpu:
-        """The evaluator for a core."""
         return cls(plan)
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         u_prefixes, v_prefixes = self._plan.prefixes(index)
         free = len(self._v_order) - self._plan.prefix_bits
         # The second of two prefixes is the first one read backwards.
@@ -126,7 +121,6 @@ class ShiftedOnCpu:
         return UBlock(us, evens, rows, changed)
 
     def _tile(self, first: int) -> Tile:
-        """The tables of a tile that do not depend on u."""
         shape, count = self._shape, 1 << self._tile_bits
         components = natural(np.arange(first, first + count), self._v_order)
         size = ROW_WORDS * 8 * max(1, count >> INNER_BITS)

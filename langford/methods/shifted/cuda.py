@@ -13,8 +13,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.errors import CheckFailed
-from langford.kernels.gpu.program import Compiler, DeviceArray
-from langford.kernels.gpu.source import source_of
+from langford.kernels.gpu.program import Compiler, DeviceArray, source_of
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import half_forms
@@ -22,7 +21,7 @@ from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.tables import OddForms
 from langford.result import PartialResult
 
-MOST_ELEMENTS = 64
+MAX_ELEMENTS = 64
 LIMBS = 8
 BIAS = 128
 UNKEPT_LAUNCHES = 2**10
@@ -61,8 +60,6 @@ class TileOnDevice:
 
 
 class ShiftedOnGpu:
-    """Evaluates the tasks of a plan with a compiled ``shifted.cu``."""
-
     def __init__(self, plan: ShiftedPlan, compiler: Compiler, settings: Settings | None = None) -> None:
         """
         Args:
@@ -86,17 +83,14 @@ class ShiftedOnGpu:
 
     @classmethod
     def on(cls, plan: ShiftedPlan, device: Cuda) -> ShiftedOnGpu:
-        """The evaluator for a GPU; raises NoGpu."""
         return cls(plan, device.compiler, settings_for(plan, device.memory))
 
     @classmethod
     def on_host(cls, plan: ShiftedPlan) -> ShiftedOnGpu:
-        """The evaluator with its kernel compiled for this processor; raises NoCompiler."""
         settings = settings_for(plan, HOST.memory)
         return cls(plan, HOST.compiler, replace(settings, threads=64, u_block_bits=20))
 
     def _set_forms(self, u_order: list[int]) -> None:
-        """Set the constants of all tasks."""
         plan, split = self._plan, self._plan.components
         # Where there is no odd form, the one lane without a form is always 4, a factor of 1.
         odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)
@@ -117,14 +111,13 @@ class ShiftedOnGpu:
         ]
         if halves:
             self.program.set_constant("even_forms", np.array(halves, np.int64))
-        elements = np.zeros((2, MOST_ELEMENTS), np.int64)
+        elements = np.zeros((2, MAX_ELEMENTS), np.int64)
         elements[0, : len(u_order)], elements[1, : len(self._v_order)] = u_order, self._v_order
         self.program.set_constant("elements", elements)
         ends = [run[0] + run[-1] if run else 0 for run in (split.u, split.v)]
         self.program.set_constant("ends", np.array(ends, np.int64))
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
         plan = self._plan
         u_prefixes, v_prefixes = plan.prefixes(index)
         symmetric = self._shape.images > 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from langford.kernels.gpu.source import Definitions
+from langford.kernels.gpu.program import Definitions
 from langford.methods.shifted.plan import ShiftedPlan
 
 IMAGES = 4
@@ -13,7 +13,7 @@ INNER_BITS, LOW_BITS = 8, 5
 """Lowest bits of a packed v, which number the points of a row, and the next ones (shifted_forms.cuh)."""
 ROW_BITS = 2
 """Bits of a row's number that a lane treats apart; without symmetry they are beyond the low ones."""
-MOST_JOINED = 4
+MAX_JOINED = 4
 """Even forms that share a joint row, where memory allows."""
 MEMORY_SHARE = 4
 """The joint rows take at most this part of a GPU's memory, as a divisor."""
@@ -36,7 +36,7 @@ class Settings:
 
     tile_bits: int = 21
     windows: tuple[int, ...] = (4, 4, 3)
-    joined: int = MOST_JOINED
+    joined: int = MAX_JOINED
     even_window: int = 7
     threads: int = 256
     min_blocks: int = 2
@@ -69,7 +69,6 @@ class GpuShape:
 
     @classmethod
     def of(cls, plan: ShiftedPlan, settings: Settings) -> GpuShape:
-        """The sizes for a plan."""
         forms, evens = max(1, len(plan.outline.odd)), len(plan.outline.even)
         free = len(plan.components.v) - plan.prefix_bits
         groups = -(-forms // len(settings.windows))
@@ -120,7 +119,7 @@ def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
     """The fastest known settings for a problem on a GPU with ``memory`` bytes of memory."""
     settings = Settings(windows=(3, 3, 3), min_blocks=1) if len(plan.outline.odd) > 16 else Settings()
     shape = GpuShape.of(plan, settings)
-    for joined in range(MOST_JOINED, 0, -1):
+    for joined in range(MAX_JOINED, 0, -1):
         settings = replace(settings, joined=joined)
         if shape.joint_bytes(settings) * MEMORY_SHARE <= memory:
             break

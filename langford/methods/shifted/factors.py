@@ -25,7 +25,7 @@ from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_ter
 from langford.methods.shifted.signs import Draft, chosen_signs, kept
 from langford.problem import Problem
 
-SMALLEST_KEPT = 14
+MIN_KEPT = 14
 """Signs of fewer colours are found in less time than it takes to keep them."""
 
 
@@ -83,7 +83,7 @@ class Differences(Forms):
         if self.chosen:
             name = f"{self.problem.name} {self.seed}"
             find = partial(chosen_signs, drafts, signs, self.fixed, name)
-            signs = find() if self.problem.n < SMALLEST_KEPT else kept(name, find)
+            signs = find() if self.problem.n < MIN_KEPT else kept(name, find)
         return tuple(draft.form(own) for draft, own in zip(drafts, signs, strict=True))
 
     def _draft(self, d: int) -> Draft:

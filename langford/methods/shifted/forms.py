@@ -55,7 +55,6 @@ class Form:
         return (len(self.pairs) + len(self.signs) + 2) // 4
 
     def sign_of_term(self, place: int) -> int:
-        """With which sign the term that begins at a place counts."""
         return sign_of_term(place, self.opposed)
 
     def value(self, x: dict[int, int]) -> int:
@@ -116,17 +115,14 @@ class Forms(ABC):
 
     @cached_property
     def components(self) -> Components:
-        """The split into u and v."""
         return Components.of(self.problem, self.fixed)
 
     @property
     def even(self) -> list[Form]:
-        """Those of even differences."""
         return [form for form in self.all if form.difference % 2 == 0]
 
     @property
     def odd(self) -> list[Form]:
-        """Those of odd differences."""
         return [form for form in self.all if form.difference % 2]
 
     def images(self, difference: int, place: int) -> set[int]:

@@ -13,6 +13,7 @@ summand is symmetric in the two packed integers: one task stands for a pair of c
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property, lru_cache
 from math import prod
 from typing import TYPE_CHECKING
@@ -22,9 +23,9 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import widths
 from langford.methods.plan import Plan
-from langford.methods.polyphase.symmetries import prefix_classes, reversed_components
+from langford.methods.polyphase.components import prefix_classes, reversed_components
 from langford.methods.shifted.components import Integers
-from langford.methods.shifted.shape import Shape
+from langford.methods.shifted.tables import Shape
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
@@ -84,7 +85,7 @@ class ShiftedPlan(Plan):
     def owners(self, other: Plan) -> NDArray[np.int64] | None:
         """See :meth:`Plan.owners`.  Longer prefixes begin with shorter ones, and so do their classes, unless
         a prefix and its reverse are one class there and two here."""
-        if not isinstance(other, ShiftedPlan) or other.sum_name != self.sum_name:
+        if not isinstance(other, ShiftedPlan) or replace(other.key, depth=self.depth) != self.key:
             return None
         if other.depth < self.depth or not self._is_refined_by(other.prefix_bits):
             return None
@@ -100,11 +101,6 @@ class ShiftedPlan(Plan):
         tasks[first, second] = self.tasks
         owners: NDArray[np.int64] = tasks[own[other.pairs[:, 0]], own[other.pairs[:, 1]]]
         return owners
-
-    @property
-    def sum_name(self) -> tuple[str, Problem, int]:
-        """Names the sum; its tasks at one depth and at another can be compared."""
-        return self.method.name, self.problem, self.seed
 
     def deeper(self) -> Plan | None:
         """See :meth:`Plan.deeper`: the next depth whose tasks belong to tasks of this plan."""

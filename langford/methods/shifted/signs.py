@@ -66,7 +66,6 @@ class Draft:
 
     @property
     def opposed(self) -> bool:
-        """As of a Form."""
         return self.difference % 2 == 0
 
     def form(self, signs: Sequence[int]) -> Form:
@@ -101,7 +100,6 @@ class Square:
         self.keys = keys[:, None] ^ keys
 
     def numbered(self, monomials: NDArray[np.int64]) -> None:
-        """Take the numbers of the monomials."""
         self.monomials = monomials
         self.own, within = np.unique(monomials, return_inverse=True)
         self._within = within.reshape(-1)

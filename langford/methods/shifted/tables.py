@@ -1,17 +1,77 @@
-"""The arrays that describe a part of a shifted sum to the CPU kernel, by name."""
+"""What the CPU kernel of the shifted sum takes: how wide its numbers get, and arrays that describe a part of it."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from langford.errors import MethodDoesNotApply
 from langford.methods.shifted.components import outer_count
-from langford.methods.shifted.forms import Form, Forms, element
+from langford.methods.shifted.forms import Form, Forms, element, half_forms
 
-LONGEST_LAG = 62
+MAX_N = 32
+MAX_ROW = 124
+"""Places: the elements of a component and one more fit 63 bits, sign left out."""
+STAGE = 4
+"""Even forms whose rows of dead points are joined at once."""
+MAX_STAGE = 6
+"""The same for the last stage, which nearly every u needs anew."""
+MIN_PAIRS = 3
+"""Joint tables of the smallest kernel, which all problems that fit it share: a kernel takes seconds to compile."""
+MAX_LAG = 62
 """A longer one has no terms, and a shift by it would be undefined."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """Numbers that the CPU kernel has compiled in.
+
+    Attributes:
+        lanes: bytes that hold the values of all odd forms of a point, or of all even ones; unused ones hold 1.
+        pairs: joint tables of odd forms.
+        stages: groups of even forms, of STAGE each but the last one.
+        last: even forms of the last stage; there may be fewer, the others vanish nowhere.
+        reach: no |q(u)| or |q(v)| of an even form exceeds it.
+    """
+
+    lanes: int
+    pairs: int
+    stages: int
+    last: int
+    reach: int
+
+    @classmethod
+    def of(cls, forms: Forms) -> Shape:
+        """Raises MethodDoesNotApply when the kernel cannot hold a number of this problem."""
+        problem = forms.problem
+        if problem.copies != 2:
+            raise MethodDoesNotApply("the algebraic methods count pairs only")
+        _require(problem.n <= MAX_N, f"at most {MAX_N} colours")
+        _require(problem.places <= MAX_ROW, f"a row of at most {MAX_ROW} places")
+        # A factor of an odd and one of an even form are multiplied in 16 bits, two such products in 32, four in 64.
+        largest = max((form.bound for form in forms.all), default=0)
+        _require(largest**2 < 2**15, "the product of two factors in 16 bits")
+        halves = [half for form in forms.even for half in half_forms(form)]
+        reach = max((half.bound for half in halves), default=0)
+        _require(reach < 64, "half an even factor in 7 bits")
+        lanes = 16 if max(len(forms.odd), len(forms.even)) <= 16 else 32
+        evens = len(forms.even)
+        stages = 1 + max(0, -(-(evens - MAX_STAGE) // STAGE))
+        last = MAX_STAGE if stages == 1 else evens - STAGE * (stages - 1)
+        return cls(lanes, max(MIN_PAIRS, -(-len(forms.odd) // 2)), stages, last, reach)
+
+    @property
+    def even_columns(self) -> int:
+        """Even forms that the kernel looks up."""
+        return STAGE * (self.stages - 1) + self.last
+
+
+def _require(condition: bool, what: str) -> None:
+    if not condition:
+        raise MethodDoesNotApply(f"shifted needs {what}, which this problem exceeds")
 
 
 class UBlock(NamedTuple):
@@ -100,5 +160,5 @@ def _odd_masks(form: Form) -> tuple[int, ...]:
         for parity in (0, 1)
     )
     u_once = sum(1 << element(place) for place in form.signs if place % 2)
-    lag = min(form.difference // 2, LONGEST_LAG)
+    lag = min(form.difference // 2, MAX_LAG)
     return lag, left, right, negative, u_once, u_negative, form.constant

@@ -14,7 +14,7 @@ from langford.methods.plan import Method
 from langford.methods.speeds import Forecast, Speeds
 from langford.problem import Problem
 
-MOST_PLACES = 24
+MAX_PLACES = 24
 
 
 class Inclusion(Method):
@@ -29,9 +29,7 @@ class Inclusion(Method):
     def refusal(self, problem: Problem) -> str | None:
         places = len(problem.filled)
         return (
-            f"inclusion visits all sets of up to {MOST_PLACES} places, not {places}"
-            if places > MOST_PLACES
-            else None
+            f"inclusion visits all sets of up to {MAX_PLACES} places, not {places}" if places > MAX_PLACES else None
         )
 
     def depths(self, problem: Problem) -> range:

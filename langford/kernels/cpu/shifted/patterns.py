@@ -36,7 +36,6 @@ class Patterns(NamedTuple):
 
 @cache
 def patterns() -> Patterns:
-    """The tables, the same for every problem."""
     numbers = np.arange(1 << WORD_BITS)
     ternary: NDArray[np.int64] = (numbers[:, None] >> np.arange(WORD_BITS) & 1) @ 3 ** np.arange(WORD_BITS)
 

@@ -125,7 +125,6 @@ def multiply(typingctx, products, points, k, outer, high, low, keys, evens, u, f
 
 
 def _single(builder: Any, value: Any) -> Any:
-    """A vector of one lane."""
     return builder.insert_element(
         ir.Constant(ir.VectorType(value.type, 1), ir.Undefined), value, ir.Constant(I32, 0)
     )

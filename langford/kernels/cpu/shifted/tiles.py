@@ -103,7 +103,7 @@ def add_batch(products, count, limbs, residues):
 
 @cache
 def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
-    """Compile-time shape → the kernel; see langford.methods.shifted.shape.Shape."""
+    """Compile-time shape → the kernel; see langford.methods.shifted.tables.Shape."""
     columns = lanes // 2
     low_rows, high_rows = 1 << LOW_BITS, 1 << INNER_BITS - LOW_BITS
 

@@ -35,7 +35,6 @@ def store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
 
 
 def load_row(builder: Any, pointer: Any) -> Any:
-    """A row."""
     return load_vector(builder, pointer, I64, ROW_WORDS)
 
 
