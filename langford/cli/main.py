@@ -30,8 +30,7 @@ SECTIONS = {
     },
     "Campaigns": {
         "campaigns.run:run": "Create or resume a campaign and run it on this machine.",
-        "campaigns.status:status": "Show the progress of campaigns, their speed, when they end, their workers, "
-        "and what needs attention.",
+        "campaigns.status:status": "Show progress, speed, end and workers of campaigns, and what needs attention.",
         "results.exchange:result": "Merge finished campaigns, or exported files, and print the count with its "
         "checks.",
         "results.verify:verify": "Recompute tasks of a campaign on this machine and compare.",

@@ -75,7 +75,7 @@ def status(
     every: float | None,
     as_json: bool,
 ) -> None:
-    """Show the progress of campaigns, their speed, when they end, their workers, and what needs attention.
+    """Show progress, speed, end and workers of campaigns, and what needs attention.
 
     With NAME, it shows everything about one campaign.  With the URL of a server, http(s)://HOST:PORT or
     http(s)://HOST:PORT/NAME, it asks the server instead of the ledger.

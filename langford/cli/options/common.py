@@ -152,7 +152,7 @@ def chosen_cores(wanted: int | None) -> int:
 
 
 yes_option = click.option(
-    "--yes", is_flag=True, help="Start without asking, even over an hour of work or millions of tasks."
+    "--yes", is_flag=True, help="Start without asking, even over an hour of work or a million tasks."
 )
 anyway_option = click.option(
     "--anyway", is_flag=True, help="Start even if it would take over a year, or if no arrangement can exist."

@@ -32,7 +32,8 @@ Examples:
   langford result --from jobs/campaigns/langford-27*.jsonl.gz
   langford result --from -
 
-Exit codes: 0, 2 bad input, 3 incomplete, tasks or promised replication (--replicate), 4 a result is wrong."""
+Exit codes: 0 merged, 2 bad input, 3 tasks or the promised replication (--replicate) are incomplete, 4 a result
+is wrong."""
 )
 @click.argument("names", nargs=-1, required=True)
 @ledger_option
@@ -140,9 +141,8 @@ Examples:
   langford import part-1.jsonl.gz part-2.jsonl.gz
   langford import jobs/campaigns/*.jsonl.gz --ledger records.db
 
-Exit codes: 0, 2 bad input, 3 a campaign is complete, but its promised
-replication (--replicate) is not, 4 results contradict each other or a count is wrong; results are
-imported except with code 2.""",
+Exit codes: 0 imported, 2 bad input, nothing imported, 3 a campaign is complete, but its promised
+replication (--replicate) is not, 4 results contradict each other or a count is wrong.""",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option(

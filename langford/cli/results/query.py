@@ -61,7 +61,7 @@ Examples:
   langford query task_overview --format parquet --out tasks.parquet
   langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
-Without QUESTION, the named queries are listed.  Partial results and counts are decimal text in every
+Without QUERY, the named queries are listed.  Partial results and counts are decimal text in every
 format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
 @click.argument("question", required=False, type=QuestionName(), metavar="[QUERY]")
@@ -79,7 +79,7 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
     type=FiniteRange(0.01, 86_400),
     default=60.0,
     show_default=True,
-    help="Cancel the query after this time.",
+    help="Cancel the query after this many seconds.",
 )
 @click.option("--format", "form", type=click.Choice(list(formats.FORMATS)), help="Default: table.")
 @click.option(
