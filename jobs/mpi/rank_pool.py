@@ -28,7 +28,7 @@ TASK, REPLY = 1, 2
 """Tags of messages: a task for a rank, and the rank's reply."""
 STOP = -1
 """The token of the message that ends a rank."""
-SHORTEST_SLEEP, MAX_SLEEP = 1e-5, 2e-3
+MIN_SLEEP, MAX_SLEEP = 1e-5, 2e-3
 """Seconds between two looks for a message; the time doubles."""
 
 
@@ -41,7 +41,7 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None, clock: Clo
 
     status = MPI.Status()
     deadline = None if timeout is None else clock.monotonic() + timeout
-    sleep = SHORTEST_SLEEP
+    sleep = MIN_SLEEP
     while not communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):
         if deadline is not None and clock.monotonic() > deadline:
             return

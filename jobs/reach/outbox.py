@@ -35,7 +35,7 @@ from langford.provenance import kernel_hash
 
 SUFFIX = ".result.json"
 LOCK = ".lock"
-LARGEST_FILE = 100_000
+MAX_FILE = 100_000
 TRIALS = 100
 UNFINISHED = re.compile(rf"\..*{re.escape(SUFFIX)}\.\d+", re.DOTALL)
 """A file that was being written when a worker crashed, see :func:`langford.machine.durable.replace_file`."""
@@ -135,11 +135,11 @@ class Outbox:
         for file in self._files():
             if not self._quarantine.has(file):
                 try:
-                    delivery = opened(regular_content(file, LARGEST_FILE), self._known)
+                    delivery = opened(regular_content(file, MAX_FILE), self._known)
                 except FileNotFoundError:
                     continue  # it has been deleted meanwhile
                 except (NotRegular, TooLarge):
-                    self._quarantine.take(file, f"it is not a regular file of at most {LARGEST_FILE:,} bytes")
+                    self._quarantine.take(file, f"it is not a regular file of at most {MAX_FILE:,} bytes")
                 except OSError as error:
                     self._quarantine.take(file, f"it cannot be read ({error.strerror})")
                 except LangfordError as error:

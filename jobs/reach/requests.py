@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 TIMEOUT_SECONDS = 10.0
 """How long a server may send nothing."""
-MAX_SECONDS, LARGEST_ANSWER = 60.0, 4 * 2**20
+MAX_SECONDS, MAX_ANSWER = 60.0, 4 * 2**20
 """The longest time and the largest size in bytes of a whole answer; those of a task server are far below.
 
 A megabyte of JSON may become 40 megabytes of objects.
@@ -226,7 +226,7 @@ def _exchange(http: Client, method: str, address: str, path: str, body: bytes | 
             )
         for part in response.iter_raw():
             content += part
-            if len(content) > LARGEST_ANSWER:
+            if len(content) > MAX_ANSWER:
                 raise ServerAway(f"no task server answers at {address}, but a server whose answer does not end")
     return response, bytes(content)
 

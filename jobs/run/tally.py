@@ -72,7 +72,7 @@ class Tally:
 
 
 FIRST_PAUSE_SECONDS = 4.0
-LARGEST_SHARE = 0.02
+MAX_SHARE = 0.02
 """Maximum share of the time that the answers take."""
 
 
@@ -102,7 +102,7 @@ class LastOverview:
         except LangfordError:
             self._overview = None
         self._got = self._clock.monotonic()
-        self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / LARGEST_SHARE))
+        self._asking.pause(max(min(self._pause, self._longest_pause), (self._got - began) / MAX_SHARE))
         self._pause *= 2
         if self._overview is not None:
             self._tally.update(self._overview.tasks.done, self._overview.work.done * whole)

@@ -21,7 +21,7 @@ from jobs.farm.guard.connections import LimitedLog
 from langford.errors import LangfordError
 
 EVERY_SECONDS = 2.0
-LARGEST_SHARE = 0.04
+MAX_SHARE = 0.04
 """Share of one core's time for the statuses of a campaign: when one takes long, the next one comes later."""
 MAX_PAUSE_SECONDS = 60.0
 ALIVE_SECONDS, ALLOWED_SECONDS = 10.0, 15.0
@@ -86,7 +86,7 @@ class Broadcast:
         if outcome != self._outcome:  # the same status again is no news
             self._number, self._outcome = self._number + 1, outcome
         ended = time.monotonic()
-        self._due = ended + max(self._every, min((ended - began) / LARGEST_SHARE, MAX_PAUSE_SECONDS))
+        self._due = ended + max(self._every, min((ended - began) / MAX_SHARE, MAX_PAUSE_SECONDS))
 
     def _computed(self) -> tuple[bytes, Exception | None]:
         try:

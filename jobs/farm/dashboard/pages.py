@@ -25,7 +25,7 @@ from jobs.farm.guard import cookie
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
-LARGEST_FORM, MAX_FIELDS = 4096, 8
+MAX_FORM, MAX_FIELDS = 4096, 8
 WRONG = (
     "No campaign here accepts this token: it is mistyped, revoked or expired. Try again, or ask for another one."
 )
@@ -124,7 +124,7 @@ async def _fields(request: Request) -> dict[str, str] | None:
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > LARGEST_FORM:
+        if len(body) > MAX_FORM:
             return None
     try:
         fields = parse_qs(body.decode("utf-8", "replace"), max_num_fields=MAX_FIELDS)

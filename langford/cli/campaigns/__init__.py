@@ -1,1 +1,1 @@
-"""The commands for campaigns in a ledger: create, work off, inspect, requeue and end them."""
+"""The commands for campaigns in a ledger, and what others share with them: ``running``."""

@@ -1,1 +1,1 @@
-"""The commands of a cluster: MPI ranks and SLURM jobs."""
+"""The commands of a cluster: MPI ranks and SLURM jobs.  Others use ``ranks``, to fail together."""

@@ -1,1 +1,1 @@
-"""Options that commands share: their types, single options, and groups that become one argument."""
+"""Options that commands share: their types, single options, and groups.  All commands use it."""

@@ -1,1 +1,1 @@
-"""What commands print: answers, tables, progress and formats, safe on any terminal."""
+"""What commands print: answers, tables, progress and formats, safe on any terminal.  All commands use it."""

@@ -1,1 +1,1 @@
-"""The commands for what campaigns found: merge, verify, confirm, exchange, ask and report results."""
+"""The commands for what campaigns found: merge, verify, confirm, exchange, ask, report.  Nobody imports them."""
