@@ -22,7 +22,6 @@ from langford.irregular.cuda.source import FILES, source_of
 from langford.irregular.cycles.howard import Howard
 from langford.irregular.errors import NoCycle, TooWide
 from tests.library.programs import ARCHITECTURES, compile_only
-from tests.support.cases import exhaustive
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64
 TYPES: list[dict[str, Any]] = [
@@ -38,11 +37,7 @@ def there(gpu: Gpu, graph: Graph) -> Graph:
     return copy
 
 
-@pytest.mark.parametrize(
-    ("types", "architecture"),
-    [(TYPES[0], ARCHITECTURES[0]), *exhaustive([(TYPES[1], ARCHITECTURES[1])])],
-    ids=["whole", "real"],
-)
+@pytest.mark.parametrize(("types", "architecture"), zip(TYPES, ARCHITECTURES, strict=True), ids=["whole", "real"])
 def test_compiles_for_gpus(types: dict[str, Any], architecture: str) -> None:
     # All files as one program: they define no name twice.
     compile_only(source_of(*FILES, **types), architecture)
