@@ -24,7 +24,7 @@ from langford.methods import METHODS
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
-from tests.support.databases import new_ledger
+from tests.support.databases import ledger_of_a_test
 from tests.support.preloaded import preload
 
 # The same examples in every run: the tests of a change do not depend on chance.
@@ -167,7 +167,7 @@ def python_on_ranks(tmp_path: Path) -> Mpirun:
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with new_ledger(request.param, tmp_path) as opened:
+    with ledger_of_a_test(request.param, tmp_path) as opened:
         yield opened
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from sqlalchemy import func, select
 
-from db import Credential, Lease
+from db import Credential, Lease, Ledger
 from db.errors import TooManyLeases
 from db.messages import converted, document
 from db.schema.models import Attempt, Event
@@ -36,7 +36,7 @@ from tests.support.campaigns import HOUR, delivery, shown_by
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.database_clock import DatabaseClock, moved_clock
-from tests.support.databases import new_ledger
+from tests.support.databases import ledger_of_a_test, new_ledger
 
 KEY, COUNT = PlanKey(Problem.langford(11), "polyphase", 12), 17_792
 PLAN = plan_of(KEY)
@@ -50,8 +50,8 @@ HUGE = 10**6
 class Farm:
     """A server of a campaign, and two tokens: workers of the liar are on whatever hosts they say."""
 
-    def __init__(self, kind: str, folder: Path) -> None:
-        self.ledger = new_ledger(kind, folder)
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self.campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
         self.tokens = [self.campaign.new_token(Role.WORKER, label=label) for label in ("liar", "honest")]
         self.restart()
@@ -122,10 +122,10 @@ def clock() -> Iterator[DatabaseClock]:
 
 @pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
 def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -> Iterator[Farm]:
-    made = Farm(request.param, tmp_path)
-    yield made
-    made.client.close()
-    made.ledger.close()
+    with ledger_of_a_test(request.param, tmp_path) as ledger:
+        made = Farm(ledger)
+        yield made
+        made.client.close()
 
 
 # -- holding --------------------------------------------------------------------------------------
@@ -163,9 +163,10 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
     assert result(farm.campaign).published == COUNT
 
 
-def test_requests_at_the_same_moment_hold_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("farm", ["postgres"], indirect=True)
+def test_requests_at_the_same_moment_hold_no_more(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     """On SQLite one transaction waits for the other."""
-    farm, of_token, met = Farm("postgres", tmp_path), accounts.of_token, threading.Barrier(2, timeout=60)
+    of_token, met = accounts.of_token, threading.Barrier(2, timeout=60)
     farm.enrol("good", HONEST)
     readers = set[int]()
 
@@ -185,8 +186,6 @@ def test_requests_at_the_same_moment_hold_no_more(tmp_path: Path, monkeypatch: p
         list(threads.map(ask, [farm.enrol("one"), farm.enrol("other")]))
     assert len(readers) == 2
     assert sum(farm.held().values()) == SHARE
-    farm.client.close()
-    farm.ledger.close()
 
 
 def test_what_a_worker_states_bounds_what_its_token_holds(farm: Farm) -> None:

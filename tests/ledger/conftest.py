@@ -10,7 +10,7 @@ import pytest
 from db import Campaign, Ledger
 from tests.support.campaigns import new_campaign
 from tests.support.cases import exhaustive
-from tests.support.databases import new_ledger
+from tests.support.databases import ledger_of_a_test
 
 
 @pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
@@ -20,7 +20,7 @@ def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
     On Postgres ``test_statements`` sends every statement, ``test_ledger`` makes every transition, and random
     histories mix them.
     """
-    with new_ledger(request.param, tmp_path) as opened:
+    with ledger_of_a_test(request.param, tmp_path) as opened:
         yield opened
 
 

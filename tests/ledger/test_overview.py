@@ -25,7 +25,7 @@ from langford.result import Evaluation
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, delivery, finish, forged
 from tests.support.cases import exhaustive
 from tests.support.database_clock import moved_clock
-from tests.support.databases import new_address
+from tests.support.databases import ledger_of_a_test, new_ledger
 from tests.support.statements import statements_of
 
 LARGER = plan_of(PlanKey(Problem.langford(12), "polyphase", 12))
@@ -34,8 +34,8 @@ LARGER = plan_of(PlanKey(Problem.langford(12), "polyphase", 12))
 class History:
     """Campaigns to which things happened some seconds ago; the clock stands while a test prepares them."""
 
-    def __init__(self, where: str) -> None:
-        self.ledger = Ledger(where)
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
         self.campaign: Campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
 
     def enlarge(self) -> None:
@@ -78,11 +78,9 @@ class History:
 
 @pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
 def history(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[History]:
-    with moved_clock() as clock:
+    with moved_clock() as clock, ledger_of_a_test(request.param, tmp_path) as ledger:
         clock.stop()
-        made = History(new_address(request.param, tmp_path))
-        yield made
-        made.ledger.close()
+        yield History(ledger)
 
 
 def work(leases: Sequence[Lease]) -> float:
@@ -456,7 +454,7 @@ def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) ->
 @pytest.mark.parametrize("present", [False, True])
 def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, present: bool) -> None:
     """Also beside those whose workers hold leases, and deliver results."""
-    history = History(new_address("sqlite", tmp_path))
+    history = History(new_ledger("sqlite", tmp_path))
     history.come("a", 100)
     history.deliver(history.lease("a", 1, 90)[0], 40)
     if not present:

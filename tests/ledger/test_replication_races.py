@@ -31,7 +31,7 @@ from tests.support.campaigns import (
     true_deliveries,
 )
 from tests.support.cases import exhaustive
-from tests.support.databases import new_ledger
+from tests.support.databases import ledger_of_a_test
 
 MOMENT = 0.3
 TURNS = 20
@@ -40,7 +40,7 @@ TURNS = 20
 
 @pytest.fixture(params=["postgres", *exhaustive(["pgbouncer"])])
 def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Ledger]:
-    with new_ledger(request.param, tmp_path) as opened:
+    with ledger_of_a_test(request.param, tmp_path) as opened:
         yield opened
 
 

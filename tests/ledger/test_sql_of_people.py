@@ -27,10 +27,11 @@ from tests.support.campaigns import (
     true_deliveries,
     write_used_ledger,
 )
+from tests.support.cases import exhaustive
 from tests.support.databases import new_address, new_ledger
 
 ALL = Filters()
-KINDS = ["sqlite", "postgres", "pgbouncer"]
+KINDS = ["sqlite", "postgres", *exhaustive(["pgbouncer"])]
 
 
 @pytest.fixture(scope="module", params=KINDS)
