@@ -29,7 +29,8 @@ def test_the_table_says_what_the_command_says(name: str) -> None:
     assert CliRunner().invoke(cli, [name, "--help"]).exit_code == 0
 
 
-HEAVY = {"numba", "matplotlib", "alembic", "sqlalchemy.dialects.postgresql", "httpx", "starlette", "rich.console"}
+HEAVY = {"numba", "matplotlib", "alembic", "sqlalchemy.dialects.postgresql", "rich.console"}
+HEAVY |= {"http.client", "httpx", "starlette"}
 """What a command that only reads a ledger, or only plans, does without."""
 
 

@@ -13,7 +13,6 @@ from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.look.overview.records import ID_LENGTH
-from db.store.database import without_password
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.identity import Identity
@@ -29,6 +28,7 @@ from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
+from langford.loading import load
 from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
 from langford.words import quantity, several
 
@@ -249,7 +249,7 @@ def planned(
 
 def place_of(ledger: Ledger | None, address: str) -> str:
     """``ledger``: None: there is none yet at the address."""
-    place = without_password(address)
+    place: str = load("db.store.database:without_password")(address)  # ranks of MPI load no SQL
     return place if ledger is not None else f"{place} (would be created)"
 
 
