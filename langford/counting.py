@@ -120,7 +120,7 @@ def count_tasks(
         workers: the devices, one entry for each thread.
         tell: called with (work done, seconds) after every task, largest tasks first.
 
-    Raises CheckFailed, and what Method.evaluator raises.
+    Raises CheckFailed, and what Plan.evaluator raises.
     """
     for device in set(workers):
         plan.evaluator(device)

@@ -121,7 +121,7 @@ def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomp
     """The most independent way to recompute the tasks of a plan.
 
     ``method_name``: another method whose tasks are comparable, or None for the plan's own.
-    Raises BadInput, and as Method.plan and Method.evaluator.
+    Raises BadInput, and as Method.plan and Plan.evaluator.
     """
     other = plan
     if method_name not in (None, plan.method.name):

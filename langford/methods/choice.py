@@ -128,7 +128,7 @@ def task_depth(problem: Problem, method: Method, device: Device, seconds: float 
     evaluated to measure the speed: the answer is the smallest depth whose largest task takes at most
     about that time, or the deepest one when none is deep enough.
 
-    Raises what Method.plan and Method.evaluator raise.
+    Raises what Method.plan and Plan.evaluator raise.
     """
     depths = method.best_depths(problem)
     suggested = method.suggested_depth(problem)

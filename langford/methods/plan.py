@@ -145,9 +145,20 @@ class Plan(ABC):
         return None
 
     def evaluator(self, device: Device = CPU) -> Evaluator:
-        """The evaluator of this plan on a device, made once; raises as Method.evaluator."""
+        """The evaluator of this plan on a device, compiled and ready, made once.
+
+        Raises:
+            MethodDoesNotApply: the method has no kernel for this kind of device, or the problem is too
+                wide for it.
+            BadDepth: the tasks are too large for the device.
+            NoGpu: there is no such GPU, or CuPy is missing.
+            NoCompiler: the kernels of the GPU cannot be compiled for the processor.
+            BadProfile: the profile of this machine names settings that do not exist.
+        """
         if device not in self._evaluators:
-            self._evaluators[device] = self.method.evaluator(self, device)
+            self.method.require_kernel(device.kernels)
+            maker = load(self.method.evaluators[device.kernels])
+            self._evaluators[device] = device.evaluator(maker, self)
         return self._evaluators[device]
 
     def evaluate(self, index: int, device: Device = CPU) -> PartialResult:
@@ -238,18 +249,3 @@ class Method(ABC):
                 f"{self.name} has no kernel for {device_kind}, only for {', '.join(self.evaluators)}: "
                 "choose another --device or another --method"
             )
-
-    def evaluator(self, plan: Plan, device: Device) -> Evaluator:
-        """The evaluator of a plan of this method on a device, compiled and ready.
-
-        Raises:
-            MethodDoesNotApply: the method has no kernel for this kind of device, or the problem is too
-                wide for it.
-            BadDepth: the tasks are too large for the device.
-            NoGpu: there is no such GPU, or CuPy is missing.
-            NoCompiler: the kernels of the GPU cannot be compiled for the processor.
-            BadProfile: the profile of this machine names settings that do not exist.
-        """
-        self.require_kernel(device.kernels)
-        evaluator: Evaluator = device.evaluator(load(self.evaluators[device.kernels]), plan)
-        return evaluator

@@ -10,7 +10,7 @@ import pytest
 
 from langford.devices import CPU, HOST, KINDS, VERIFYING, BadDevice, Cuda, Device, cores, devices, kind_of
 from langford.errors import MethodDoesNotApply
-from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods import METHODS
 from langford.problem import Problem
 
 ROOT = Path(__file__).parents[2]
@@ -56,10 +56,9 @@ def test_host_and_processor_are_two_devices_with_one_name() -> None:
 
 
 def test_a_method_needs_a_kernel_of_the_gpu_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    plan = plan_of(PlanKey(Problem.langford(4), "godfrey", 2))
     monkeypatch.setitem(METHODS["godfrey"].evaluators, "cuda", "langford.methods.godfrey.cpu:GodfreyOnCpu")
     with pytest.raises(MethodDoesNotApply, match="leave --device host out"):
-        METHODS["godfrey"].evaluator(plan, HOST)
+        METHODS["godfrey"].plan(Problem.langford(4), 2).evaluator(HOST)
 
 
 def test_no_other_module_compares_the_names_of_kinds() -> None:
