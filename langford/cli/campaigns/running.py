@@ -7,8 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import langford
 from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
@@ -27,10 +28,13 @@ from langford.cli.output.how_long import TASK_DISK_BYTES, DryRun, seconds_on
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
 from langford.errors import LangfordError
-from langford.ledger import Campaign, Ledger
 from langford.loading import load
 from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
 from langford.words import quantity, several
+
+if TYPE_CHECKING:
+    # Ranks of MPI load no SQL.
+    from langford.ledger import Campaign, Ledger
 
 MANY_TASKS = 1_000_000
 SECONDS_WORTH_A_NAME = 5.0
@@ -206,7 +210,7 @@ def campaign_answer(
 def existing(address: str) -> Iterator[Ledger | None]:
     """The ledger at an address, without creating one; None: there is none yet.  Raises LedgerError."""
     try:
-        ledger = Ledger(address, create=False)
+        ledger = langford.Ledger(address, create=False)
     except NoLedger:
         yield None
         return
@@ -249,7 +253,7 @@ def planned(
 
 def place_of(ledger: Ledger | None, address: str) -> str:
     """``ledger``: None: there is none yet at the address."""
-    place: str = load("db.store.database:without_password")(address)  # ranks of MPI load no SQL
+    place: str = load("db.store.database:without_password")(address)
     return place if ledger is not None else f"{place} (would be created)"
 
 
