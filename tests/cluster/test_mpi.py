@@ -106,7 +106,7 @@ def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 @pytest.mark.usefixtures("resting")
-@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGKILL, *exhaustive([signal.SIGTERM])])
 def test_ranks_that_end_lose_nothing_that_was_committed(
     mpirun: Mpirun, langford: Run, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -191,6 +191,7 @@ def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks:
     )
 
 
+@pytest.mark.exhaustive
 def test_a_task_that_took_three_devices_is_set_aside(
     mpirun: Mpirun, langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
