@@ -35,7 +35,7 @@ SELECT (SELECT version_num FROM alembic_version), (SELECT count(*) FROM ledger),
     (SELECT md5(string_agg(oid || relname || coalesce(relacl::text, ''), ' ' ORDER BY oid)) FROM pg_class
         WHERE relnamespace = 'public'::regnamespace),
     (SELECT count(*) FROM pg_attribute WHERE NOT attisdropped), (SELECT count(*) FROM pg_constraint),
-    (SELECT count(*) FROM pg_proc), (SELECT count(*) FROM pg_namespace WHERE nspname NOT LIKE 'pg_%'),
+    (SELECT count(*) FROM pg_proc), (SELECT count(*) FROM pg_namespace WHERE nspname !~ '^pg_'),
     (SELECT count(*) FROM pg_db_role_setting JOIN pg_database ON setdatabase = pg_database.oid
         WHERE datname = current_database())
 """
@@ -129,15 +129,15 @@ def ledger_of_a_test(kind: str, folder: Path) -> Iterator[Ledger]:
     """
     with new_ledger(kind, folder) as ledger:
         yield ledger
-    if kind == "postgres":
-        where = ledger.database.where
-        with _connection(where) as used:
-            if used.execute(SCHEMA).fetchone() == _template_schema():
-                others = "pid <> pg_backend_pid() AND datname = current_database()"
-                used.execute(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
-                filled = [table.name for table in models.Base.metadata.sorted_tables if table.name != "ledger"]
-                used.execute(f"TRUNCATE {', '.join(filled)} RESTART IDENTITY")
-                _emptied.append(where)
+        if kind == "postgres":
+            with ledger.database.engine.connect() as connection:
+                used = connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql
+                if tuple(used(SCHEMA).one()) == _template_schema():
+                    others = "pid <> pg_backend_pid() AND datname = current_database()"
+                    used(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
+                    filled = [table.name for table in models.Base.metadata.sorted_tables if table.name != "ledger"]
+                    used(f"TRUNCATE {', '.join(filled)} RESTART IDENTITY")
+                    _emptied.append(ledger.database.where)
 
 
 def new_address(kind: str, folder: Path) -> str:
