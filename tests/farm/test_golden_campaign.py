@@ -239,8 +239,10 @@ def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
     of_computation, since_the_start, occupancy = ALL / 6800, ALL / 2500, 6800 / 2500
     told = CliRunner().invoke(cli, ["result", "--from", str(FILE)])
     assert told.exit_code == 0, told
-    assert f" in 1 h 53 min of computation, {rate(of_computation, 'points')} of computation" in told.stdout
     document = json.loads(CliRunner().invoke(cli, ["result", "--from", str(FILE), "--json"]).stdout)
+    products = int(document["products"])
+    assert f" {products:,} products evaluated in 1 h 53 min of computation: " in told.stdout
+    assert f": {rate(products / 6800, 'products')}\n" in told.stdout
     assert (document["work"], document["unit"], document["seconds"]) == (ALL, "points", 6800.0)
     assert document["work_per_second"] == pytest.approx(of_computation)
     assert (document["count"], document["arrangements"]) == ("26", "52")
