@@ -388,7 +388,7 @@ def test_another_sum_confirms_or_forbids_the_paragraph(ledger: Ledger) -> None:
     differs = dataclasses.replace(confirmation, counts=(confirmation.counts[0], another))
     found = dataclasses.replace(found, confirmations=(differs,))
     assert content.paragraph(found) is None
-    assert "This count is not to be cited: the two counts differ" in text_of(found)
+    assert "Do not cite this count: the two counts differ" in text_of(found)
 
 
 # -- exported files ---------------------------------------------------------------------------

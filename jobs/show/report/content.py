@@ -36,13 +36,13 @@ def document(evidence: Evidence) -> Document:
 
 def _sections(evidence: Evidence) -> Iterator[Section]:
     yield Section("At a glance", [Facts(list(_glance(evidence)))])
-    yield proof.count_section(evidence)
+    yield Section("The count", list(proof.count(evidence)))
     yield from measured.sections(evidence)
-    yield from participants.sections(evidence)
-    yield from losses.sections(evidence)
-    yield proof.origin_section(evidence)
-    yield proof.repeat_section(evidence)
-    yield citation_section(evidence)
+    yield Section("Who computed", list(participants.blocks(evidence)))
+    yield Section("What went wrong", list(losses.blocks(evidence)))
+    yield Section("Versions and kernels", list(proof.origins(evidence)))
+    yield Section("How to reproduce", list(proof.commands(evidence)))
+    yield Section("How to cite", [Paragraph(_citation(evidence))])
     if evidence.missing:
         missing = [f"{text[:1].upper()}{text[1:]}." for text in evidence.missing]
         yield Section("What is not known", [Points(missing)])
@@ -96,10 +96,10 @@ def paragraph(evidence: Evidence) -> str | None:
     return " ".join(_sentences(evidence))
 
 
-def citation_section(evidence: Evidence) -> Section:
+def _citation(evidence: Evidence) -> str:
     contradicted = next((other.words for other in evidence.confirmations if not other.agrees), "")
-    reason = f"This count is not to be cited: {contradicted}." if contradicted else "There is no count to cite."
-    return Section("How to cite", [Paragraph(paragraph(evidence) or reason)])
+    reason = f"Do not cite this count: {contradicted}." if contradicted else "There is no count to cite."
+    return paragraph(evidence) or reason
 
 
 def _sentences(evidence: Evidence) -> Iterator[str]:

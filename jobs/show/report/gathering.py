@@ -50,8 +50,7 @@ class Busy:
     # starts, ends: of the spans of time, seconds since 1970, float64
     starts: Times
     ends: Times
-    attempts: int
-    results: int  # how many of them brought a result
+    results: int
     seconds: float
 
     @property
@@ -130,26 +129,15 @@ class Evidence:
         if spans is None or history.workers is None or history.attempts is None:
             return ()
         known = len(history.workers)
-        attempts = np.bincount(spans.worker, minlength=known)
         has_result = np.isfinite(history.attempts.seconds)
         results = np.bincount(spans.worker[has_result], minlength=known)
         seconds = np.bincount(
             spans.worker[has_result], weights=history.attempts.seconds[has_result], minlength=known
         )
         starts, ends, owners = without_overlap(spans.worker, spans.granted, spans.held)
-        cuts = np.searchsorted(owners, np.arange(known + 1))
-        busy = [
-            Busy(
-                worker,
-                starts[cuts[place] : cuts[place + 1]],
-                ends[cuts[place] : cuts[place + 1]],
-                int(attempts[place]),
-                int(results[place]),
-                float(seconds[place]),
-            )
-            for place, worker in enumerate(history.workers)
-            if attempts[place]
-        ]
+        cuts = np.searchsorted(owners, np.arange(1, known))
+        columns = np.split(starts, cuts), np.split(ends, cuts), results.tolist(), seconds.tolist()
+        busy = [Busy(*row) for row in zip(history.workers, *columns, strict=True) if len(row[1])]
         return tuple(sorted(busy, key=lambda worker: (-worker.seconds, worker.starts[0])))
 
     def busiest(self, most: int) -> Sequence[Busy]:

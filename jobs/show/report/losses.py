@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from db.states import EventKind, Outcome
-from jobs.show.report.document import Block, Paragraph, Remark, Section, Table
+from jobs.show.report.document import Block, Paragraph, Remark, Table
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.participants import capped
 from langford.words import duration, instant, several, share
@@ -29,10 +29,6 @@ TOLD = {
 DISPUTES = {EventKind.CONFLICT, EventKind.SETTLED}
 
 
-def sections(evidence: Evidence) -> Iterator[Section]:
-    yield Section("What went wrong", list(_blocks(evidence)))
-
-
 def summary(evidence: Evidence) -> str:
     history, aborted = evidence.history, evidence.numbers.aborted
     if not history.tells_losses:
@@ -40,18 +36,14 @@ def summary(evidence: Evidence) -> str:
     counts = history.event_counts
     parts = []
     if aborted:
-        cost = (
-            share(evidence.numbers.aborted_seconds / evidence.numbers.effective)
-            if evidence.numbers.effective
-            else ""
-        )
-        overhead = f" (at most {cost} of the effective time)" if cost else ""
+        lost, effective = evidence.numbers.aborted_seconds, evidence.numbers.effective
+        overhead = f" (at most {share(lost / effective)} of the effective time)" if effective else ""
         parts.append(f"{several(aborted, 'attempt')} aborted{overhead}")
     parts += [several(counts[kind], *words) for kind, words in TOLD.items() if counts.get(kind)]
     return ", ".join(parts) + "." if parts else "Nothing: no attempt was lost, and no result was contradicted."
 
 
-def _blocks(evidence: Evidence) -> Iterator[Block]:
+def blocks(evidence: Evidence) -> Iterator[Block]:
     yield Paragraph(summary(evidence))
     yield from (Remark(text, bad=True) for text in evidence.warnings)
     lost = evidence.numbers.lost
@@ -80,7 +72,10 @@ def _blocks(evidence: Evidence) -> Iterator[Block]:
 def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator[Table]:
     listed = [event for event in evidence.history.events or () if event.kind in kinds]
     if listed:
-        rows = [[instant(event.at), event.kind, _task(event.task), event.detail] for event in listed]
+        rows = [
+            [instant(event.at), event.kind, "" if event.task is None else str(event.task), event.detail]
+            for event in listed
+        ]
         head = ["time", "event", "task", "detail"]
         yield Table(f"{caption}, oldest first; times are UTC", head, capped(rows))
 
@@ -100,7 +95,3 @@ def _settled(evidence: Evidence) -> Remark:
 def _named(tasks: Sequence[int]) -> str:
     shown = ", ".join(map(str, tasks[:10]))
     return f"task {shown}" if len(tasks) == 1 else f"tasks {shown}{', …' if len(tasks) > 10 else ''}"
-
-
-def _task(task: int | None) -> str:
-    return "" if task is None else str(task)

@@ -34,14 +34,8 @@ class Spread:
     def of(cls, seconds: NDArray[np.float64]) -> Spread | None:
         if not len(seconds):
             return None
-        return cls(
-            len(seconds),
-            float(seconds.mean()),
-            float(seconds.std()),
-            float(seconds.min()),
-            float(np.median(seconds)),
-            float(seconds.max()),
-        )
+        least, median, most = map(float, np.quantile(seconds, (0.0, 0.5, 1.0)))
+        return cls(len(seconds), float(seconds.mean()), float(seconds.std()), least, median, most)
 
     @property
     def relative(self) -> float:

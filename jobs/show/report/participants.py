@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
+from db.look.history import PastWorker
+from jobs.show.report.document import Block, Paragraph, Picture, Table
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN, Origin
 from langford.devices import CPU
@@ -13,10 +14,6 @@ from langford.words import duration, instant, number, quantity, several, share, 
 
 MAX_ROWS = 24
 """The maximum number of rows of a table; one more row sums up the rest."""
-
-
-def sections(evidence: Evidence) -> Iterator[Section]:
-    yield Section("Who computed", list(_who(evidence)))
 
 
 def summary(evidence: Evidence) -> str:
@@ -39,7 +36,7 @@ def _units(evidence: Evidence) -> dict[tuple[str, str], int]:
     return {(origin.host, origin.device): origin.units for origin in evidence.origins}
 
 
-def _who(evidence: Evidence) -> Iterator[Block]:
+def blocks(evidence: Evidence) -> Iterator[Block]:
     if not evidence.origins and not evidence.workers:
         yield Paragraph("Nothing has been computed yet.")
         return
@@ -48,12 +45,8 @@ def _who(evidence: Evidence) -> Iterator[Block]:
         yield _devices(evidence)
         yield _hosts(evidence)
     if "workers" in evidence.figures:
-        shown = min(len(evidence.workers), MAX_ROWS)
-        of_all = (
-            f"the {shown} that computed longest of {len(evidence.workers):,}"
-            if shown < len(evidence.workers)
-            else "all"
-        )
+        workers = len(evidence.workers)
+        of_all = f"the {MAX_ROWS} that computed longest of {workers:,}" if workers > MAX_ROWS else "all"
         yield Picture(
             "workers",
             f"When each worker held tasks ({of_all}), from the first lease to the last. A cross marks one that was "
@@ -117,20 +110,18 @@ def _workers(evidence: Evidence) -> Table:
             busy.worker.device_model or busy.worker.device_kind,
             instant(float(busy.starts[0])),
             instant(busy.worker.ended or busy.worker.last_seen or float(busy.ends[-1])),
-            _ending(evidence, place),
+            _ending(busy.worker),
             f"{busy.results:,}",
             duration(busy.seconds),
         ]
-        for place, busy in enumerate(evidence.workers)
+        for busy in evidence.workers
     ]
     head = ["worker", "device", "first lease", "last seen", "ended", "results", "time"]
     return Table("Workers, by computing time; times are UTC", head, capped(rows), numbers=2)
 
 
-def _ending(evidence: Evidence, place: int) -> str:
-    worker = evidence.workers[place].worker
-    trust = ", distrusted" if worker.distrusted is not None else ""
-    return f"{worker.ending or ''}{trust}".removeprefix(", ")
+def _ending(worker: PastWorker) -> str:
+    return ", ".join(filter(None, [worker.ending, "distrusted" if worker.distrusted is not None else None]))
 
 
 def capped(rows: list[list[str]]) -> list[list[str]]:

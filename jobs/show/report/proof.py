@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from db.files.promise import in_words
 from db.states import EventKind
-from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Section, Table
+from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Table
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN
 from jobs.show.report.participants import capped
@@ -45,27 +45,23 @@ def _no_count(evidence: Evidence) -> str:
     return f"{'No count, although all tasks are done' if done else 'No count yet'}: {evidence.pending}."
 
 
-def count_section(evidence: Evidence) -> Section:
-    return Section("The count", list(_count(evidence)))
-
-
-def _count(evidence: Evidence) -> Iterator[Block]:
-    problem, count, compared = evidence.history.key.problem, evidence.count, evidence.agreement
-    if count is None or compared is None:
+def count(evidence: Evidence) -> Iterator[Block]:
+    problem, found, compared = evidence.history.key.problem, evidence.count, evidence.agreement
+    if found is None or compared is None:
         done = evidence.numbers.done == evidence.numbers.tasks
         yield Remark(_no_count(evidence), bad=True) if done else Paragraph(_no_count(evidence))
         return
     reversal = f", up to {problem.up_to}" if problem.up_to else ""
     yield Paragraph(
-        f"{problem} = {count.published:,} arrangements{reversal}: {several(problem.n, 'colour')} of "
+        f"{problem} = {found.published:,} arrangements{reversal}: {several(problem.n, 'colour')} of "
         f"{problem.copies} cubes on {problem.places} places. It is the sum of "
-        f"{several(count.tasks, 'partial result')}, each an exact integer, over "
-        f"{number(count.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
+        f"{several(found.tasks, 'partial result')}, each an exact integer, over "
+        f"{number(found.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
     )
     words = " ".join(compared.words.split())
     if compared.agrees is False:
         yield Remark(f"The count cannot be right: it {words}", bad=True)
-    checks = [check[:1].upper() + check[1:] for check in count.checks]
+    checks = [check[:1].upper() + check[1:] for check in found.checks]
     # What was drawn is among the checks.
     if evidence.promise is None or not evidence.promise.drawn:
         promise = in_words(evidence.promise)
@@ -89,11 +85,7 @@ def _limits(evidence: Evidence) -> str:
     )
 
 
-def origin_section(evidence: Evidence) -> Section:
-    return Section("Versions and kernels", list(_origins(evidence)))
-
-
-def _origins(evidence: Evidence) -> Iterator[Block]:
+def origins(evidence: Evidence) -> Iterator[Block]:
     if not evidence.origins:
         yield Paragraph("There are no results yet.")
         return
@@ -120,44 +112,29 @@ def _origins(evidence: Evidence) -> Iterator[Block]:
         yield Table("Imported files, oldest first; times are UTC", ["time", "file"], capped(imported))
 
 
-def repeat_section(evidence: Evidence) -> Section:
-    history = evidence.history
-    blocks: list[Block] = [
-        Facts(
-            [
-                ("problem", f"{history.key.problem} ({history.key.problem.name})"),
-                ("method", METHODS[history.key.method].name),
-                ("depth", str(history.key.depth)),
-                *([("seed", str(history.key.seed))] if history.key.seed else []),
-                ("tasks", f"{history.tasks:,}"),
-                ("campaign", history.name),
-                *([("its UUID", history.uuid)] if history.uuid else []),
-                ("read from", history.source),
-            ]
-        ),
-        Paragraph("The same tasks, computed again on this machine:"),
-        Commands([f"langford run {' '.join(history.key.arguments)}"]),
-    ]
-    name = shlex.quote(history.name)
+def commands(evidence: Evidence) -> Iterator[Block]:
+    history, name = evidence.history, shlex.quote(evidence.history.name)
+    key = history.key
+    facts = {
+        "problem": f"{key.problem} ({key.problem.name})",
+        "method": key.method,
+        "depth": str(key.depth),
+        "seed": str(key.seed or ""),
+        "tasks": f"{history.tasks:,}",
+        "campaign": history.name,
+        "its UUID": history.uuid,
+        "read from": history.source,
+    }
+    yield Facts([(fact, value) for fact, value in facts.items() if value])
+    yield Paragraph("The same tasks, computed again on this machine:")
+    yield Commands([f"langford run {' '.join(key.arguments)}"])
+    verify = f"langford verify {name} --sample 5%"
     if history.uuid is None:  # it was read from files
         files = " ".join(map(shlex.quote, history.source.split(", ")))
-        blocks += [
-            Paragraph("The count from these files; then 5% of their tasks, drawn at random and recomputed:"),
-            Commands(
-                [
-                    f"langford result --from {files}",
-                    f"langford import {files}",
-                    f"langford verify {name} --sample 5%",
-                ]
-            ),
-        ]
+        yield Paragraph("The count from these files; then 5% of their tasks, drawn at random and recomputed:")
+        yield Commands([f"langford result --from {files}", f"langford import {files}", verify])
     else:
-        blocks += [
-            Paragraph("5% of the tasks, drawn at random and recomputed; all results as a file:"),
-            Commands([f"langford verify {name} --sample 5%", f"langford export {name}"]),
-        ]
-    blocks += [
-        Paragraph("The whole count by another sum, which shares no partial result with this one:"),
-        Commands([f"langford confirm {name}"]),
-    ]
-    return Section("How to reproduce", blocks)
+        yield Paragraph("5% of the tasks, drawn at random and recomputed; all results as a file:")
+        yield Commands([verify, f"langford export {name}"])
+    yield Paragraph("The whole count by another sum, which shares no partial result with this one:")
+    yield Commands([f"langford confirm {name}"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from jobs.show.report.gathering import Evidence
 from langford.errors import BadInput, NotInstalled
@@ -22,14 +23,10 @@ def require_format(file: Path) -> None:
 def write(evidence: Evidence, file: Path) -> None:
     """In the format of the suffix; raises BadInput or NotInstalled."""
     require_format(file)
-    try:
-        if file.suffix.lower() == ".pdf":
-            content: bytes = load("jobs.show.report.formats.pdf:content")(evidence)
-        else:
-            content = load("jobs.show.report.formats.html:page")(evidence).encode()
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
-    replace_file(file, content)
+    if file.suffix.lower() == ".pdf":
+        replace_file(file, _installed("pdf:content")(evidence))
+    else:
+        replace_file(file, _installed("html:page")(evidence).encode())
 
 
 def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
@@ -37,10 +34,7 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
 
     Raises NotInstalled.
     """
-    try:
-        drawn = load("jobs.show.report.formats.svg:standing_alone")
-    except ModuleNotFoundError as error:
-        raise _missing(error) from error
+    drawn = _installed("svg:standing_alone")
     folder.mkdir(exist_ok=True)
     files = []
     for name in evidence.figures:
@@ -49,5 +43,9 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
     return files
 
 
-def _missing(error: ModuleNotFoundError) -> NotInstalled:
-    return NotInstalled(f"a report needs {error.name}: {install('report')}")
+def _installed(function: str) -> Any:
+    """A function of this room, whose module needs the extra; raises NotInstalled."""
+    try:
+        return load(f"jobs.show.report.formats.{function}")
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"a report needs {error.name}: {install('report')}") from error

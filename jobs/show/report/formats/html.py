@@ -11,7 +11,6 @@ from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
 from jobs.show.report.content import document
-from jobs.show.report.document import Block
 from jobs.show.report.formats.figures import NARROW, WIDE
 from jobs.show.report.formats.svg import inline
 from jobs.show.report.gathering import Evidence
@@ -21,7 +20,7 @@ from langford.words import plain, shortened
 def page(evidence: Evidence) -> str:
     here = files("jobs.show.report.formats")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=False)
-    environment.filters |= {"visible": plain, "shortened": shortened, "breakable": _breakable, "kind": _kind}
+    environment.filters |= {"visible": plain, "shortened": shortened, "breakable": _breakable}
     pictures = {
         name: [Markup(inline(name, evidence, size, f"{name}-{place}")) for place, size in enumerate((WIDE, NARROW))]
         for name in evidence.figures
@@ -29,10 +28,6 @@ def page(evidence: Evidence) -> str:
     return environment.from_string((here / "page.html").read_text()).render(
         document=document(evidence), pictures=pictures, style=Markup((here / "page.css").read_text())
     )
-
-
-def _kind(block: Block) -> str:
-    return type(block).__name__
 
 
 def _breakable(text: str) -> Markup:

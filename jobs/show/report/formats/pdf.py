@@ -110,7 +110,7 @@ class _Pages(FPDF):
                 self.set_font("code", "", SMALL)
                 self.set_text_color(0, 0, 0)
                 self.set_fill_color(244, 245, 247)
-                text = visible_lines(lines)
+                text = "\n".join(map(plain, lines))
                 self.multi_cell(0, LINE, text, fill=True, align="L", padding=1, new_x=XPos.LMARGIN)
             case Picture(name, caption):
                 self._picture(name, caption)
@@ -150,10 +150,6 @@ class _Pages(FPDF):
             self.add_page()
         self.image(bitmap, w=width, alt_text=caption)
         self._text(caption, SMALL, SOFT)
-
-
-def visible_lines(lines: Sequence[str]) -> str:
-    return "\n".join(map(plain, lines))
 
 
 def _widths(rows: Sequence[Sequence[str]]) -> list[float]:
