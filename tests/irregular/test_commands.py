@@ -113,7 +113,7 @@ def _delivery(lease: Any, plan: Any) -> Any:
 def test_counting_does_not_notice() -> None:
     assert "irregular" not in COMPUTING
     program = (
-        "import sys, langford; langford.count(4, method='miller'); "
+        "import sys; sys.modules['scipy'] = None; import langford; langford.count(4, method='miller'); "
         "print([name for name in sys.modules if 'irregular' in name])"
     )
     ended = subprocess.run(
@@ -279,12 +279,11 @@ def test_bad_files_are_one_line(call: Call, tmp_path: Path, content: str, messag
 def test_without_scipy_the_group_says_what_to_install(tmp_path: Path) -> None:
     (tmp_path / "scipy.py").write_text("raise ImportError('no SciPy here')")
     environment = {**ENVIRONMENT, "PYTHONPATH": os.pathsep.join([str(tmp_path), ENVIRONMENT.get("PYTHONPATH", "")])}
-    for arguments, code in ((["irregular", "tree", "langford", "4"], 2), (["count", "4"], 0)):
-        ended = subprocess.run([*COMMAND, *arguments], env=environment, capture_output=True, text=True, check=False)
-        assert ended.returncode == code
-        if code:
-            assert install("irregular") in ended.stderr
-            assert ended.stderr.count("\n") == 1
+    command = [*COMMAND, "irregular", "tree", "langford", "4"]
+    ended = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert ended.returncode == 2
+    assert install("irregular") in ended.stderr
+    assert ended.stderr.count("\n") == 1
 
 
 # -- mpirun -----------------------------------------------------------------------------------

@@ -12,7 +12,6 @@ from langford.methods import METHODS, Count, merge
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES, Published, published
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive
 
 HOOKED = {"polyphase": 14, "shifted": 14, "shifted2": 14, "godfrey": 11, "miller": 10, "regular": 8}
 LARGEST = {
@@ -28,16 +27,14 @@ LARGEST = {
     ("cyclic-skolem", 2): {"necklace": 9, "miller": 9, "regular": 8},
 }
 BRUTE_FORCE_PLACES = 17
-EVERYDAY = (1, 2, 3, 4, 6, 7, 8, 12, 15)
-"""The n that are always counted: some with and some without solutions in each family, one of each width."""
-RARELY = (11, 13)
-"""Those that CI counts besides."""
+COUNTED = (1, 2, 3, 4, 6, 7, 8, 12, 15)
+"""The n that are counted: some with and some without solutions in each family, one of each width."""
 
 TABLE = [
     pytest.param(method, Problem.named(variant, n, copies), id=f"{method}-{variant}-x{copies}-{n}")
     for (variant, copies), limits in LARGEST.items()
     for method, largest in limits.items()
-    for n in sorted((*EVERYDAY, *RARELY))
+    for n in COUNTED
     if n <= largest
     if METHODS[method].refusal(Problem.named(variant, n, copies)) is None
 ]
@@ -50,10 +47,7 @@ def count(method: str, problem: Problem, depth: int | None = None) -> Count:
     return merge(plan, [plan.evaluate(index) for index in plan.tasks])
 
 
-@pytest.mark.parametrize(
-    ("method", "problem"),
-    [case for row in TABLE for case in ([row] if row.values[1].n in EVERYDAY else exhaustive([row]))],
-)
+@pytest.mark.parametrize(("method", "problem"), TABLE)
 def test_counts(method: str, problem: Problem) -> None:
     found = count(method, problem)
     known = published(problem)

@@ -40,15 +40,13 @@ PROBLEMS = [
 ]
 ON_THE_HOST = [
     Problem.langford(1),
-    Problem.langford(8),
     Problem.hooked_langford(6),
     Problem.langford(9, 3),
     PROBLEMS[-5],
-    *PROBLEMS[-3:],
+    *PROBLEMS[-3:-1],
 ]
 """Of these, what the host computes: it compiles a program for each."""
 COMPILED = [
-    ("miller", Problem.langford(15), {"lane_colours": 10}, "sm_80"),
     ("miller", Problem.langford(19), {"lane_colours": 12}, "sm_90"),
     ("miller", Problem.langford(18, 3), {"lane_colours": 11, "persistent": False, "waiting": 32}, "sm_90"),
     ("miller", Problem.langford(24, 4), {"lane_colours": 12}, "sm_80"),
@@ -98,7 +96,7 @@ def test_settings_on_the_host(method: str, options: dict[str, int], lane_colours
     require_same(plan, on_gpu(plan, host_program(), 2, replace(SMALL, lane_colours=lane_colours, **options)))
 
 
-@pytest.mark.parametrize("test_free", [1, 3, 6])
+@pytest.mark.parametrize("test_free", [1, 6])
 def test_free_colours_on_the_host(test_free: int) -> None:
     plan = RegularPlan(METHODS["regular"], Problem.langford(7), 1, test_free)
     require_same(plan, on_gpu(plan, host_program(), 1, SMALL))

@@ -142,39 +142,33 @@ def test_the_mirror_keeps_factors_or_changes_their_signs(problem: Problem, seed:
 # -- tasks against the definition -------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("problem", "depth"),
-    [
+SETS = [
+    (Problem.from_differences([1, 3, 5, 7]), 2),
+    (Problem.from_differences([2, 4, 6], empty=[2, 4]), 2),
+    (Problem.from_differences([2, 4], empty=[2, 4, 6]), 0),
+    (Problem.from_differences([1, 50, 90]), 2),
+]
+TASKS = {
+    "shifted": [
         (Problem.langford(5), 0), (Problem.langford(6), 4), (Problem.langford(6), 6), (Problem.skolem(5), 8),
-        (Problem.hooked_skolem(5), 2), (Problem.hooked_langford(5), 0),
-        (Problem.from_differences([1, 3, 5, 7]), 2), (Problem.from_differences([2, 4, 6], empty=[2, 4]), 2),
-        (Problem.from_differences([2, 4], empty=[2, 4, 6]), 0), (Problem.from_differences([1, 50, 90]), 2),
+        (Problem.hooked_skolem(5), 2), (Problem.hooked_langford(5), 0), *SETS,
     ],
-    ids=str,
-)  # fmt: skip
-@pytest.mark.parametrize("seed", [0, 7])
-def test_every_task_is_what_the_definition_says(problem: Problem, depth: int, seed: int) -> None:
-    plan = shifted_plan(problem, depth, seed)
-    for index in plan.tasks:
-        assert plan.evaluate(index) == definition(plan, index)
-
-
-@pytest.mark.parametrize(
-    ("problem", "depth"),
-    [
+    "shifted2": [
         (Problem.langford(3), 2), (Problem.langford(4), 4), (Problem.langford(7), 6), (Problem.langford(7), 8),
         (Problem.skolem(4), 0), (Problem.skolem(5), 8),
         (Problem.hooked_skolem(3), 2), (Problem.hooked_skolem(6), 4), (Problem.hooked_skolem(7), 6),
-        (Problem.hooked_langford(5), 0), (Problem.hooked_langford(6), 2), (UNEQUAL, 2),
-        (Problem.from_differences([1, 3, 5, 7]), 2), (Problem.from_differences([2, 4, 6], empty=[2, 4]), 2),
-        (Problem.from_differences([2, 4], empty=[2, 4, 6]), 0), (Problem.from_differences([1, 50, 90]), 2),
+        (Problem.hooked_langford(5), 0), (Problem.hooked_langford(6), 2), (UNEQUAL, 2), *SETS,
         (Problem.from_differences([1, 2, 3, 6], empty=[1, 3]), 2),
     ],
-    ids=str,
-)  # fmt: skip
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "problem", "depth"), [(version, *task) for version in TASKS for task in TASKS[version]], ids=str
+)
 @pytest.mark.parametrize("seed", [0, 7])
-def test_every_task_with_differences_is_what_the_definition_says(problem: Problem, depth: int, seed: int) -> None:
-    plan = shifted_plan(problem, depth, seed, "shifted2")
+def test_every_task_is_what_the_definition_says(version: str, problem: Problem, depth: int, seed: int) -> None:
+    plan = shifted_plan(problem, depth, seed, version)
     for index in plan.tasks:
         assert plan.evaluate(index) == definition(plan, index)
 
@@ -216,10 +210,7 @@ def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem, version
 
 @pytest.mark.parametrize(
     "problem",
-    [
-        Problem.langford(12),
-        Problem.hooked_skolem(11),
-    ],
+    [Problem.langford(12), Problem.hooked_skolem(11)],
     ids=str,
 )
 def test_two_seeds_and_two_versions_agree(problem: Problem) -> None:
@@ -302,22 +293,18 @@ BLOCKS = [
     Problem.hooked_langford(32),
     Problem.from_differences(range(2, 42, 2)),
 ]
-OTHER_BLOCKS = [Problem.hooked_skolem(31), Problem.from_differences(range(1, 64, 2))]
-"""Each has a kernel of its own."""
 
 
 @pytest.mark.parametrize(
-    ("problem", "seed", "version"),
-    [
-        *product(BLOCKS, [0], VERSIONS),
-        *exhaustive(product(OTHER_BLOCKS, [0], ["shifted"])),
-    ],
+    ("problem", "version"),
+    # The last one has a kernel of its own.
+    [*product(BLOCKS, VERSIONS), *exhaustive([(Problem.from_differences(range(1, 64, 2)), "shifted")])],
     ids=lambda value: value.name[:30] if isinstance(value, Problem) else str(value),
-)  # fmt: skip
-def test_blocks_of_wide_rows(problem: Problem, seed: int, version: str) -> None:
+)
+def test_blocks_of_wide_rows(problem: Problem, version: str) -> None:
     if METHODS[version].refusal(problem) is not None:
         problem = Problem.from_differences(problem.differences[1:], empty=problem.empty)
-    plan = shifted_plan(problem, 0, seed, version)
+    plan = shifted_plan(problem, 0, 0, version)
     processor = ShiftedOnCpu(plan, tile_bits=10)
     u_places, v_places = places_of(plan)
     random = Random(problem.n)

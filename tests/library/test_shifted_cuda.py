@@ -95,7 +95,7 @@ def compare_block(
 
 @pytest.mark.parametrize(
     ("problem", "architecture"),
-    [*COMPILED[:2], *exhaustive(COMPILED[2:])],
+    COMPILED,
     ids=str,
 )
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
@@ -107,10 +107,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 TASKS = [
     (Problem.langford(4), 4, 0, "shifted"), *((HOOKED[0], 2, 3, version) for version in VERSIONS),
     *((SETS[-1], 0, 0, version) for version in VERSIONS),
-    *exhaustive([
-        (Problem.langford(6), 6, 0, "shifted"), (Problem.skolem(1), 0, 0, "shifted"),
-        (Problem.skolem(8), 0, 2, "shifted2"), (SETS[1], 0, 0, "shifted"),
-    ]),
+    *exhaustive([(Problem.skolem(1), 0, 0, "shifted"), (Problem.skolem(8), 0, 2, "shifted2")]),
 ]  # fmt: skip
 
 
@@ -152,15 +149,12 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "seed"),
-    [
-        (Problem.langford(28), 0),
-        *exhaustive([(Problem.hooked_langford(32), 0), (MANY_EVEN, 0), (MANY_ODD, 0)]),
-    ],
+    "problem",
+    [Problem.langford(28), *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD])],
     ids=str,
-)  # fmt: skip
-def test_blocks_of_wide_rows_on_the_host(problem: Problem, seed: int) -> None:
-    compare_block(shifted_plan(problem, 0, seed), host_program(), replace(SMALL, threads=32), 1, 1)
+)
+def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
+    compare_block(shifted_plan(problem), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
 def test_blocks_of_wide_rows_with_differences_on_the_host() -> None:

@@ -40,7 +40,6 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        *exhaustive([("--help", 0), ("", 2)]),
         ("list 20 --sample 1 --seed 1", 0),  # remarks that it is not uniform
         ("run langford 8 --time-limit 0", 3),
         ("count 0", 2),
@@ -58,7 +57,7 @@ def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: s
 
 @pytest.mark.parametrize(
     ("command", "code"),
-    [("count 8", 0), ("run langford 8", 2), *exhaustive([("draw 7 --out seven.svg", 2)])],
+    [("count 8", 0), ("run langford 8", 2)],
 )
 def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str, code: int) -> None:
     done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
@@ -68,16 +67,15 @@ def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str,
     assert len(said.splitlines()) == (code == 2)
 
 
-@pytest.mark.parametrize("arguments", ["count 8", *exhaustive(["status"])])
-def test_closed_outputs_leave_no_traceback(tmp_path: Path, arguments: str) -> None:
-    done = shell(tmp_path, f"$langford {arguments} >&-")
-    assert done.returncode == (2 if arguments == "status" else 0), done.stderr
+def test_closed_outputs_leave_no_traceback(tmp_path: Path) -> None:
+    done = shell(tmp_path, "$langford count 8 >&-")
+    assert done.returncode == 0, done.stderr
     assert "Traceback" not in done.stderr
-    assert shell(tmp_path, f"$langford {arguments} >&- 2>&-").returncode == done.returncode
-    assert "Traceback" not in shell(tmp_path, f"$langford {arguments} | true").stderr
+    assert shell(tmp_path, "$langford count 8 >&- 2>&-").returncode == 0
+    assert "Traceback" not in shell(tmp_path, "$langford count 8 | true").stderr
 
 
-@pytest.mark.parametrize("arguments", ["list 11", *exhaustive(["list 11 --limit 2000 --json"]), "count 8"])
+@pytest.mark.parametrize("arguments", ["list 11", "count 8"])
 def test_a_reader_that_has_enough_is_no_failure(tmp_path: Path, arguments: str) -> None:
     done = shell(tmp_path, f"{{ $langford {arguments}; echo ended with $? >&2; }} | head -c 1")
     assert len(done.stdout) == 1
@@ -197,15 +195,9 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
 @pytest.mark.parametrize(
     "arguments",
     [
-        *exhaustive(
-            [
-                "create langford 24 --method miller --depth 10",
-                "create langford 32 --method polyphase --depth 60 --yes",
-                "count 60 --method miller",
-                "estimate 64 --walks 100000",
-            ]
-        ),
-        "create langford 24 --method godfrey --depth 24",
+        "create langford 24 --method miller --depth 10",
+        "create langford 32 --method polyphase --depth 60 --yes",
+        *exhaustive(["create langford 24 --method godfrey --depth 24", "count 40 --method miller"]),
     ],
 )
 def test_memory_is_bounded(tmp_path: Path, arguments: str) -> None:
@@ -237,7 +229,7 @@ def test_foreign_packages_break_nothing(tmp_path: Path) -> None:
     for package in PACKAGES:
         make_foreign(tmp_path, package)
     command = Path(sys.executable).with_name("langford")
-    starts = [[sys.executable, "-P", "-m", "langford"], COMMAND, *([[str(command)]] if command.exists() else [])]
+    starts = [COMMAND, [str(command)] if command.exists() else [sys.executable, "-P", "-m", "langford"]]
     for start in starts:
         done = subprocess.run(
             [*start, "status"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
@@ -265,7 +257,7 @@ def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Pat
         (tmp_path / name).mkdir()
     assert langford("run", "langford", "8").returncode == 0
     on_path = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
-    command = [*COMMAND, "run", "langford", "11"]
+    command = [*COMMAND, "run", "langford", "11", "--workers", "1"]
     done = subprocess.run(command, cwd=tmp_path, env=on_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
@@ -310,21 +302,14 @@ def test_a_numba_that_does_not_start_is_named(tmp_path: Path) -> None:
     environment = {**ENVIRONMENT, "NUMBA_CACHE_LOCATOR_CLASSES": "Bogus"}
     done = [
         subprocess.run(
-            [*COMMAND, *command],
-            env=environment,
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
+            [*COMMAND, *command], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
         )
-        for command in (["count", "8"], ["run", "8"], ["doctor", "--json"])
-    ]
-    *refused, doctor = done
-    for each in refused:
-        *_, said = each.stderr.splitlines()
-        assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
-        assert "Traceback" not in each.stderr
-        assert each.returncode == 2
+        for command in (["count", "8"], ["doctor", "--json"])
+    ]  # fmt: skip
+    refused, doctor = done
+    *_, said = refused.stderr.splitlines()
+    assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
+    assert "Traceback" not in refused.stderr
+    assert refused.returncode == 2
     [processor] = [each for each in json.loads(doctor.stdout) if each["part"] == "processor"]
     assert processor["state"] == "broken"
