@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from importlib import import_module
 from typing import Any
 
@@ -16,7 +15,7 @@ from langford.irregular.trees.tree import broom, chain, random_tree, star
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu
 from tests.irregular.references import euler_tour, list_rank
-from tests.irregular.test_trees import expected, gamma
+from tests.irregular.test_trees import require_bounds
 from tests.library.programs import needs
 
 TREES = [broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
@@ -139,28 +138,7 @@ def test_trees(xp: Any, number: int) -> None:
 
 @pytest.mark.parametrize("number", range(len(TREES)))
 def test_sums_of_floats_stay_within_the_bounds_of_the_docstring(xp: Any, number: int) -> None:
-    parent, random = TREES[number], np.random.default_rng(5)
-    known, n = irregular.Tree(parent), len(parent)
-    tree = irregular.Tree(xp.asarray(parent))
-    # Badly conditioned: large values of both signs that cancel.
-    values = random.normal(size=n) * 10.0 ** random.integers(-8, 9, n)
-    size, depth = np.abs(values), known.depth
-    paths, subtrees = (fix(known, size, "add", "levels") for fix in (irregular.rootfix, irregular.leaffix))
-    before = np.cumsum(size[np.argsort(known.preorder)])
-    up_to = before[known.preorder], before[known.preorder + known.size - 1]
-    exact = expected(parent, list(map(Fraction, values)), "add")
-    for method in ("levels", "compression", "preorder", "euler"):
-        bounds = {
-            "levels": (gamma(depth) * paths, gamma(known.size - 1) * subtrees),
-            "compression": (gamma(depth) * paths, gamma(known.size - 1) * subtrees),
-            "preorder": (2 * gamma(2 * n) * up_to[0], 2 * gamma(2 * n) * up_to[1]),
-            "euler": (2 * gamma(4 * n) * up_to[0], 2 * gamma(4 * n) * up_to[1]),
-        }[method]
-        for fix, truth, bound in zip((irregular.rootfix, irregular.leaffix), exact, bounds, strict=True):
-            result = host(fix(tree, xp.asarray(values), "add", method))  # type: ignore[arg-type]
-            errors = [abs(Fraction(got) - true) for got, true in zip(result.tolist(), truth, strict=True)]
-            # The bound itself is computed with a relative error far below a thousandth.
-            assert all(error <= 1.001 * limit for error, limit in zip(errors, bound, strict=True)), method
+    require_bounds(TREES[number], xp.asarray, host)
 
 
 @pytest.mark.parametrize("number", range(len(TREES)))

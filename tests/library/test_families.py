@@ -220,9 +220,6 @@ def test_zeros_are_those_of_the_literature(family: str) -> None:
     assert zeros or family == "starter"
 
 
-# -- rows without a mirror --------------------------------------------------------------------
-
-
 # -- names ------------------------------------------------------------------------------------
 
 

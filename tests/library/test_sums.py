@@ -153,7 +153,8 @@ def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
         assert rest == residue(expected >> evens)
 
 
-@pytest.mark.parametrize("problem", WIDE[:-1], ids=lambda problem: problem.name)
+# The kernel has three shapes for these rows; the last two share one.
+@pytest.mark.parametrize("problem", [*WIDE[:2], Problem.skolem(29), Problem.langford(32)], ids=str)
 def test_godfrey_blocks_of_wide_rows(problem: Problem) -> None:
     plan = METHODS["godfrey"].plan(problem, 8)
     assert isinstance(plan, GodfreyPlan)
@@ -179,11 +180,3 @@ def test_godfrey_leaves_at_most_64_signs_free() -> None:
         godfrey.plan(few_terms, 0)
     with pytest.raises(MethodDoesNotApply, match=r"2\^90 points"):
         godfrey.plan(Problem.from_differences(range(45, 90)), 24)
-
-
-def test_widths_beyond_the_kernels_are_refused() -> None:
-    long_row = Problem.langford(65)
-    for method in METHODS.values():
-        assert method.refusal(long_row) is not None
-    with pytest.raises(MethodDoesNotApply):
-        METHODS["godfrey"].plan(long_row, 8)
