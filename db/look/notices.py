@@ -25,75 +25,63 @@ FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 600.0
 
 
 @dataclass(frozen=True)
+class Fact:
+    """Something to notify, unless it was notified before."""
+
+    kind: NoticeKind
+    about: int  # the occurrence: for kinds that have events, the number of the last event that the notice covers
+    by_events: bool = False  # whether the occurrence is that number; then the notice covers earlier events, too
+    # Minimum seconds between two notices of a kind; occurrences in between are covered by one notice
+    pause: float = 0.0
+
+
+@dataclass(frozen=True)
 class Claim:
     """The right to send a notice now."""
 
     notice_id: int
-    kind: NoticeKind
-    # The occurrence: for kinds that have events, the number of the last event that the notice covers
-    about: int
+    fact: Fact
     after: int  # the occurrence of the last delivered notice: events up to this one are not covered
     tries: int  # number of attempts to send it, including this one
 
 
-def claim(
-    database: Database,
-    campaign_id: int,
-    channel: str,
-    kind: NoticeKind,
-    about: int,
-    by_events: bool = False,
-    pause: float = 0.0,
-) -> Claim | None:
-    """Claim a notice; None: it was delivered, another process sends it, or it is too early.
-
-    Args:
-        by_events: whether the occurrence is the number of an event; then the notice covers earlier events, too.
-        pause: minimum seconds between two notices of a kind; occurrences in between are covered by one notice.
-    """
+def claim(database: Database, campaign_id: int, channel: str, fact: Fact) -> Claim | None:
+    """Claim a notice; None: it was delivered, another process sends it, or it is too early."""
     # Mostly there is nothing to send, and reading costs less than a transaction that writes.
     with database.reading() as connection:
-        if _due(connection, campaign_id, channel, kind, about, by_events, pause) is None:
+        if _due(connection, campaign_id, channel, fact) is None:
             return None
     with database.writing() as connection:
         alone(connection, Purpose.CLAIM_NOTICE)
-        due = _due(connection, campaign_id, channel, kind, about, by_events, pause)
+        due = _due(connection, campaign_id, channel, fact)
         if due is None:
             return None
-        until = {"tries": due.tries, "next_try": Now() + CLAIM_SECONDS}
+        until = {"about": fact.about, "tries": due.tries, "next_try": Now() + CLAIM_SECONDS}
         if due.notice_id:
-            connection.execute(update(Notice).where(Notice.id == due.notice_id).values(about=about, **until))
+            connection.execute(update(Notice).where(Notice.id == due.notice_id).values(**until))
             return due
-        fresh = {"campaign_id": campaign_id, "channel": channel, "kind": kind, "about": about}
+        fresh = {"campaign_id": campaign_id, "channel": channel, "kind": fact.kind}
         number = connection.scalar(insert(Notice).values(**fresh, **until).returning(Notice.id))
         assert number is not None
         return replace(due, notice_id=number)
 
 
-def _due(
-    connection: Connection,
-    campaign_id: int,
-    channel: str,
-    kind: NoticeKind,
-    about: int,
-    by_events: bool,
-    pause: float,
-) -> Claim | None:
+def _due(connection: Connection, campaign_id: int, channel: str, fact: Fact) -> Claim | None:
     """The notice has the number 0 if it has no row yet; see :func:`claim`."""
     now = connection.scalar(select(Now())) or 0.0
-    rows = connection.execute(_ROWS, {"campaign": campaign_id, "channel": channel, "kind": kind}).all()
+    rows = connection.execute(_ROWS, {"campaign": campaign_id, "channel": channel, "kind": fact.kind}).all()
     sent = [row for row in rows if row.told is not None]
     after = max((row.about for row in sent), default=0)
-    if any(row.about == about for row in sent) or (by_events and about <= after):
+    if any(row.about == fact.about for row in sent) or (fact.by_events and fact.about <= after):
         return None
     waiting = next((row for row in rows if row.told is None), None)
     if waiting is None:
-        too_early = any(row.told > now - pause for row in sent)
-        return None if too_early else Claim(0, kind, about, after, 1)
-    tries = waiting.tries + 1 if waiting.about == about else 1
+        too_early = any(row.told > now - fact.pause for row in sent)
+        return None if too_early else Claim(0, fact, after, 1)
+    tries = waiting.tries + 1 if waiting.about == fact.about else 1
     if waiting.next_try > now or tries > MAX_TRIES:
         return None
-    return Claim(waiting.id, kind, about, after, tries)
+    return Claim(waiting.id, fact, after, tries)
 
 
 _ROWS = (

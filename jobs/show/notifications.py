@@ -10,14 +10,13 @@ import json
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from math import inf
 from typing import Any
 
 from db import Campaign, Standing
 from db.errors import LedgerError
 from db.look import events, notices
-from db.look.notices import Claim
+from db.look.notices import Claim, Fact
 from db.messages import iso
 from db.states import EventKind, NoticeKind, TaskState
 from jobs.clock import SYSTEM, Clock
@@ -47,15 +46,6 @@ REOPENING = EventKind.CONFLICT, EventKind.DISTRUSTED, EventKind.QUESTIONED
 """After one of these events a finished campaign may become unfinished, and be done again."""
 Say = Callable[[str, str, str], None]
 """Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    kind: NoticeKind  # what
-    about: int  # which occurrence, see db.look.notices
-    # by_events, pause: see db.look.notices.claim
-    by_events: bool = False
-    pause: float = 0.0
 
 
 class Facts:
@@ -183,10 +173,8 @@ class Notifier:
 
     def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
         """Notify a fact, unless that was done or another process does it."""
-        where, subject = (campaign.database, campaign.campaign_id), (campaign.name, fact.kind)
-        claimed = notices.claim(
-            *where, self._hook.channel, fact.kind, fact.about, by_events=fact.by_events, pause=fact.pause
-        )
+        subject = campaign.name, fact.kind
+        claimed = notices.claim(campaign.database, campaign.campaign_id, self._hook.channel, fact)
         if claimed is None:
             return
         self._owed.add(subject)
@@ -215,23 +203,23 @@ def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) ->
 
     ``at``: the time, in seconds since 1970.
     """
-    number, tasks = 1, list[int]()
-    if claimed.kind in EVENT_KINDS:
-        kind = EVENT_KINDS[claimed.kind]
+    fact, number, tasks = claimed.fact, 1, list[int]()
+    if fact.kind in EVENT_KINDS:
+        kind = EVENT_KINDS[fact.kind]
         with campaign.database.reading() as connection:
-            happened = events.between(connection, campaign.campaign_id, kind, claimed.after, claimed.about)
+            happened = events.between(connection, campaign.campaign_id, kind, claimed.after, fact.about)
         number, tasks = len(happened), tasks_of(happened)
         wording = WORDINGS[kind]
         text = wording.one(happened[0]) if number == 1 else wording.many(happened)
-    elif claimed.kind is NoticeKind.DONE:
+    elif fact.kind is NoticeKind.DONE:
         text = f"done: all of {several(campaign.tasks, 'task')} have results"
     else:
         held = campaign.holders_in_words()
         works = f"no result arrives from the workers that hold tasks ({held})" if held else "no worker is active"
         text = f"stalled: {works}, and {several(standing.to_do, 'task is', 'tasks are')} left"
     return {
-        "id": f"{campaign.uuid}/{claimed.kind}/{claimed.about}",
-        "kind": claimed.kind.value,
+        "id": f"{campaign.uuid}/{fact.kind}/{fact.about}",
+        "kind": fact.kind.value,
         "campaign": campaign.name,
         "uuid": campaign.uuid,
         "problem": campaign.problem.name,

@@ -24,7 +24,7 @@ DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
 def claim(campaign: Campaign, kind: NoticeKind, about: int, channel: str = "url", **more: float) -> Claim | None:
     by_events = kind is CONFLICT
     where = campaign.database, campaign.campaign_id
-    return notices.claim(*where, channel, kind, about, by_events=by_events, **more)
+    return notices.claim(*where, channel, notices.Fact(kind, about, by_events, **more))
 
 
 def let_time_pass(campaign: Campaign) -> None:
@@ -87,7 +87,7 @@ def test_what_happens_while_it_fails_is_told_in_one(campaign: Campaign) -> None:
     let_time_pass(campaign)
     both = claim(campaign, CONFLICT, 30)
     assert both is not None
-    assert (both.notice_id, both.after, both.about, both.tries) == (second.notice_id, 10, 30, 1)
+    assert (both.notice_id, both.after, both.fact.about, both.tries) == (second.notice_id, 10, 30, 1)
 
 
 def test_what_follows_soon_waits(campaign: Campaign) -> None:

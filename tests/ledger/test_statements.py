@@ -120,7 +120,7 @@ def life_of_notices(log: StatementLog, campaign: Campaign) -> None:
     assert call(EventReader.new, reader) == []
     latest = call(LatestEvents, *where, [EventKind.CONFLICT])
     last = call(LatestEvents.by_kind, latest)[EventKind.CONFLICT]
-    told = (*where, "url", NoticeKind.CONFLICT, last)
+    told = (*where, "url", notices.Fact(NoticeKind.CONFLICT, last))
     first = call(notices.claim, *told)
     assert first is not None
     assert call(notices.failed, campaign.database, first) == 1

@@ -95,6 +95,8 @@ def write_used_ledger(where: str) -> None:
         campaign.release([first], Outcome.PREEMPTED, "SIGTERM")
         campaign.deliver(true_deliveries(rest[1:], 1 / 3))
         campaign.deliver(true_deliveries(campaign.lease("b", 1, HOUR), 0.1))
-        told = notices.claim(campaign.database, campaign.campaign_id, "command", NoticeKind.STALLED, 0)
+        told = notices.claim(
+            campaign.database, campaign.campaign_id, "command", notices.Fact(NoticeKind.STALLED, 0)
+        )
         assert told is not None
         notices.delivered(campaign.database, told)
