@@ -15,7 +15,7 @@ from db.store.database import Database
 LATE_SECONDS = 60.0
 """Until this age, a transaction may add an event with a smaller number than events that are visible."""
 
-_COLUMNS = Event.id, Event.at, Event.kind, Event.task_index, Event.attempt_id, Event.detail
+COLUMNS = Event.id, Event.at, Event.kind, Event.task_index, Event.attempt_id, Event.detail
 _HERE = Event.id > bindparam("after"), Event.campaign_id == bindparam("campaign")
 _LAST = select(func.max(Event.id))
 
@@ -44,7 +44,7 @@ class EventReader:
 
     def __init__(self, database: Database, campaign_id: int, kinds: Collection[EventKind]) -> None:
         self._database, self._campaign_id = database, campaign_id
-        self._query = select(*_COLUMNS).where(*_HERE, Event.kind.in_(sorted(kinds))).order_by(Event.id)
+        self._query = select(*COLUMNS).where(*_HERE, Event.kind.in_(sorted(kinds))).order_by(Event.id)
         with database.reading() as connection:
             self._horizon = Horizon(database.now, last_event(connection))
         # Events after the horizon that were returned: they are read again.
@@ -114,7 +114,7 @@ class LatestEvents:
 
 
 _BETWEEN = (
-    select(*_COLUMNS)
+    select(*COLUMNS)
     .where(*_HERE, Event.id <= bindparam("last"), Event.kind == bindparam("kind"))
     .order_by(Event.id)
 )

@@ -5,7 +5,7 @@ A campaign may have a million attempts: they are columns of numpy, not objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Row, func, select
 
+from db.look import events
 from db.machines import slurm_name
-from db.records import CampaignRecord
+from db.records import CampaignRecord, EventRecord
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.states import EventKind, Outcome, VoterKind
@@ -75,14 +76,6 @@ class PastWorker:
 
 
 @dataclass(frozen=True)
-class PastEvent:
-    at: float
-    kind: str  # a value of db.states.EventKind
-    task: int | None
-    detail: str  # what happened, in words
-
-
-@dataclass(frozen=True)
 class History:
     """A campaign with all its results, attempts, workers and events."""
 
@@ -98,7 +91,7 @@ class History:
     attempts: Attempts | None  # the attempts; None: only results are known
     workers: tuple[PastWorker, ...] | None  # the workers with attempts; None: only results are known
     # Up to a thousand events except confirmations, oldest first; None: only results are known
-    events: tuple[PastEvent, ...] | None
+    events: tuple[EventRecord, ...] | None
     event_counts: Mapping[str, int]
     conflicts: tuple[int, ...]  # tasks whose results disagree and are not settled
 
@@ -110,6 +103,14 @@ class History:
         if self.attempts is None:
             return not len(self.results.task)
         return self.workers is None or any(not worker.is_imported for worker in self.workers)
+
+
+_EVENTS = (
+    select(*events.COLUMNS)
+    .where(Event.campaign_id == CAMPAIGN, Event.kind != EventKind.CONFIRMED)
+    .order_by(Event.id)
+    .limit(MAX_EVENTS)
+)
 
 
 def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
@@ -166,7 +167,7 @@ def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> H
         sources=tuple(sources),
         attempts=_attempts(own, positions, seconds) if own else None,
         workers=tuple(workers) if own else None,
-        events=tuple(_events(transaction)),
+        events=tuple(EventRecord(*row) for row in transaction.execute(_EVENTS)),
         event_counts={row[0]: row[1] for row in counts},
         conflicts=tuple(waiting.in_conflict(transaction)),
     )
@@ -237,13 +238,3 @@ def _workers(transaction: Transaction) -> list[PastWorker]:
         for row in rows
         if row.voter_kind != VoterKind.IMPORT or row.process == IMPORTED
     ]
-
-
-def _events(transaction: Transaction) -> Iterator[PastEvent]:
-    rows = transaction.execute(
-        select(Event.at, Event.kind, Event.task_index, Event.detail)
-        .where(Event.campaign_id == CAMPAIGN, Event.kind != EventKind.CONFIRMED)
-        .order_by(Event.id)
-        .limit(MAX_EVENTS)
-    )
-    return (PastEvent(*row) for row in rows)

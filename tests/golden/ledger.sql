@@ -412,13 +412,6 @@ P LIMIT :param FOR KEY SHARE;
   FROM campaign
   WHERE campaign.id = :campaign;
 
--- history._events
-  SELECT event.at, event.kind, event.task_index, event.detail
-  FROM event
-  WHERE event.campaign_id = :campaign AND event.kind != :kind
-  ORDER BY event.id
-  LIMIT :param;
-
 -- history._workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
@@ -440,6 +433,11 @@ P LIMIT :param FOR KEY SHARE;
   WHERE attempt.campaign_id = :campaign
   ORDER BY attempt.id;
   SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
+  SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
+  FROM event
+  WHERE event.campaign_id = :campaign AND event.kind != :kind
+  ORDER BY event.id
+  LIMIT :param;
 
 -- leases.claim
   UPDATE task
