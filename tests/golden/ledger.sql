@@ -398,19 +398,19 @@ P LIMIT :param FOR KEY SHARE;
 -- events.last_event
   SELECT max(event.id) AS max_1 FROM event;
 
+-- facts.Facts.read
+  SELECT campaign.name, campaign.recheck_share, NOW AS now, EXISTS (
+    SELECT attempt.id FROM attempt WHERE attempt.campaign_id = :campaign
+  ) AS began
+  FROM campaign
+  WHERE campaign.id = :campaign;
+
 -- gathering._events
   SELECT event.at, event.kind, event.task_index, event.detail
   FROM event
   WHERE event.campaign_id = :campaign
   ORDER BY event.id DESC
   LIMIT :param;
-
--- gathering.overview
-  SELECT campaign.name, campaign.recheck_share, NOW AS now, EXISTS (
-    SELECT attempt.id FROM attempt WHERE attempt.campaign_id = :campaign
-  ) AS began
-  FROM campaign
-  WHERE campaign.id = :campaign;
 
 -- history._workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,

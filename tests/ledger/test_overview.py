@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import select, update
 
 from db import Campaign, Export, Lease, Ledger
-from db.look.overview import warnings, worker_queries, workers
+from db.look.overview import facts, warnings, worker_queries
+from db.look.overview.facts import GONE_SECONDS
 from db.look.overview.records import Overview, Presence, Warned, WarningKind, WorkerView, to_document
-from db.look.overview.workers import GONE_SECONDS
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
@@ -507,7 +507,7 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
         history.come(name, 900)
         history.lease(name, 1, 800)
         history.seen(name, 600 if name != "w05" else 0)
-    monkeypatch.setattr(workers, "SILENT_SECONDS", 300.0)
+    monkeypatch.setattr(facts, "SILENT_SECONDS", 300.0)
     with history.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(seconds=2.0))
     overview = history.look()

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from sqlalchemy import Select, bindparam, func, select, union
 
+from db.look.overview.facts import Facts
 from db.look.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
-from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Event, Result, Token, Voter, Witness, Worker
 from db.states import Ending, EventKind, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import waiting
+from db.trust import complaints, waiting
 from db.trust.votes import independent
 from db.work import leases, queries
 from db.work.presence import Names
@@ -37,15 +37,13 @@ MIN_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
 _CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
 
 
-def checked(
-    transaction: Transaction, campaign: CampaignRecord, standing: Standing, conflicts: Collection[int]
-) -> Checked:
-    """``conflicts``: the tasks whose results disagree."""
-    if not standing.tasks_done:
-        return Checked(campaign.recheck_share, 0, 0, 0, 0)
+def checked(transaction: Transaction, facts: Facts) -> Checked:
+    share = facts.campaign.recheck_share
+    if not facts.standing.tasks_done:
+        return Checked(share, 0, 0, 0, 0)
     promised = waiting.replication(transaction)
     confirmed = transaction.scalar(_CONFIRMED) or 0
-    return Checked(campaign.recheck_share, promised.drawn, promised.replicated, confirmed, len(conflicts))
+    return Checked(share, promised.drawn, promised.replicated, confirmed, len(facts.conflicts))
 
 
 def _voted(table: type[Result] | type[Witness]) -> Select[int, str, str]:
@@ -67,13 +65,13 @@ _VOTED = union(_voted(Result), _voted(Witness))
 _VOTERS = select(Voter.host, Voter.token).where(among(Voter.id, "voters"))
 
 
-def without_voter(transaction: Transaction, rechecks: Sequence[int], voters: Collection[int]) -> int:
-    """Number of rechecks that none of the present voters may do, estimated from a sample if there are many.
-
-    ``rechecks``: tasks whose results wait and are not being evaluated now.
-    """
+def _without_voter(transaction: Transaction, facts: Facts) -> int:
+    """Number of rechecks that none of the present voters may do, estimated from a sample if there are many."""
+    again = facts.again
+    rechecks = [task for task in facts.rechecks if task not in again]
     if not rechecks:
         return 0
+    voters = {row.voter_id for row in facts.present if row.voter_id is not None}
     sample = rechecks[:: -(-len(rechecks) // SAMPLE)]
     voted: dict[int, list[tuple[str, str]]] = {task: [] for task in sample}
     for row in transaction.execute(_VOTED, tasks=sample):
@@ -102,7 +100,7 @@ _SINCE = (
 _FRUITLESS = select(Token.id).where(Token.campaign_id == CAMPAIGN, Token.results == 0)
 
 
-def held_in_vain(transaction: Transaction, name: str) -> list[str]:
+def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
     """Warnings about tokens that hold tasks and bring no results."""
     warnings, numbers = [], Names(transaction).numbers
     fruitless = set(transaction.scalars(_FRUITLESS)) if numbers else set()
@@ -122,24 +120,21 @@ def held_in_vain(transaction: Transaction, name: str) -> list[str]:
 
 
 def warnings_of(
-    name: str,
+    transaction: Transaction,
+    facts: Facts,
     tasks: Parts[int],
     workers: Sequence[WorkerView],
-    conflicts: Sequence[int],
-    without_voter: int,
-    held_in_vain: Sequence[str],
-    complained: str,
     folders: Mapping[str, Path],
 ) -> tuple[Warned, ...]:
-    """``without_voter``: number of rechecks that none of the present workers may do.
-
-    ``folders``: folders whose disks are checked, by their name in warnings: "the ledger".
-    """
+    """``folders``: folders whose disks are checked, by their name in warnings: "the ledger"."""
+    name = facts.campaign.name
+    complained = complaints.in_words(transaction) if tasks.set_aside else ""
+    held = _held_in_vain(transaction, name) if facts.running and facts.finished is None else []
     return (
-        *_about_results(name, tasks, conflicts, complained),
-        *_about_workers(name, tasks, workers, without_voter),
+        *_about_results(name, tasks, facts.conflicts, complained),
+        *_about_workers(name, tasks, workers, _without_voter(transaction, facts)),
         # Of a kind that earlier versions read, too.
-        *(Warned(WarningKind.NO_WORKERS, text) for text in held_in_vain),
+        *(Warned(WarningKind.NO_WORKERS, text) for text in held),
         *_about_disks(folders, tasks.total - tasks.done),
     )
 

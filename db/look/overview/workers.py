@@ -8,9 +8,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, and_, bindparam, func, literal, or_, select
 
-from db.look.overview import figures
+from db.look.overview import figures, worker_queries
+from db.look.overview.facts import GONE_SECONDS, Facts, last_seen
 from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, Presence, WorkerView
-from db.look.overview.worker_queries import FirstResults
 from db.machines import slurm_name
 from db.messages import Time
 from db.schema.dialects import among
@@ -19,10 +19,6 @@ from db.states import Ending, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 from langford.words import several, speed
 
-SILENT_SECONDS = 150.0
-"""A worker makes a request at least every minute, or when half of its lease is over."""
-GONE_SECONDS = 3600.0
-"""Time after which a silent worker without leases counts as ended."""
 LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
 MAX_SHOWN, MAX_ATTEMPTS = 50, 1_000
@@ -37,41 +33,21 @@ NEIGHBOURS = 8
 """Number of a worker's next ending attempts after a point that are checked: if any ran there, one of these did."""
 
 
-def state_of(worker: Row[Any], now: float, held: int, lease_seconds: float) -> Presence:
-    """The state of a worker that holds ``held`` leases, which last for ``lease_seconds``."""
-    if worker.distrusted is not None:
-        return Presence.DISTRUSTED
-    if worker.ended is not None and not held:
-        return Presence.ENDED
-    silence = now - _last_seen(worker)
-    if silence <= max(SILENT_SECONDS, lease_seconds / 2):
-        return Presence.WORKING if held else Presence.IDLE
-    return Presence.SILENT if held or silence <= GONE_SECONDS else Presence.ENDED
-
-
-def _last_seen(worker: Row[Any]) -> float:
-    """In ledgers of earlier versions, when its last attempt ended."""
-    return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)
-
-
 def views(
-    workers: Sequence[Row[Any]],
-    states: Mapping[str, Presence],
-    held: Mapping[str, int],
-    firsts: Mapping[str, FirstResults],
-    not_done: Sequence[Row[Any]],
-    arrived: Sequence[figures.Arrival],
-    seconds: float,
-    paces: Mapping[str, float],
+    transaction: Transaction, facts: Facts, arrived: Sequence[figures.Arrival], seconds: float
 ) -> list[WorkerView]:
     """Present ones first, then the others by the time of their end, last first.
 
-    ``held``: numbers of tasks; ``arrived``: in the last ``seconds``.
+    ``arrived``: the results of the last ``seconds``.
     """
+    workers, firsts = facts.workers, facts.firsts
+    paces = {}
+    if facts.present:
+        paces = worker_queries.paces(transaction, {row.id for row in facts.everybody}, facts.now - GONE_SECONDS)
     lost: dict[str, int] = defaultdict(int)
     lost_seconds: dict[str, float] = defaultdict(float)
     further: dict[str, int] = defaultdict(int)
-    for row in not_done:
+    for row in facts.not_done:
         if row.outcome == Outcome.SUPERSEDED:
             further[row.worker_id] += row.attempts
         if row.outcome in LOST:
@@ -93,10 +69,10 @@ def views(
             processes=row.processes,
             slurm=slurm_name(row.slurm_job, row.slurm_index),
             started=Time(row.started),
-            last_seen=Time(_last_seen(row)),
-            state=states[row.id],
+            last_seen=Time(last_seen(row)),
+            state=facts.presence[row.id],
             ending=row.ending,
-            leased=held.get(row.id, 0),
+            leased=facts.held[row.id],
             done=(firsts[row.id].results if row.id in firsts else 0) + further[row.id],
             speed=speed(work[row.id], seconds) if row.id in work else None,
             against_peers=ratios.get(row.id),
@@ -123,16 +99,11 @@ _UNFINISHED = (
 )
 
 
-def worker_events(
-    transaction: Transaction,
-    workers: Sequence[Row[Any]],
-    not_done: Sequence[Row[Any]],
-    finished: float | None,
-    tasks: int,
-) -> list[Happened]:
-    """What happened, newest first, up to MAX_SHOWN; ``finished``: when the campaign was done, None: never."""
+def worker_events(transaction: Transaction, facts: Facts) -> list[Happened]:
+    """What happened, newest first, up to MAX_SHOWN."""
+    workers, finished = facts.workers, facts.finished
     gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MAX_SHOWN]
-    failing = {row.worker_id for row in not_done if row.outcome in (Outcome.EXPIRED, Outcome.DIED)}
+    failing = {row.worker_id for row in facts.not_done if row.outcome in (Outcome.EXPIRED, Outcome.DIED)}
     asked = {row.id for row in gone} | set(sorted(failing)[:MAX_SHOWN])
     unfinished: Any = transaction.execute(_UNFINISHED, workers=sorted(asked)).all() if asked else []
     named = {row.id: row for row in workers}
@@ -145,7 +116,7 @@ def worker_events(
             for row in unfinished
             if row.outcome == Outcome.DIED
         ),
-        *([] if finished is None else [Happened(Time(finished), DONE, several(tasks, "task"))]),
+        *([] if finished is None else [Happened(Time(finished), DONE, several(facts.campaign.tasks, "task"))]),
     ]
     return sorted(happened, key=lambda each: -each.at)[:MAX_SHOWN]
 

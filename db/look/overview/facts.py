@@ -1,0 +1,124 @@
+"""What an overview is made of: rows of the ledger, read at one moment, and what follows from them alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import Row, select
+
+from db.look import progress
+from db.look.overview import worker_queries
+from db.look.overview.figures import Running
+from db.look.overview.records import Presence
+from db.look.overview.worker_queries import FirstResults
+from db.records import CampaignRecord, Standing
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Campaign
+from db.states import VoterKind
+from db.store.transaction import CAMPAIGN, Transaction
+from db.trust import waiting
+from db.work import queries
+
+SILENT_SECONDS = 150.0
+"""A worker makes a request at least every minute, or when half of its lease is over."""
+GONE_SECONDS = 3600.0
+"""Time after which a silent worker without leases counts as ended."""
+_NOW = select(
+    Campaign.name,
+    Campaign.recheck_share,
+    Now().label("now"),
+    select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).exists().label("began"),
+).where(Campaign.id == CAMPAIGN)
+
+
+@dataclass(frozen=True)
+class Facts:
+    campaign: CampaignRecord  # with the name and the share that it has now
+    now: float
+    standing: Standing
+    # everybody, running, not_done, firsts: see db.look.overview.worker_queries
+    everybody: Sequence[Row[Any]]
+    running: Sequence[Running]
+    not_done: Sequence[Row[Any]]
+    firsts: Mapping[str, FirstResults]
+    conflicts: Sequence[int]  # the tasks whose results disagree
+    rechecks: Mapping[int, float]  # work of the tasks whose results wait to be evaluated again
+
+    @classmethod
+    def read(cls, transaction: Transaction, campaign: CampaignRecord) -> Facts:
+        known = transaction.execute(_NOW).one()
+        standing = progress.standing(transaction, campaign)
+        # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
+        everybody = worker_queries.workers(transaction) if known.began else []
+        ids = {row.id for row in everybody}
+        return cls(
+            replace(campaign, name=known.name, recheck_share=known.recheck_share),
+            known.now,
+            standing,
+            everybody,
+            worker_queries.running(transaction) if known.began else [],
+            worker_queries.not_done(transaction.connection, ids) if ids else [],
+            worker_queries.first_results(transaction.connection, ids) if ids else {},
+            waiting.in_conflict(transaction) if known.began else [],
+            queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
+        )
+
+    @cached_property
+    def workers(self) -> list[Row[Any]]:
+        """Without those of imports and of the operator."""
+        return [row for row in self.everybody if row.kind in (None, VoterKind.WORKER)]
+
+    @cached_property
+    def held(self) -> Counter[str]:
+        """How many leases each worker holds."""
+        return Counter(attempt.worker for attempt in self.running)
+
+    @cached_property
+    def presence(self) -> dict[str, Presence]:
+        lease_seconds = {attempt.worker: attempt.seconds for attempt in self.running}
+        return {row.id: self._presence(row, lease_seconds.get(row.id, 0.0)) for row in self.workers}
+
+    def _presence(self, worker: Row[Any], lease_seconds: float) -> Presence:
+        held = self.held[worker.id]
+        if worker.distrusted is not None:
+            return Presence.DISTRUSTED
+        if worker.ended is not None and not held:
+            return Presence.ENDED
+        silence = self.now - last_seen(worker)
+        if silence <= max(SILENT_SECONDS, lease_seconds / 2):
+            return Presence.WORKING if held else Presence.IDLE
+        return Presence.SILENT if held or silence <= GONE_SECONDS else Presence.ENDED
+
+    @cached_property
+    def present(self) -> list[Row[Any]]:
+        return [row for row in self.workers if self.presence[row.id] in (Presence.WORKING, Presence.IDLE)]
+
+    @property
+    def again(self) -> set[int]:
+        """The tasks that are done, and are being evaluated again."""
+        return {attempt.task for attempt in self.running if attempt.again}
+
+    @property
+    def finished(self) -> float | None:
+        """When the last attempt ended; None while anything is left."""
+        left = self.standing.tasks_done < self.campaign.tasks or self.rechecks or self.conflicts
+        return None if left else self.last_ended
+
+    @property
+    def last_ended(self) -> float:
+        ends = (row.last_ended for row in self.everybody if row.last_ended is not None)
+        return max(ends, default=self.campaign.created)
+
+    @property
+    def done(self) -> float:
+        """Share of the work."""
+        return self.standing.work_done / self.campaign.work if self.campaign.work else 1.0
+
+
+def last_seen(worker: Row[Any]) -> float:
+    """In ledgers of earlier versions, when its last attempt ended."""
+    return max(float(at) for at in (worker.last_seen, worker.last_ended, worker.started) if at is not None)
