@@ -104,9 +104,8 @@ def iso(seconds: float) -> str:
 
 def _of_view(name: str, since: str | None, state: str | None, workers: bool, leading: str = "") -> Question:
     view = next(view for view in views.VIEWS if view.name == name)
-    columns = tuple(view.columns)
-    query = select(table(name, *map(column, columns)))
-    return Question(name, view.summary, query, columns, since, state, None, workers, tuple(leading.split()))
+    query = select(table(name, *map(column, view.columns)))
+    return _named(name, view.summary, query, since, state, None, workers, leading)
 
 
 # -- further questions ------------------------------------------------------------------------
@@ -127,93 +126,66 @@ def _named(
 
 
 _TASKS = table("task_overview", *map(column, next(v for v in views.VIEWS if v.name == "task_overview").columns))
-
-
-def _slowest() -> Query:
-    names = "campaign", "task", "seconds", "work", "attempts", "ended", "worker", "host", "device_model", "slurm"
-    return select(*(_TASKS.c[name] for name in names)).where(_TASKS.c.seconds.is_not(None))
-
-
-def _attempts() -> Query:
-    return (
-        select(
-            Campaign.name.label("campaign"),
-            Attempt.task_index.label("task"),
-            Attempt.id.label("attempt"),
-            Attempt.outcome,
-            Attempt.note,
-            Iso(Attempt.granted).label("granted"),
-            Iso(Attempt.began).label("began"),
-            Iso(Attempt.ended).label("ended"),
-            Iso(Attempt.deadline).label("deadline"),
-            Attempt.worker_id.label("worker"),
-            Worker.host,
-            Worker.slurm_job,
-            Worker.slurm_index,
-        )
-        .join(Campaign, Campaign.id == Attempt.campaign_id)
-        .join(Worker, Worker.id == Attempt.worker_id)
-    )
-
-
-def _lost() -> Query:
-    return _attempts().where(is_lost())
-
-
-def _running() -> Query:
-    return _attempts().where(Attempt.ended.is_(None))
-
-
-def _devices() -> Query:
-    keys = _TASKS.c.campaign, _TASKS.c.device_kind, _TASKS.c.device_model
-    seconds = func.sum(_TASKS.c.seconds)
-    return (
-        select(
-            *keys,
-            func.count().label("tasks"),
-            seconds.label("seconds"),
-            func.avg(_TASKS.c.seconds).label("mean_seconds"),
-            func.min(_TASKS.c.seconds).label("shortest"),
-            func.max(_TASKS.c.seconds).label("longest"),
-            case((seconds >= MIN_SECONDS, func.sum(_TASKS.c.work) / seconds)).label("work_per_second"),
-            func.avg(cast(Result.evaluated, Float)).label("mean_evaluated"),
-        )
-        .join(Campaign, Campaign.name == _TASKS.c.campaign)
-        .join(Result, (Result.campaign_id == Campaign.id) & (Result.task_index == _TASKS.c.task))
-        .where(_TASKS.c.seconds.is_not(None))
-        .group_by(*keys)
-    )
-
-
-def _hosts() -> Query:
-    attempts = func.count()
-    results = func.count().filter(Attempt.outcome.is_not(None) & ~is_lost())
-    return (
-        select(
-            Campaign.name.label("campaign"),
-            Worker.host,
-            func.count(Worker.id.distinct()).label("workers"),
-            attempts.label("attempts"),
-            results.label("results"),
-            func.count().filter(is_lost()).label("lost"),
-            Iso(func.max(Attempt.ended)).label("last_ended"),
-        )
-        .join(Campaign, Campaign.id == Attempt.campaign_id)
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .group_by(Campaign.name, Worker.host)
-    )
-
-
-def _events() -> Query:
-    return select(
+_SLOWEST = "campaign", "task", "seconds", "work", "attempts", "ended", "worker", "host", "device_model", "slurm"
+_ATTEMPTS = (
+    select(
         Campaign.name.label("campaign"),
-        Iso(Event.at).label("at"),
-        Event.kind,
-        Event.task_index.label("task"),
-        Event.attempt_id.label("attempt"),
-        Event.detail,
-    ).join(Campaign, Campaign.id == Event.campaign_id)
-
+        Attempt.task_index.label("task"),
+        Attempt.id.label("attempt"),
+        Attempt.outcome,
+        Attempt.note,
+        Iso(Attempt.granted).label("granted"),
+        Iso(Attempt.began).label("began"),
+        Iso(Attempt.ended).label("ended"),
+        Iso(Attempt.deadline).label("deadline"),
+        Attempt.worker_id.label("worker"),
+        Worker.host,
+        Worker.slurm_job,
+        Worker.slurm_index,
+    )
+    .join(Campaign, Campaign.id == Attempt.campaign_id)
+    .join(Worker, Worker.id == Attempt.worker_id)
+)
+_DEVICE = _TASKS.c.campaign, _TASKS.c.device_kind, _TASKS.c.device_model
+_SECONDS = func.sum(_TASKS.c.seconds)
+_DEVICES = (
+    select(
+        *_DEVICE,
+        func.count().label("tasks"),
+        _SECONDS.label("seconds"),
+        func.avg(_TASKS.c.seconds).label("mean_seconds"),
+        func.min(_TASKS.c.seconds).label("shortest"),
+        func.max(_TASKS.c.seconds).label("longest"),
+        case((_SECONDS >= MIN_SECONDS, func.sum(_TASKS.c.work) / _SECONDS)).label("work_per_second"),
+        func.avg(cast(Result.evaluated, Float)).label("mean_evaluated"),
+    )
+    .join(Campaign, Campaign.name == _TASKS.c.campaign)
+    .join(Result, (Result.campaign_id == Campaign.id) & (Result.task_index == _TASKS.c.task))
+    .where(_TASKS.c.seconds.is_not(None))
+    .group_by(*_DEVICE)
+)
+_HOSTS = (
+    select(
+        Campaign.name.label("campaign"),
+        Worker.host,
+        func.count(Worker.id.distinct()).label("workers"),
+        func.count().label("attempts"),
+        func.count().filter(Attempt.outcome.is_not(None) & ~is_lost()).label("results"),
+        func.count().filter(is_lost()).label("lost"),
+        Iso(func.max(Attempt.ended)).label("last_ended"),
+    )
+    .join(Campaign, Campaign.id == Attempt.campaign_id)
+    .join(Worker, Worker.id == Attempt.worker_id)
+    .group_by(Campaign.name, Worker.host)
+)
+_EVENTS = select(
+    Campaign.name.label("campaign"),
+    Iso(Event.at).label("at"),
+    Event.kind,
+    Event.task_index.label("task"),
+    Event.attempt_id.label("attempt"),
+    Event.detail,
+).join(Campaign, Campaign.id == Event.campaign_id)
 
 _ALL = (
     _of_view(
@@ -226,7 +198,7 @@ _ALL = (
     _named(
         "slowest_tasks",
         "A row for each result, the longest computing time first.",
-        _slowest(),
+        select(*(_TASKS.c[name] for name in _SLOWEST)).where(_TASKS.c.seconds.is_not(None)),
         "ended",
         None,
         "seconds",
@@ -235,7 +207,7 @@ _ALL = (
     _named(
         "lost_attempts",
         "A row for each attempt that ended without a result: the reason, and the worker whose log says more.",
-        _lost(),
+        _ATTEMPTS.where(is_lost()),
         "ended",
         "outcome",
         "attempt",
@@ -244,7 +216,7 @@ _ALL = (
     _named(
         "running",
         "A row for each running attempt: its task, its worker and its deadline.",
-        _running(),
+        _ATTEMPTS.where(Attempt.ended.is_(None)),
         "granted",
         None,
         "attempt",
@@ -254,7 +226,7 @@ _ALL = (
         "devices",
         "A row for each kind of device: tasks, times, and work per second of computation, which compares where "
         "mean_evaluated is alike.",
-        _devices(),
+        _DEVICES,
         None,
         None,
         "seconds",
@@ -264,7 +236,7 @@ _ALL = (
     _named(
         "hosts",
         "A row for each host: its workers, attempts, results and losses.",
-        _hosts(),
+        _HOSTS,
         "last_ended",
         None,
         "results",
@@ -273,7 +245,7 @@ _ALL = (
     _named(
         "events",
         "A row for each event of a campaign, the last one first.",
-        _events(),
+        _EVENTS,
         "at",
         "kind",
         "at",
