@@ -34,8 +34,7 @@ def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
 
 
 @pytest.mark.parametrize(
-    "wrong",
-    [(3, 1, 2, 1, 3), (3, 1, 2, 1, 3, 3), (2, 3, 1, 2, 3, 1), (3, 1, 2, 1, 3, 0), (4, 1, 2, 1, 4, 2)],
+    "wrong", [(3, 1, 2, 1, 3), (3, 1, 2, 1, 3, 3), (2, 3, 1, 2, 3, 1), (3, 1, 2, 1, 3, 0), (4, 1, 2, 1, 4, 2)]
 )
 def test_wrong_arrangements_are_told(wrong: tuple[int, ...]) -> None:
     assert explicit.is_valid(Problem.langford(3), (3, 1, 2, 1, 3, 2))

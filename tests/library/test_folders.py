@@ -103,12 +103,7 @@ def test_an_access_list_counts_as_what_it_grants(top: Path) -> None:
     ],
 )
 def test_a_group_of_one_user_alone_may_write(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    group: str,
-    members: list[str],
-    first_group: int,
-    alone: bool,
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str, members: list[str], first_group: int, alone: bool
 ) -> None:
     monkeypatch.setattr(pwd, "getpwuid", lambda user: SimpleNamespace(pw_name="alice", pw_gid=first_group))
     monkeypatch.setattr(grp, "getgrgid", lambda number: SimpleNamespace(gr_name=group, gr_mem=members, gr_gid=7))

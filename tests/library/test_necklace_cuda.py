@@ -40,9 +40,7 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("problem", "seed"),
-    [(starter(10), 1), (cyclic_skolem(9), 0), *exhaustive([(starter(2), 0)])],
-    ids=str,
+    ("problem", "seed"), [(starter(10), 1), (cyclic_skolem(9), 0), *exhaustive([(starter(2), 0)])], ids=str
 )
 def test_tasks_on_the_host(problem: Problem, seed: int) -> None:
     plan = plan_of(problem, 9, seed)

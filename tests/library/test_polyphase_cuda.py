@@ -47,9 +47,7 @@ def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
 
 
 @pytest.mark.parametrize(
-    ("problem", "architecture"),
-    [*COMPILED, (Problem.skolem(32), "sm_90a")],
-    ids=str,
+    ("problem", "architecture"), [*COMPILED, (Problem.skolem(32), "sm_90a")], ids=str
 )  # the last with instructions of warpgroups
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))

@@ -11,11 +11,7 @@ import pytest
 from langford.errors import TaskIndexOutOfRange
 from langford.kernels.gpu.host import HostStream
 from langford.methods import METHODS, merge
-from langford.methods.backtracking.cuda import (
-    MillerOnGpu,
-    RegularOnGpu,
-    Settings,
-)
+from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings
 from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
 from langford.problem.reference import published

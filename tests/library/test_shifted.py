@@ -208,11 +208,7 @@ def test_seeds_agree_on_the_count_but_not_on_the_parts(problem: Problem, version
     assert len({tuple(result.value for result in part) for part in results}) == 3
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [Problem.langford(12), Problem.hooked_skolem(11)],
-    ids=str,
-)
+@pytest.mark.parametrize("problem", [Problem.langford(12), Problem.hooked_skolem(11)], ids=str)
 def test_two_seeds_and_two_versions_agree(problem: Problem) -> None:
     plans = [shifted_plan(problem, 4, seed, version) for seed in (0, 1) for version in VERSIONS]
     merged = [merge(plan, [plan.evaluate(index) for index in plan.tasks]) for plan in plans]

@@ -25,14 +25,7 @@ from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import HalfForm, half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
-from tests.library.programs import (
-    COMPILED,
-    WIDE,
-    compile_only,
-    gpu_program,
-    host_program,
-    require_same,
-)
+from tests.library.programs import COMPILED, WIDE, compile_only, gpu_program, host_program, require_same
 from tests.library.test_shifted import VERSIONS, shifted_plan
 from tests.support.cases import exhaustive
 
@@ -93,11 +86,7 @@ def compare_block(
         assert tile or expected[2] > 0 or plan.problem in (MANY_ODD, MANY_EVEN)
 
 
-@pytest.mark.parametrize(
-    ("problem", "architecture"),
-    COMPILED,
-    ids=str,
-)
+@pytest.mark.parametrize(("problem", "architecture"), COMPILED, ids=str)
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     plan = shifted_plan(problem, 4)
     settings = settings_for(plan)
@@ -149,9 +138,7 @@ def test_tiles_and_blocks_add_up_on_the_host() -> None:
 
 
 @pytest.mark.parametrize(
-    "problem",
-    [Problem.langford(28), *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD])],
-    ids=str,
+    "problem", [Problem.langford(28), *exhaustive([Problem.hooked_langford(32), MANY_EVEN, MANY_ODD])], ids=str
 )
 def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     compare_block(shifted_plan(problem), host_program(), replace(SMALL, threads=32), 1, 1)
@@ -264,10 +251,7 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
     compare_block(plan, host_program(), replace(SMALL, threads=32), 300, 1, v)
 
 
-@pytest.mark.parametrize(
-    ("windows", "joined"),
-    [((1,), 4), *exhaustive([((2, 2, 2, 2), 3)]), ((9, 9), 1)],
-)
+@pytest.mark.parametrize(("windows", "joined"), [((1,), 4), *exhaustive([((2, 2, 2, 2), 3)]), ((9, 9), 1)])
 def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
     plan = shifted_plan(Problem.langford(7), 4)
     settings = replace(SMALL, windows=windows, joined=joined, even_window=3 - len(windows) % 3)

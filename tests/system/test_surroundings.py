@@ -55,10 +55,7 @@ def test_who_cannot_be_told_gets_the_same_exit_code(tmp_path: Path, arguments: s
     assert "Traceback" not in (tmp_path / "errors").read_text()
 
 
-@pytest.mark.parametrize(
-    ("command", "code"),
-    [("count 8", 0), ("run langford 8", 2)],
-)
+@pytest.mark.parametrize(("command", "code"), [("count 8", 0), ("run langford 8", 2)])
 def test_a_working_folder_that_is_gone_is_one_line(tmp_path: Path, command: str, code: int) -> None:
     done = shell(tmp_path, f"mkdir gone && cd gone && rmdir ../gone && $langford {command}")
     assert done.returncode == code, done.stderr
@@ -143,10 +140,7 @@ def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
 
 def test_a_search_that_finds_nothing_says_so_within_2_seconds(tmp_path: Path) -> None:
     assert display.SLOW_SECONDS < 2
-    at_once: Preparation = (
-        "tests.support.preloaded:adapt",
-        {"values": {f"{display.__name__}:SLOW_SECONDS": 0.1}},
-    )
+    at_once: Preparation = ("tests.support.preloaded:adapt", {"values": {f"{display.__name__}:SLOW_SECONDS": 0.1}})
     for arguments in (["list", "40", "--limit", "1"], ["draw", "60", "--seed", "1"]):
         process = preloaded().start(arguments, tmp_path, ENVIRONMENT, stderr=subprocess.PIPE, prepare=at_once)
         assert process.stderr is not None
