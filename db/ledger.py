@@ -6,7 +6,6 @@ import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
-from types import TracebackType
 from typing import Any, Self
 
 from sqlalchemy import Connection
@@ -180,7 +179,5 @@ class Ledger:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

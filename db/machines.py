@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from db.messages import DeviceKind, Message, Number, Printable
 
@@ -35,6 +35,15 @@ class Machine(Message, frozen=True):
     device_model: DeviceModel | None
     slurm_job: SlurmJob | None  # number of its SLURM job, of the whole array for an array job
     slurm_index: Number | None  # its index in the array
+
+    @classmethod
+    def of(cls, worker: Any) -> Self:
+        """``worker``: a row with the columns of a worker."""
+        return cls(*(getattr(worker, name) for name in Machine.__struct_fields__))
+
+    @property
+    def slurm(self) -> str | None:
+        return slurm_name(self.slurm_job, self.slurm_index)
 
     @property
     def equipment(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Row, func, select
 
 from db.look import events
-from db.machines import slurm_name
+from db.machines import Machine
 from db.records import CampaignRecord, EventRecord
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
@@ -60,18 +60,13 @@ class PastWorker:
     """A worker that had attempts at the campaign; times are seconds since 1970, None if unknown."""
 
     worker_id: str  # its UUID
-    host: str
-    device_kind: str
-    device_model: str | None
-    cores: int | None
-    processes: int | None  # number of its processes that computed
-    slurm: str | None  # number of its SLURM job, with its index in an array: "1234_7"
-    kernels: str | None
-    started: float | None  # when it enrolled
-    last_seen: float | None  # when it made its last request
-    ended: float | None  # when it ended
-    ending: str | None  # how it ended, a value of db.states.Ending
-    distrusted: float | None  # when others found one of its results wrong
+    machine: Machine
+    kernels: str | None = None
+    started: float | None = None  # when it enrolled
+    last_seen: float | None = None  # when it made its last request
+    ended: float | None = None  # when it ended
+    ending: str | None = None  # how it ended, a value of db.states.Ending
+    distrusted: float | None = None  # when others found one of its results wrong
     is_imported: bool = False  # whether it worked for another ledger, and is known from an export
 
 
@@ -220,19 +215,14 @@ def _workers(transaction: Transaction) -> list[PastWorker]:
     ).all()
     return [
         PastWorker(
-            worker_id=row.id,
-            host=row.host,
-            device_kind=row.device_kind,
-            device_model=row.device_model,
-            cores=row.cores,
-            processes=row.processes,
-            slurm=slurm_name(row.slurm_job, row.slurm_index),
-            kernels=row.kernels,
-            started=row.started,
-            last_seen=row.last_seen,
-            ended=row.ended,
-            ending=row.ending,
-            distrusted=row.distrusted,
+            row.id,
+            Machine.of(row),
+            row.kernels,
+            row.started,
+            row.last_seen,
+            row.ended,
+            row.ending,
+            row.distrusted,
             is_imported=row.process == IMPORTED,
         )
         for row in rows

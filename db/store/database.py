@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import wraps
 from pathlib import Path
 from threading import Lock
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
@@ -171,9 +171,7 @@ class Database:
     def __enter__(self) -> Database:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

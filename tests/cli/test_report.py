@@ -28,7 +28,7 @@ from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
-from db.machines import Machine
+from db.machines import HostName, Machine
 from db.records import Computation
 from db.schema.models import Attempt, Worker
 from db.states import Outcome
@@ -133,7 +133,7 @@ def history(
 
 
 def past_worker(processes: int) -> PastWorker:
-    return PastWorker("w", "host", "cpu", None, None, processes, None, None, None, None, None, None, None)
+    return PastWorker("w", Machine(HostName("host"), "cpu", None, processes, None, None, None))
 
 
 NAN = math.nan

@@ -10,7 +10,6 @@ import numpy as np
 
 from db import Export, joined, read_export
 from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
-from db.machines import Machine, slurm_name
 from db.states import Outcome
 
 
@@ -22,6 +21,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
     parts = [read_export(file) for file in files]
     export = joined(parts)
     machines = dict(sorted({each.worker: each.machine for each in export.computations.values()}.items()))
+    workers = tuple(PastWorker(str(number), machine, is_imported=True) for number, machine in machines.items())
     history = History(
         name=export.name,
         uuid=None,
@@ -33,7 +33,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         results=_results(export, machines),
         sources=tuple(sorted({evaluation.provenance for evaluation in export.results})),
         attempts=_attempts(export, machines) if machines else None,
-        workers=tuple(_worker(*each) for each in machines.items()) if machines else None,
+        workers=workers if machines else None,
         events=None,
         event_counts={},
         conflicts=(),
@@ -72,25 +72,6 @@ def _attempts(export: Export, machines: Iterable[int]) -> Attempts:
         outcome=np.full(len(known), OUTCOMES.index(Outcome.DONE), dtype=np.int64),
         seconds=np.array([seconds[index] for index, _ in known], dtype=np.float64),
         stepped=np.zeros(len(known), dtype=np.bool_),
-    )
-
-
-def _worker(number: int, machine: Machine) -> PastWorker:
-    return PastWorker(
-        worker_id=str(number),
-        host=machine.host,
-        device_kind=machine.device_kind,
-        device_model=machine.device_model,
-        cores=machine.cores,
-        processes=machine.processes,
-        slurm=slurm_name(machine.slurm_job, machine.slurm_index),
-        kernels=None,
-        started=None,
-        last_seen=None,
-        ended=None,
-        ending=None,
-        distrusted=None,
-        is_imported=True,
     )
 
 

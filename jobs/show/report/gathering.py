@@ -55,8 +55,8 @@ class Busy:
 
     @property
     def label(self) -> str:
-        job = f" {self.worker.slurm}" if self.worker.slurm else ""
-        return f"{self.worker.host}{job}"
+        machine = self.worker.machine
+        return f"{machine.host} {machine.slurm}" if machine.slurm else machine.host
 
     @property
     def was_lost(self) -> bool:
@@ -158,7 +158,7 @@ class Evidence:
     @property
     def hosts(self) -> NDArray[np.str_]:
         named = [origin.host for origin in self.origins if origin.host != UNKNOWN] + [
-            busy.worker.host for busy in self.workers
+            busy.worker.machine.host for busy in self.workers
         ]
         return np.unique(np.array(named, dtype=np.str_))
 

@@ -171,4 +171,4 @@ def origins(history: History, work: Times) -> tuple[Origin, ...]:
 def _processor(history: History, source: int) -> str | None:
     positions = history.results.worker[history.results.source == source]
     worker = int(positions[0]) if len(positions) else -1
-    return None if history.workers is None or worker < 0 else history.workers[worker].device_model
+    return None if history.workers is None or worker < 0 else history.workers[worker].machine.device_model

@@ -107,7 +107,7 @@ def _workers(evidence: Evidence) -> Table:
     rows = [
         [
             busy.label,
-            busy.worker.device_model or busy.worker.device_kind,
+            busy.worker.machine.device_model or busy.worker.machine.device_kind,
             instant(float(busy.starts[0])),
             instant(busy.worker.ended or busy.worker.last_seen or float(busy.ends[-1])),
             _ending(busy.worker),

@@ -68,7 +68,7 @@ def computing(history: History) -> Computing | None:
     computed = np.minimum(start + np.nan_to_num(attempts.seconds), history.now)
     end = np.where(has_result, computed, held)
     begun = has_result | np.isfinite(attempts.began) | attempts.stepped | ~_tells_beginnings(attempts)
-    devices = np.array([worker.processes or np.inf for worker in history.workers or ()], dtype=np.float64)
+    devices = np.array([worker.machine.processes or np.inf for worker in history.workers or ()], dtype=np.float64)
     return Computing(
         start,
         end,

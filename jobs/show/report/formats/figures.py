@@ -247,7 +247,7 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
     colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
     labelled: set[str] = set()
     for row, worker in enumerate(shown):
-        kind = worker.worker.device_kind
+        kind = worker.worker.machine.device_kind
         label = None if kind in labelled else KINDS[kind].label if kind in KINDS else kind
         labelled.add(kind)
         axes.barh(
