@@ -9,6 +9,7 @@ import signal
 import uuid
 from pathlib import Path
 
+import pytest
 from sqlalchemy import select
 
 from db import Credential, Delivery
@@ -29,6 +30,7 @@ from tests.support.databases import new_ledger
 from tests.support.hostile_files import SUFFIX, plant
 
 
+@pytest.mark.exhaustive
 def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
     farm = Farm(tmp_path, PlanKey(Problem.named("starter", 9), "necklace", 8, seed=1))
     try:

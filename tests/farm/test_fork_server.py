@@ -22,6 +22,7 @@ import pytest
 
 from jobs.pools import fork_server
 from jobs.pools.fork_server import ForkServer
+from tests.support.cases import exhaustive
 
 SECONDS = 60.0
 ROOT = Path(__file__).parents[2]
@@ -205,6 +206,7 @@ def test_a_worker_that_cannot_be_started() -> None:
 PROGRAM = """
 import os, signal, time
 from jobs.pools.fork_server import ForkServer
+from tests.support.cases import exhaustive
 from tests.farm.test_fork_server import hear, load, load_for_ever, obey
 if __name__ == "__main__":
     {before}
@@ -220,10 +222,14 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("load", "before", "then"),
     [
-        ("load", "", "time.sleep(1000)"),
-        ("load", "", "pass"),
         ("load", "", "os.kill(server.pid, signal.SIGSTOP); time.sleep(1000)"),
-        ("load_for_ever", "", "time.sleep(1000)"),
+        *exhaustive(
+            [
+                ("load", "", "time.sleep(1000)"),
+                ("load", "", "pass"),
+                ("load_for_ever", "", "time.sleep(1000)"),
+            ]
+        ),
         ("load", "signal.signal(signal.SIGCHLD, signal.SIG_IGN)", "assert server.stop() is None"),
     ],
 )

@@ -41,6 +41,7 @@ from tests.support.campaigns import (
     forged,
     new_campaign,
 )
+from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database, new_ledger
 
 RIVALS = 4
@@ -66,7 +67,7 @@ def at_once(ledger: Ledger, act: Callable[[Campaign, int], Any]) -> list[Any]:
         return together(lambda number: act(campaigns[number], number))
 
 
-ON_ALL = pytest.mark.parametrize("ledger", ["sqlite", "postgres", "pgbouncer"], indirect=True)
+ON_ALL = pytest.mark.parametrize("ledger", ["sqlite", "postgres", *exhaustive(["pgbouncer"])], indirect=True)
 
 
 def test_a_file_that_another_process_makes_just_now_is_no_archive(
@@ -105,7 +106,7 @@ def test_what_sqlite_does_not_wait_for_is_tried_again(reason: str, times: int) -
     assert Cursor.tried == times
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "postgres", "pgbouncer"])
+@pytest.mark.parametrize("kind", ["sqlite", "postgres", *exhaustive(["pgbouncer"])])
 def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, tmp_path: Path) -> None:
     """The ledger itself, its campaign, a worker, and the same exported results taken in."""
     where = fresh_database(kind, tmp_path)
