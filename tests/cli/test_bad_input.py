@@ -176,6 +176,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("recheck eight --kernel absent", "no such result"),
     ("status nobody", "no campaign 'nobody'"),
     ("status --watch --every 0", "0.1 seconds or more"),
+    ("status http://127.0.0.1:{free}/eight other", "name the campaign once"),
     ("status --ledger absent.db", "there is no ledger"),
     ("status --ledger text", "ledger"),
     ("status --ledger sqlite:///langford.db?timeout=soon", "change the options after the ?"),
