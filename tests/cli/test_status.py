@@ -66,7 +66,7 @@ def test_a_server_says_what_its_ledger_says(farm: Farm, langford: Run) -> None:
         endings = [worker["ending"] for worker in document["workers"]]
         return document["finished"] is not None and endings == ["finished"] * 2
 
-    farm.wait_until(has_seen_all)  # the server may still tell what was so some seconds ago
+    farm.wait_until(has_seen_all, pause=0.5)  # the server may still tell what was so some seconds ago
     [there] = json.loads(langford(*asked, "--json").stdout)
     [here] = json.loads(langford("status", NAME, "--json").stdout)
     assert here["count"] == there["count"] == str(COUNT)

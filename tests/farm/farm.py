@@ -191,11 +191,11 @@ class Farm:
     def done(self) -> int:
         return self.campaign.standing().tasks.get("done", 0)
 
-    def wait_until(self, enough: Callable[[], bool]) -> None:
+    def wait_until(self, enough: Callable[[], bool], pause: float = 0.05) -> None:
         deadline = time.monotonic() + 100
         while not enough():
             assert time.monotonic() < deadline, "it takes too long"
-            time.sleep(0.02)
+            time.sleep(pause)
 
     def finish(self, *workers: subprocess.Popen[str]) -> None:
         """All workers end well, and the ledger holds each task once and the exact count."""
