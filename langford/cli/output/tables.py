@@ -109,10 +109,10 @@ def aligned(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
             cells = [each.texts(values) for each, values in zip(seen, zip(*batch, strict=True), strict=True)]
             lengths.append(spool.write(marshal.dumps(cells)))
 
-        def batches() -> Iterator[list[list[str]]]:
+        def batches() -> Iterator[list[Sequence[str]]]:
             spool.seek(0)
             for length in lengths:
-                texts_by_column: list[list[str]] = marshal.loads(spool.read(length))
+                texts_by_column: list[Sequence[str]] = marshal.loads(spool.read(length))
                 yield [each.shown(texts) for each, texts in zip(seen, texts_by_column, strict=True)]
 
         for cells in batches() if fits else ():
@@ -145,14 +145,15 @@ class _Seen:
 
     Attributes:
         has_words: whether a cell has a space.
+        is_ascii: whether all have; other characters may be wider or narrower than one column.
     """
 
     def __init__(self, width: int, shortens: bool) -> None:
         self.width, self.is_number, self.has_words = width, True, False
         self._shortens, self._uuids, self._length = shortens, set[str](), 0
-        self.is_empty = True
+        self.is_empty = self.is_ascii = True
 
-    def texts(self, values: Sequence[object]) -> list[str]:
+    def texts(self, values: Sequence[object]) -> Sequence[str]:
         kinds = set(map(type, values))
         texts = _texts(values, kinds)
         self.is_empty = False
@@ -164,7 +165,7 @@ class _Seen:
             self._uuids.update(text for text in texts if UUID.fullmatch(text))
         return texts
 
-    def shown(self, texts: list[str]) -> list[str]:
+    def shown(self, texts: Sequence[str]) -> Sequence[str]:
         """The texts, on a terminal with shorter UUIDs and times."""
         if not self._shortens:
             return texts
@@ -173,9 +174,10 @@ class _Seen:
             self._length = next(n for n in lengths if len({text[:n] for text in self._uuids}) == len(self._uuids))
         return [text[: self._length] if text in self._uuids else TIME.sub(r"\1Z", text) for text in texts]
 
-    def measure(self, texts: list[str]) -> None:
+    def measure(self, texts: Sequence[str]) -> None:
         whole = "".join(texts)
-        self.width = max(self.width, max(map(len if whole.isascii() else cell_len, texts)))
+        self.is_ascii = self.is_ascii and whole.isascii()
+        self.width = max(self.width, max(map(len if self.is_ascii else cell_len, texts)))
         self.has_words = self.has_words or " " in whole
 
 
@@ -191,11 +193,11 @@ class _Lines:
         cells = [self._padded([name], place)[0] for place, name in enumerate(names)]
         return f"{self._rule(top)}{heading} {f' {heading} '.join(cells)} {heading}\n{self._rule(below)}"
 
-    def body(self, cells: Sequence[list[str]]) -> str:
+    def body(self, cells: Sequence[Sequence[str]]) -> str:
         texts, side = self._wrapped(cells), self._box[3]
         widths = [self._width_of(place) for place in range(len(texts))]
         for place, column in enumerate(texts):
-            if not "".join(column).isascii():  # characters may be wider or narrower than one column
+            if not self._columns[place].is_ascii:
                 texts[place], widths[place] = self._padded(column, place), ""
         line = f"{side} {f' {side} '.join(f'%{width}s' for width in widths)} {side}\n"
         return "".join([line % row for row in zip(*texts, strict=True)])
@@ -207,7 +209,7 @@ class _Lines:
         left, line, between, right = tuple(characters)
         return left + between.join(line * (width + 2) for width in self._widths) + right + "\n"
 
-    def _wrapped(self, cells: Sequence[list[str]]) -> list[list[str]]:
+    def _wrapped(self, cells: Sequence[Sequence[str]]) -> list[Sequence[str]]:
         """Cells; those of the last column over several lines where they are too wide."""
         *others, last = cells
         room = self._widths[-1]
@@ -221,7 +223,7 @@ class _Lines:
             ]
         return [*others, last]
 
-    def _padded(self, texts: list[str], place: int) -> list[str]:
+    def _padded(self, texts: Sequence[str], place: int) -> list[str]:
         right, width = self._is_right(place), self._widths[place]
         spaces = [" " * (width - cell_len(text)) for text in texts]
         return [space + text if right else text + space for text, space in zip(texts, spaces, strict=True)]
@@ -266,14 +268,14 @@ def _words(value: object) -> str:
     return plain(f"{value:.6g}" if isinstance(value, float) else str(exact(value)))
 
 
-def _texts(values: Sequence[object], kinds: set[type]) -> list[str]:
+def _texts(values: Sequence[object], kinds: set[type]) -> Sequence[str]:
     if kinds == {float}:
         return [f"{value:.6g}" for value in values]
     if kinds == {int}:
         return list(map(str, values))
     if kinds == {str}:
         texts = cast(Sequence[str], values)
-        return list(texts) if "".join(texts).isprintable() else list(map(plain, texts))
+        return texts if "".join(texts).isprintable() else list(map(plain, texts))
     return list(map(_words, values))
 
 
