@@ -13,6 +13,7 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import complaints, rechecks
 from db.work import accounts, leases, presence, queries, tokens, transitions
+from db.work.transitions import Claimant
 
 CLOCK_SECONDS = 60.0
 """Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
@@ -70,7 +71,7 @@ class LeasedTasks:
             token: the token that the worker shows to a task server; "" when it opens the ledger itself.
             copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
-        nonce, shown = fresh_nonce(), tokens.digest(token)
+        shown = tokens.digest(token)
         with self.writing() as transaction:
             if self.database.now() >= self._next_look_at_clock:
                 leases.cut(transaction.connection)
@@ -86,12 +87,12 @@ class LeasedTasks:
             allowed = count if account is None else account.allowed(count)
             longest = self._warranted(transaction, shown)
             seconds = min(seconds, longest) if token else seconds
-            granted = rechecks.claim(transaction, worker_id, nonce, allowed, seconds, shown, longest)
-            granted += leases.claim(transaction, worker_id, nonce, allowed - len(granted), seconds)
+            claimant = Claimant(worker_id, shown, fresh_nonce(), seconds, longest)
+            granted = rechecks.claim(transaction, claimant, allowed)
+            granted += leases.claim(transaction, claimant, allowed - len(granted))
             if not granted:
                 complaints.judge_again(transaction)
-            left = min(allowed, copies) - len(granted)
-            granted += leases.copy(transaction, worker_id, nonce, left, seconds, shown, longest)
+            granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
             self._presence.note(transaction.connection, [worker_id])
             accounts.granted(transaction, shown, account, len(granted))
         if account is not None and not allowed:

@@ -19,7 +19,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.orm import aliased
 
-from db.attempts import Lease, digest
+from db.attempts import Lease
 from db.errors import UnknownWorker, WorkerDistrusted
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker
@@ -28,6 +28,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
 from db.work import queries, transitions
+from db.work.transitions import Claimant
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _HOST: ColumnElement[str] = bindparam("host", type_=String)
@@ -130,56 +131,52 @@ _START = transitions.starting(
 )
 
 
-def claim(
-    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str, longest: float
-) -> list[Lease]:
+def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease]:
     """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
 
-    Results in doubt come first, then results of other kernels.  ``token`` is the digest, "" for a worker that opens
-    the ledger itself; ``longest``: for how many seconds another worker keeps a recheck from this one.  Raises
-    UnknownWorker, WrongToken or WorkerDistrusted.
+    Results in doubt come first, then results of other kernels.  Raises UnknownWorker, WrongToken or
+    WorkerDistrusted.
     """
-    claimant = transaction.execute(_CLAIMANT, worker=worker_id).one_or_none()
-    if claimant is None:
+    known = transaction.execute(_CLAIMANT, worker=claimant.worker_id).one_or_none()
+    if known is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    enrolment.require_token(claimant.token, token)
-    if claimant.distrusted is not None:
+    enrolment.require_token(known.token, claimant.token)
+    if known.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "
             "its GPU and its version of langford, then start it again"
         )
-    if not (claimant.share or claimant.doubts or claimant.distrust):
+    if not (known.share or known.doubts or known.distrust):
         return []
-    tasks = _rechecks(transaction, worker_id, claimant, count, longest)
+    tasks = _rechecks(transaction, claimant, known, count)
     if not tasks:
         return []
-    granting = {"worker": worker_id, "nonce": digest(nonce), "seconds": seconds}
-    attempts = transitions.grant(transaction, _START, **granting, tasks=tasks, longest=longest)
+    attempts = transitions.grant(transaction, _START, claimant, tasks=tasks, longest=claimant.longest)
     work = queries.work(transaction, attempts)
     return [
-        Lease(attempts[index], nonce, index, work[index], is_copy=False) for index in tasks if index in attempts
+        Lease(attempts[index], claimant.nonce, index, work[index], is_copy=False)
+        for index in tasks
+        if index in attempts
     ]
 
 
-def _rechecks(
-    transaction: Transaction, worker_id: str, claimant: Row[*tuple[Any, ...]], count: int, longest: float
-) -> list[int]:
-    known = {
-        "worker": worker_id,
-        "host": claimant.host,
-        "token": claimant.token,
-        "share": claimant.share,
-        "longest": longest,
+def _rechecks(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, ...]], count: int) -> list[int]:
+    chosen = {
+        "worker": claimant.worker_id,
+        "host": known.host,
+        "token": known.token,
+        "share": known.share,
+        "longest": claimant.longest,
     }
     tasks: dict[int, None] = {}
-    if claimant.doubts or claimant.distrust:
+    if known.doubts or known.distrust:
         for urgent in _URGENT:
-            rows = transaction.execute(urgent, **known, count=count)
+            rows = transaction.execute(urgent, **chosen, count=count)
             tasks |= dict.fromkeys(row.task_index for row in rows)
-    if claimant.share and len(tasks) < count:
-        own = {"device": claimant.device_kind, "kernels": claimant.kernels}
-        for voter_id in transaction.scalars(_DRAWN_OF, **known, **own).all():
-            rows = transaction.execute(_DRAWN, **known, voter=voter_id, count=count - len(tasks))
+    if known.share and len(tasks) < count:
+        own = {"device": known.device_kind, "kernels": known.kernels}
+        for voter_id in transaction.scalars(_DRAWN_OF, **chosen, **own).all():
+            rows = transaction.execute(_DRAWN, **chosen, voter=voter_id, count=count - len(tasks))
             tasks |= dict.fromkeys(row.task_index for row in rows)
             if len(tasks) >= count:
                 break

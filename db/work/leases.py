@@ -27,14 +27,14 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
-from db.attempts import Lease, digest
+from db.attempts import Lease
 from db.messages import MAX_SECONDS
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Task, Voter, Worker
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import queries, transitions
-from db.work.transitions import SECONDS
+from db.work.transitions import SECONDS, Claimant
 
 CLOCK_STEP_SECONDS = 1.0
 """How far a clock may be set back without consequences."""
@@ -95,27 +95,17 @@ _LEASE = (
 )
 
 
-def _granting(worker_id: str, nonce: str, count: int, seconds: float) -> dict[str, object]:
-    return {
-        "worker": worker_id,
-        "nonce": digest(nonce),
-        "count": count,
-        "seconds": seconds,
-    }
-
-
-def claim(transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float) -> list[Lease]:
+def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease]:
     """Lease up to ``count`` ready tasks, largest first; one that killed a process here is last, alone."""
     if not count:
         return []
-    parameters = _granting(worker_id, nonce, count, seconds)
-    attempts = transitions.grant(transaction, _START_READY, **parameters)
+    attempts = transitions.grant(transaction, _START_READY, claimant, count=count)
     if not attempts:
-        attempts = transitions.grant(transaction, _START_AGAIN, **{**parameters, "count": 1})
+        attempts = transitions.grant(transaction, _START_AGAIN, claimant, count=1)
     if not attempts:
         return []
     leased = transaction.execute(_LEASE, tasks=attempts).all()
-    leases = [Lease(attempts[index], nonce, index, work, is_copy=False) for index, work in leased]
+    leases = [Lease(attempts[index], claimant.nonce, index, work, is_copy=False) for index, work in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 
 
@@ -174,33 +164,29 @@ _COPIED = (
 )
 
 
-def copy(
-    transaction: Transaction, worker_id: str, nonce: str, count: int, seconds: float, token: str, longest: float
-) -> list[Lease]:
+def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease]:
     """Lease up to ``count`` tasks that other workers hold, those held longest first.
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
     its two attempts ends without a result, or for a worker with another token when both are held with one token,
-    have made no steps, or are older than ``longest`` seconds: otherwise whoever holds both would keep the task from
-    all others.
-
-    ``token``: the digest of the worker's token.
+    have made no steps, or are older than tasks warrant: otherwise whoever holds both would keep the task from all
+    others.
     """
     if count <= 0:
         return []
-    parameters = _granting(worker_id, nonce, count, seconds)
-    attempts = transitions.grant(transaction, _START_COPIES, **parameters)
+    attempts = transitions.grant(transaction, _START_COPIES, claimant, count=count)
     if len(attempts) < count:
         left = count - len(attempts)
-        tasks = transaction.scalars(_HELD_IN_VAIN, token=token, count=left, longest=longest).all()
+        chosen = {"token": claimant.token, "count": left, "longest": claimant.longest}
+        tasks = transaction.scalars(_HELD_IN_VAIN, **chosen).all()
         tasks = [task for task in tasks if task not in attempts]
         if tasks:
-            attempts |= transitions.grant(transaction, _START_SECOND_COPIES, **parameters, tasks=tasks)
+            attempts |= transitions.grant(transaction, _START_SECOND_COPIES, claimant, tasks=tasks)
     if not attempts:
         return []
     transaction.execute(_COPIED, tasks=attempts)
     work = queries.work(transaction, attempts)
-    return [Lease(attempt, nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
+    return [Lease(attempt, claimant.nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
 
 
 _RUNNING = transitions.CHOSEN, Attempt.ended.is_(None)

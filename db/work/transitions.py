@@ -7,6 +7,7 @@ than executing it.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
@@ -29,6 +30,7 @@ from sqlalchemy import (
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
+from db.attempts import digest
 from db.schema.dialects import Now, among, close_to_writers, given, update_statistics
 from db.schema.models import Attempt, Campaign, Event, Ledger, Result, Task, Voter, Worker
 from db.states import EventKind, Outcome, TaskState
@@ -84,9 +86,23 @@ def starting(tasks: Select[int, int], copied: bool = False) -> ReturningInsert[i
     return insert(Attempt).from_select(columns, rows).returning(Attempt.task_index, Attempt.id)
 
 
-def grant(transaction: Transaction, start: ReturningInsert[int, int], **parameters: object) -> dict[int, int]:
-    """Execute a statement of :func:`starting`; returns the new attempts by task."""
-    return dict(transaction.execute(start, **parameters).all())
+@dataclass(frozen=True)
+class Claimant:
+    """A worker that asks for leases, and what they are like."""
+
+    worker_id: str
+    token: str  # the digest of its token; "" for a worker that opens the ledger itself
+    nonce: str  # of all leases of one call
+    seconds: float  # until the deadline
+    longest: float  # for how many seconds another worker keeps a task from this one, see db.work.leases.warranted
+
+
+def grant(
+    transaction: Transaction, start: ReturningInsert[int, int], claimant: Claimant, **parameters: object
+) -> dict[int, int]:
+    """Execute a statement of :func:`starting`; ``parameters``: of its query.  Returns the new attempts by task."""
+    lease = {"worker": claimant.worker_id, "nonce": digest(claimant.nonce), "seconds": claimant.seconds}
+    return dict(transaction.execute(start, **lease, **parameters).all())
 
 
 def set_aside(transaction: Transaction, index: int, attempt: int | None, reason: str) -> None:
