@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 import langford as library
 from langford.problem import Problem
 from tests.support.command_line import Run
-from tests.support.databases import fresh_database
 
 # L(2,33) takes years: a command that computes does not end in the time of a test.
 IMPOSSIBLE = "33"
@@ -79,19 +77,6 @@ def test_the_api_answers_at_once() -> None:
     assert library.count(33) == 0
     assert library.count(9, anyway=True) == 0
     assert library.estimate(33).value == 0
-
-
-def test_workers_on_a_cluster_compute_what_was_created_nevertheless(langford: Run, tmp_path: Path) -> None:
-    """The script of a job runs `langford run` with the arguments of the campaign."""
-    address = fresh_database("postgres", tmp_path)
-    assert langford("create", "langford", "9", "--anyway", "--name", "nine", "--ledger", address).returncode == 0
-    script = langford(
-        "slurm", "submit", "nine", "--time", "20:00", "--dry-run", variables={"LANGFORD_LEDGER": address}
-    )
-    words = shlex.split(script.stdout.splitlines()[-1])
-    command = words[words.index("run") : words.index("--time-limit")]
-    done = langford(*command, variables={"LANGFORD_LEDGER": address})
-    assert (done.returncode, "found by" in done.stdout) == (0, True), script.stdout + done.stderr
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(21), Problem.skolem(6), Problem.hooked_skolem(4)])
