@@ -35,15 +35,15 @@ from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, plante
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm
 
-CAMPAIGN = "langford-12-godfrey-10"
-LONG = ("langford", "12", "--method", "godfrey", "--depth", "10")
+CAMPAIGN = "langford-12-godfrey-8"
+LONG = ("langford", "12", "--method", "godfrey", "--depth", "8")
 COUNT = "108,144"
 
 
 @pytest.fixture
 def resting(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """The ranks rest at each task: long enough to be killed anywhere."""
-    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", slowed(tmp_path, 0.03, word="mpi")["PYTHONPATH"])
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", slowed(tmp_path, 0.1, word="mpi")["PYTHONPATH"])
 
 
 def output_of(process: subprocess.Popen[str]) -> str:
@@ -52,16 +52,9 @@ def output_of(process: subprocess.Popen[str]) -> str:
     return out
 
 
-@pytest.mark.parametrize(
-    ("name", "way"),
-    [
-        ("hooked-near-skolem-8-missing-4", ["--static"]),
-        *exhaustive([("cyclic-1.2.4.5.6-over-13-empty-2.3.7", [])]),
-    ],
-)
-def test_ranks_count_a_member_of_a_family(mpirun: Mpirun, name: str, way: list[str]) -> None:
-    problem = Problem.parse(name)
-    found = json.loads(output_of(mpirun(2, "mpi", *way, *problem.arguments, "--json")))
+def test_static_ranks_count_a_member_of_a_family(mpirun: Mpirun) -> None:
+    problem = Problem.parse("hooked-near-skolem-8-missing-4")
+    found = json.loads(output_of(mpirun(2, "mpi", "--static", *problem.arguments, "--json")))
     assert (int(found["count"]), found["ranks"]) == (problem.published(arrangements(problem)), 2)
 
 
