@@ -113,13 +113,13 @@ def test_what_a_notification_holds(campaign: Campaign) -> None:
     assert set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE)) == set(NoticeKind)
     for kind in NoticeKind:
         about = 10**6 if kind is NoticeKind.SET_ASIDE else 0
-        claimed = notices.Claim(1, kind, about, 0, 1)
+        claimed = notices.Claim(1, notices.Fact(kind, about), 0, 1)
         if kind in (NoticeKind.CONFLICT, NoticeKind.DISTRUSTED):
             continue  # there is none
         document = notice(campaign, claimed, campaign.standing(), 0.0)
         assert set(document) == set(json.loads(example))
         assert document["text"].startswith(f"{NAME}: ")
-    claimed = notices.Claim(1, NoticeKind.SET_ASIDE, 10**6, 0, 1)
+    claimed = notices.Claim(1, notices.Fact(NoticeKind.SET_ASIDE, 10**6), 0, 1)
     document = notice(campaign, claimed, campaign.standing(), 0.0)
     assert (document["number"], document["tasks"]) == (1, [lease.index])
     assert document["tasks_by_state"] == {"ready": TASKS - 1, "set-aside": 1}
