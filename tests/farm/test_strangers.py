@@ -124,13 +124,13 @@ def test_all_connections_are_limited() -> None:
     workers = [Wire("a") for _ in range(3)]
     for port, wire in enumerate(workers):
         assert not connections.opened(wire, ("a", port))
-        connections.vouch(("a", port))
+        connections.vouch(("a", port), goes_first=True)
     late = Wire("b", busy=True)
     assert connections.opened(late)
     assert [wire.open for wire in (*workers, late)] == [True, True, True, False]
     connections.closed(late, ("b", 1))
     connections.closed(workers[0], ("a", 0))
-    assert not connections.knows(("a", 0))
+    assert [connections.goes_first(("a", port)) for port in range(2)] == [False, True]
     assert not connections.opened(Wire("b"))
 
 

@@ -139,10 +139,6 @@ class Connections:
         if client in self._by_client:
             self._forget(self._by_client[client])
 
-    def knows(self, client: tuple[str, int]) -> bool:
-        """Whether a valid token has come from this end of a connection."""
-        return client in self._known
-
     def goes_first(self, client: tuple[str, int]) -> bool:
         """Whether a worker's token has come from this end of a connection."""
         return self._known.get(client, False)
