@@ -11,10 +11,8 @@ from langford.methods.necklace.cuda import Launch, NecklaceOnGpu
 from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 
-THREADS = (256, 384, 512, 768, 1024)
-BLOCKS = (1, 2, 4)
-MAX_THREADS = 1024
-"""Per multiprocessor, with at least 64 registers each."""
+THREADS = (384, 512, 640, 768, 896)
+"""The shared memory of a multiprocessor is for one block, and no larger one."""
 
 
 def necklace_on_gpu(problem: Problem, compiler: Compiler, watch: Stopwatch) -> Experiment:
@@ -23,21 +21,16 @@ def necklace_on_gpu(problem: Problem, compiler: Compiler, watch: Stopwatch) -> E
     plan = method.plan(problem, method.depths(problem)[0])
     assert isinstance(plan, NecklacePlan)
 
-    def launched(launch: Launch) -> Trial:
+    def launched(threads: int) -> Trial:
+        launch = Launch(threads)
         gpu = NecklaceOnGpu(plan, compiler, launch)
-        label = f"{launch.threads} threads, {launch.min_blocks} blocks"
-        seconds = watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.tasks))
-        return Trial(launch.min_blocks, seconds, asdict(launch))
+        seconds = watch.seconds(f"{threads} threads", plan, lambda: map(gpu.evaluate, plan.tasks))
+        return Trial(threads, seconds, asdict(launch))
 
+    trials = tuple(map(launched, THREADS))
     return Experiment(
         "grid",
         f"{problem} by necklace on a GPU",
-        "blocks per multiprocessor",
-        tuple(
-            Curve(
-                f"{threads} threads per block",
-                tuple(launched(Launch(threads, blocks)) for blocks in BLOCKS if threads * blocks <= MAX_THREADS),
-            )
-            for threads in THREADS
-        ),
+        "threads per block",
+        (Curve("one block per multiprocessor", trials),),
     )

@@ -11,6 +11,7 @@ import pytest
 from langford.machine.folders import NoHome
 from langford.machine.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
 from langford.methods.backtracking.cuda import Settings
+from langford.methods.necklace.cuda import Launch
 
 
 @pytest.fixture(autouse=True)
@@ -42,9 +43,10 @@ def test_damaged_profiles_are_refused(content: str) -> None:
         settings_of("some GPU", "miller")
 
 
-def test_settings_that_there_are_not_are_refused() -> None:
-    with pytest.raises(BadProfile, match="colour_of_the_case"):
-        chosen_from(Settings(), {"colour_of_the_case": "black"})
+@pytest.mark.parametrize(("defaults", "unknown"), [(Settings(), "colour_of_the_case"), (Launch(), "min_blocks")])
+def test_settings_that_there_are_not_are_refused(defaults: Settings | Launch, unknown: str) -> None:
+    with pytest.raises(BadProfile, match=f"unknown setting .*{unknown}.*; run `langford tune` again"):
+        chosen_from(defaults, {unknown: 1})
 
 
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "LANGFORD_PROFILE"])

@@ -1,7 +1,7 @@
 """CPU kernel of the sum over necklaces: words in ascending order, 32 at a time, and words without a chance skipped.
 
 A word has the m places of the circle as bits.  The 32 words that differ in the last five places are tested
-together: a table has the set of those whose factor for a difference is 0 (langford.methods.necklace.plan).
+together: a table has the set of those whose factor for a difference is 0 (langford.methods.necklace.cpu).
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def build_necklace_sum(words: int):
 
         start, last: uint64, with 0 and with 1 in all free places.
         targets: int64, the e_d by d.
-        vanishing: see langford.methods.necklace.plan.
+        vanishing: see langford.methods.necklace.cpu.
         limbs, residues: carry-save results, added to.
         Returns the number of terms that are not 0.
         """

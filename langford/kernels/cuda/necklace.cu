@@ -1,31 +1,83 @@
 // The sum over binary necklaces on the GPU: rows on a circle, their words in stages, with a queue before each.
 //
-// A word has the m places of the circle as bits.  Warps run through the words of a task with 0 in the last six places,
-// the heads, and pass those over that cannot represent a necklace, some at once where their first places show it.
-// A thread takes a head, and with it the 64 words that differ only in the last six places: a table in shared memory
-// has the set of those, among 32, whose factor for a difference is 0.  The words that remain are tested for the other
-// differences, and the terms of those that pass are computed.
+// A word has the m places of the circle as bits.  The last FREE places are those of words, the five before them
+// those of lanes, the two before these those of heads.  Warps take beginnings, the words of a task with 0 in all of
+// these, and pass those over that cannot represent a necklace.  Each lane of a warp takes one value of the places of
+// lanes, and with it the four heads and the words of each.
 //
-// Floor: of 2,048 words of a warp and a difference, 2 population counts for each thread (16 a cycle and
-// multiprocessor) and 11.5 instructions for the arithmetic unit (64), so 6 cycles.
+// For a difference d ≥ FREE no two places of words, or of lanes, are d apart.  So e_d − D_d/2 of a head is a row of
+// the beginning, changed by the places of the lane whose two neighbours at this distance are alike: one population
+// count.  A table in shared memory has the set of words whose factor is then 0, by the row and by the neighbours of
+// the places of words.  The words that remain are tested for the other differences, and the terms of those that
+// pass are computed.
 //
-// Defined by the loader: PLACES (m), TARGETS (e_d by d, the first unused), ROWS of the table and its MIDDLE, PARTS
-// (products of 15 factors), TERM_WORDS of 64 bits; THREADS, MIN_BLOCKS.
+// Floor: of 8,192 words of a warp and a difference, some 16 instructions, of which a multiprocessor starts four a
+// cycle, and four loads of 8 bytes a lane; where few words remain, shared memory is busy in 85% of the cycles.
+//
+// Defined by the loader: PLACES (m), TARGETS (e_d by d, the first unused), TERM_WORDS of 64 bits; THREADS.
 
 #include "integers.cuh"
 
-constexpr int WARPS = THREADS / 32, QUEUE = 64, FACTORS = 15;
-constexpr int HALF = PLACES / 2, FREE = 6, SPREAD = 8;   // SPREAD: places of heads that are passed over at once, at most
-constexpr int ROW = 32 * 32 + 1;   // neighbouring heads often differ in the row alone: it chooses the bank
+// The table for six places of words takes 143 KiB of shared memory, that for five 22 KiB: six where a block may
+// have 227 KiB, five where it may have 99 KiB or more, and on the host, where tests define six as well.
+#ifndef FREE
+#if __CUDA_ARCH__ >= 900 && __CUDA_ARCH__ < 1200
+#define FREE 6
+#else
+#define FREE 5
+#endif
+#endif
+
+constexpr int WARPS = THREADS / 32, HALF = PLACES / 2;
+constexpr int QUEUE = 63;   // less than 32 wait, and 32 come
+constexpr int LANE_PLACES = 5, HEAD_PLACES = 2, HEADS = 1 << HEAD_PLACES;
+constexpr int STEPS = HALF < FREE ? 0 : HALF - FREE + 1;   // differences from FREE on
+constexpr u32 LAST = (1 << FREE) - 1, LANES = 31;
 constexpr u64 full = ~0ull >> (64 - PLACES);
 
 __device__ constexpr int targets[HALF + 1] = {TARGETS};
 
-struct Shared {
-    u32 vanishing[ROWS][ROW];
-    u64 heads[WARPS][QUEUE], words[WARPS][QUEUE], terms[WARPS][QUEUE];
+// A set of words of a head: bit k is that with k in the last places.
+template <int PLACES_OF_WORDS> struct SetOf { typedef u64 Type; };
+template <> struct SetOf<5> { typedef u32 Type; };
+typedef SetOf<FREE>::Type Set;
+
+// The table: a class for each choice of how many of the two neighbours of each place of words have 1, and in it
+// rows, of which those in the middle can have a word.
+constexpr int CLASSES = FREE == 6 ? 729 : 243, NEAR = FREE + LANE_PLACES, STRIDE = 2 * NEAR + 3;
+constexpr int ROWS = CLASSES * STRIDE + NEAR + 1, ENTRY = sizeof(Set);
+
+// Where the table is looked at for each head.
+struct alignas(16) At {
+    u32 of[HEADS];
+};
+// By the difference: this of a beginning, and the neighbours of the places of lanes, by which it changes.
+struct Steps {
+    At at[STEPS + 1];
+    u32 lanes[(STEPS + 4) & ~3];
 };
 
+// The words that remain of two heads.
+struct Left {
+    u64 head;
+    Set sets[2];
+};
+
+// A word and the product of its factors for the differences below FREE.
+struct Term {
+    u64 word;
+    int product;
+};
+
+struct Shared {
+    Steps steps[WARPS];
+    Set vanishing[ROWS];
+    u32 class_of[1 << FREE];   // of neighbours on one side, in bytes; those of both sides add up
+    Left left[WARPS][QUEUE];
+    Term terms[WARPS][QUEUE];
+};
+
+static_assert(sizeof(Shared) <= (FREE == 6 ? 227 : 99) * 1024, "too many threads for the shared memory of a block");
 SHARED_MEMORY(Shared);
 
 // A word, twice in a row.
@@ -38,9 +90,9 @@ struct Doubled {
     }
     // 32 bits, from place k on.
     __device__ u32 from(int k) const { return __funnelshift_r(part[k / 32], part[k / 32 + 1], k % 32); }
-    // D_d: the places whose signs differ from those d places on.
+    // D_d/2: the places with 1 that have 0 d places on.
     __device__ int differing(int d) const {
-        return __popc((from(d) ^ part[0]) & u32(full)) + __popc((from(d + 32) ^ part[1]) & u32(full >> 32));
+        return __popc(~from(d) & part[0] & u32(full)) + __popc(~from(d + 32) & part[1] & u32(full >> 32));
     }
 };
 
@@ -74,34 +126,93 @@ __device__ inline bool can_be_first(u64 word, int gap, int unknown) {
 __device__ inline int rotations_of(u64 word, int gap) {
     const u64 changes = changes_of(word), zeros = ~changes & full, runs = runs_of(zeros, gap);
     if (runs & zeros >> gap) return 0;
-    int equal = 1;
+    int rotations = PLACES;
     for (u64 gaps = runs & ~first_of(gap); gaps; gaps &= gaps - 1) {
         const int begin = __ffsll(gaps) - 1 + gap;
         const u64 other = (changes << (PLACES - 1 - begin) | changes >> (begin + 1)) & full;
         if (other < changes) return 0;
-        equal += other == changes;
+        if (other == changes) rotations = PLACES - 1 - begin;   // the last one is the least
     }
-    return PLACES / equal;
+    return rotations;
 }
 
-// Of the words with this head, those that have no factor of 0 for the differences from 6 on.
-__device__ inline u64 alive_with(u64 head, const u32 *vanishing) {
-    const Doubled word(head);
-    u32 dead = 0, dead_with_sixth = 0;
-#pragma unroll
-    for (int d = FREE; d <= HALF; d++) {
-        // Twice e_d − D_d/2 + 6, and both are even.  Others than 0 to 24 become 26: there, and in the rows beside
-        // it, nothing vanishes.
-        const u32 row = u32(2 * targets[d] + 12 - word.differing(d)), kept = row < 26 ? row : 26;
-        const int behind = d < 7 ? d - 7 + PLACES : d - 7, before = PLACES - d - 2;
-        const u32 column = (word.from(behind) & 31 << 7) | (word.from(before) & 31 << 2);
-        const char *at = (const char *)vanishing + kept * (2 * ROW) + column;
-        dead |= *(const u32 *)(at + 4 * ROW * (MIDDLE - 6));
-        // With a 1 in the sixth place D_d/2 is larger by 1 less the bits d places behind and before it.
-        const u32 two = (word.from(d + 5) & 1) + (word.from(PLACES - d + 5) & 1);
-        dead_with_sixth |= *(const u32 *)(at + two * (4 * ROW) + 4 * ROW * (MIDDLE - 7));
+// Fills the table.  A 1 in a place of words changes e_d − D_d/2 by the number of its neighbours with 1, less 1; a
+// class has these numbers as its digits, base 3.
+__device__ inline void fill(Shared &shared) {
+    for (int k = threadIdx.x; k < 1 << FREE; k += THREADS) {
+        int number = 0;
+        for (int j = FREE - 1; j >= 0; j--) number = 3 * number + (k >> j & 1);
+        shared.class_of[k] = number * (STRIDE * ENTRY);
     }
-    return ~(u64(dead_with_sixth) << 32 | dead);
+    for (int k = threadIdx.x; k < ROWS; k += THREADS) shared.vanishing[k] = 0;
+    __syncthreads();
+    for (int k = threadIdx.x; k < CLASSES; k += THREADS) {
+        u32 smaller = 0, larger = 0;
+        for (int j = 0, rest = k; j < FREE; j++, rest /= 3) {
+            smaller |= (rest % 3 == 0) << j;
+            larger |= (rest % 3 == 2) << j;
+        }
+        Set *row_of_0 = shared.vanishing + k * STRIDE + NEAR + LANE_PLACES;
+        for (int word = 0; word < 1 << FREE; word++)
+            row_of_0[__popc(word & smaller) - __popc(word & larger)] |= Set(1) << word;
+    }
+    __syncthreads();
+}
+
+// Fills in what the words of a beginning have in common.  Each lane does so for one difference, d.
+//   change: of the place in the table, by each place of heads with 1.
+__device__ inline void
+prepare(u64 word, int d, int target, const u32 (&change)[HEAD_PLACES], const Shared &shared, Steps &steps) {
+    const u64 behind = (word >> d | word << (PLACES - d)) & full, before = word >> (PLACES - d);
+    const int row = target - __popcll(word & ~behind) + NEAR;
+    const u32 ones = u32((behind & before) >> FREE), zeros = u32(~(behind | before) >> FREE);
+    const u32 place = shared.class_of[behind & LAST] + shared.class_of[before & LAST];
+    At at;
+#pragma unroll
+    for (int j = 0; j < HEADS; j++) {
+        int own = row;   // less D_d/2 of the places of the head
+        u32 first = place;
+#pragma unroll
+        for (int k = 0; k < HEAD_PLACES; k++) {
+            if (!(j >> k & 1)) continue;
+            own += int(ones >> (LANE_PLACES + k) & 1) - int(zeros >> (LANE_PLACES + k) & 1);
+            first += change[k];
+        }
+        at.of[j] = first + ENTRY * (u32(own) < 2 * NEAR + 1 ? own : 2 * NEAR + 1);   // farther: nothing vanishes
+    }
+    const int lane = threadIdx.x % 32;
+    if (lane < STEPS) {
+        steps.at[lane] = at;
+        steps.lanes[lane] = ones & LANES | (zeros & LANES) << LANE_PLACES;
+    }
+}
+
+// Of the words of each head of a lane, those that have a factor of 0 for the differences from FREE on.
+//   own: change of the place in the table, where the places of the lane are neighbours of those of words.
+__device__ inline void
+find_dead(const Steps &steps, const Set *vanishing, const u32 (&own)[STEPS + 1], Set (&dead)[HEADS]) {
+    const u32 lane = threadIdx.x % 32, twice = lane * 33;
+#pragma unroll
+    for (int j = 0; j < HEADS; j++) dead[j] = 0;
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+        const At at = steps.at[k];
+        const int d = FREE + k;
+        // Five, more by the places with 1 between two of 1, and less by those between two of 0
+        u32 mine = ENTRY * __popc((twice & steps.lanes[k]) ^ LANES << LANE_PLACES);
+        if (d < FREE + LANE_PLACES || PLACES - d < FREE + LANE_PLACES) mine += own[k];
+#pragma unroll
+        for (int j = 0; j < HEADS; j++) {
+            // Places of the head and of the lane that are d apart
+            u32 pairs = 0;
+#pragma unroll
+            for (int place = 0; place < HEAD_PLACES; place++) {
+                const int other = LANE_PLACES + place - d;
+                if (other >= 0 && j >> place & 1) pairs += lane >> other & 1;
+            }
+            dead[j] |= *(const Set *)((const char *)vanishing + (at.of[j] + mine + ENTRY * pairs));
+        }
+    }
 }
 
 // Sums of terms in limbs whose carries wait (limbs.py), and the same modulo 2^64 − 1 by additions of their own:
@@ -111,123 +222,167 @@ struct Total {
     u64 found;
 };
 
-// Whether a word represents its necklace and has no factor of 0 for the differences below 6.
-__device__ inline bool passes(u64 word, int gap) {
-    const Doubled doubled(word);
-    bool all = true;
+// The product of the factors from FIRST to LAST, at most seven; each is at most 17.
+template <int FIRST, int LAST> __device__ inline int product_of(const Doubled &word) {
+    int product = 1;
 #pragma unroll
-    for (int d = 1; d < FREE && d <= HALF; d++) all &= doubled.differing(d) != 2 * targets[d];
-    return all && rotations_of(word, gap);
+    for (int d = FIRST; d <= LAST && d <= HALF; d++) product *= targets[d] - word.differing(d);
+    return product;
 }
 
 // Adds the term of a word.
-__device__ inline void add_term(u64 word, int gap, Total &total) {
-    const int rotations = rotations_of(word, gap);
-    const Doubled doubled(word);
-    const int ones = __popcll(word), times = PLACES % 2 ? (PLACES - 2 * ones) * rotations : rotations;
-    bool minus = ones & 1 ^ (times < 0);
-    u64 part[PARTS];
+__device__ inline void add_term(const Term &term, int gap, Total &total) {
+    const int rotations = rotations_of(term.word, gap);
+    if (!rotations) return;
+    const Doubled word(term.word);
+    const int ones = __popcll(term.word);
+    const int product[5] = {
+        product_of<FREE, FREE + 6>(word),
+        product_of<FREE + 7, FREE + 13>(word),
+        product_of<FREE + 14, FREE + 20>(word),
+        product_of<FREE + 21, 32>(word) * (PLACES % 2 ? PLACES - 2 * ones : 1),
+        term.product * rotations,
+    };
+    const bool minus = ones & 1 ^ u32(product[0] ^ product[1] ^ product[2] ^ product[3] ^ product[4]) >> 31;
+    u32 sizes[5];
 #pragma unroll
-    for (int p = 0; p < PARTS; p++) {
-        u64 product = 1;
-#pragma unroll
-        for (int d = 1 + FACTORS * p; d <= HALF && d <= FACTORS * (p + 1); d++) {
-            const int factor = targets[d] - doubled.differing(d) / 2;
-            minus ^= factor < 0;
-            product *= u32(factor < 0 ? -factor : factor);
-        }
-        if (!product) return;
-        part[p] = product;
-    }
+    for (int p = 0; p < 5; p++) sizes[p] = abs(product[p]);
+    const u64 factors[3] = {u64(sizes[0]) * sizes[1], u64(sizes[2]) * sizes[3], sizes[4]};
     total.found++;
-    u64 words[TERM_WORDS] = {u64(times < 0 ? -times : times)};
+    u64 words[TERM_WORDS] = {factors[0]};
 #pragma unroll
-    for (int p = 0; p < PARTS; p++) {
+    for (int p = 1; p < 3; p++) {
         u64 carry = 0;
 #pragma unroll
         for (int k = 0; k < TERM_WORDS; k++) {
-            const unsigned __int128 product = (unsigned __int128)words[k] * part[p] + carry;
+            const unsigned __int128 product = (unsigned __int128)words[k] * factors[p] + carry;
             words[k] = product;
             carry = product >> 64;
         }
     }
+    u64 carry = minus;
 #pragma unroll
     for (int k = 0; k < TERM_WORDS; k++) {
-        const i64 low = words[k] & 0xFFFFFFFF, high = words[k] >> 32;
-        total.limbs[2 * k] += minus ? -low : low;
-        total.limbs[2 * k + 1] += minus ? -high : high;
-        total.low += minus ? -low : low;
-        total.high += minus ? -high : high;
+        const unsigned __int128 turned = (unsigned __int128)(words[k] ^ -u64(minus)) + carry;
+        carry = turned >> 64;
+        const i64 low = u32(turned), high = k < TERM_WORDS - 1 ? i64(u64(turned) >> 32) : i64(turned) >> 32;
+        total.limbs[2 * k] += low;
+        total.limbs[2 * k + 1] += high;
+        total.low += low;
+        total.high += high;
     }
 }
 
-// A queue of words of a warp.
-struct Queue {
-    u64 *words;
+// A queue of a warp.
+template <class Item> struct Queue {
+    Item *items;
     int waiting;
 
-    // Puts the words of some lanes into it.  Whether there are 32 to take.
-    __device__ bool put(bool real, u64 word) {
+    // Puts the items of some lanes into it, which has less than 32.
+    __device__ void put(bool real, const Item &item) {
         const u32 all = __ballot_sync(~0u, real);
-        if (real) words[waiting + __popc(all & ((1u << threadIdx.x % 32) - 1))] = word;
+        if (real) items[waiting + __popc(all & ((1u << threadIdx.x % 32) - 1))] = item;
         waiting += __popc(all);
         __syncwarp();
-        return waiting >= 32;
     }
-    // Takes 32 words out, or as many as there are; whether there is one for this lane.
-    __device__ bool take(u64 &word) {
+    // Takes 32 items out, or as many as there are; whether there is one for this lane.
+    __device__ bool take(Item &item) {
         const int lane = threadIdx.x % 32, taken = waiting < 32 ? waiting : 32;
         waiting -= taken;
-        if (lane < taken) word = words[waiting + lane];
+        if (lane < taken) item = items[waiting + lane];
         __syncwarp();
         return lane < taken;
     }
 };
 
+// Takes a word out of those that remain of two heads.
+__device__ inline u64 next_of(Left &left) {
+    const bool second = !left.sets[0];
+    const Set set = second ? left.sets[1] : left.sets[0];
+    const u32 high = u64(set) >> 32, low = set, some = high ? high : low;
+    const int bit = 31 - __clz(some);
+    const u32 without = some ^ 1u << bit;
+    const Set rest = high ? u64(without) << 32 | low : without;
+    left.sets[0] = second ? 0 : rest;
+    left.sets[1] = second ? rest : left.sets[1];
+    return left.head | u32(bit + (high ? 32 : 0)) | u32(second) << (FREE + LANE_PLACES);
+}
+
 // Adds the terms of all words of a task to limbs and residues.
-//   start: the prefix; free: places behind it; table [ROWS][32][32]: see tables.py.
-extern "C" __global__ void LAUNCH_BOUNDS(THREADS, MIN_BLOCKS)
-necklace(i64 start, int free, int gap, const u32 *table, i64 *limbs, i64 *residues, u64 *found) {
+//   start: the prefix; free: places behind it; found: the number of terms, and how often beginnings were dealt.
+extern "C" __global__ void LAUNCH_BOUNDS(THREADS, 1)
+necklace(i64 start, int free, int gap, i64 *limbs, i64 *residues, u64 *found) {
     Shared &shared = *reinterpret_cast<Shared *>(shared_memory);
-    for (int k = threadIdx.x; k < ROWS << 10; k += THREADS) shared.vanishing[k >> 10][k & 1023] = table[k];
-    __syncthreads();
+    fill(shared);
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-    Queue heads = {shared.heads[warp], 0}, words = {shared.words[warp], 0}, terms = {shared.terms[warp], 0};
+    Queue<Left> words = {shared.left[warp], 0};
+    Queue<Term> terms = {shared.terms[warp], 0};
     Total total = {};
-    const int spread = free - FREE < SPREAD ? free - FREE : SPREAD;
-    const i64 beginnings = 1ll << (free - FREE - spread), step = gridDim.x * i64(WARPS) * 32;
-    i64 first = 32 * (blockIdx.x * i64(WARPS) + warp) - step;
-    u32 passing = 0;      // the beginnings of heads from `first` on that are to come
-    int at = 1 << spread; // the next head of the one that is being gone through
-    u64 beginning = 0, word = 0;
+    const int spread = free - FREE < LANE_PLACES + HEAD_PLACES ? free - FREE : LANE_PLACES + HEAD_PLACES;
+    const bool part = lane < 1 << spread;
+    const int heads = spread <= LANE_PLACES ? 1 : 1 << (spread - LANE_PLACES);
+    const int d = FREE + lane < HALF ? FREE + lane : HALF, target = targets[d];
+    const u32 mine = part ? lane : 0;   // in a task of few places, those of other lanes are fixed
+    u32 change[HEAD_PLACES];
+#pragma unroll
+    for (int k = 0; k < HEAD_PLACES; k++) {
+        const u64 place = heads > 1 << k ? 1ull << (FREE + LANE_PLACES + k) : 0;
+        change[k] = shared.class_of[place >> d & LAST] + shared.class_of[place >> (PLACES - d) & LAST];
+    }
+    u32 own[STEPS + 1];
+#pragma unroll
+    for (int k = 0; k < STEPS; k++) {
+        const u64 places = u64(mine) << FREE;
+        const int d = FREE + k;
+        own[k] = shared.class_of[places >> d & LAST] + shared.class_of[places >> (PLACES - d) & LAST];
+    }
+    const i64 beginnings = 1ll << (free - FREE - spread);
+    // Beginnings are dealt, as many at once as leaves each warp some turns.  (By a stride, a warp would have the
+    // same places again and again, and some warps more terms than others.)
+    int dealt = 32;
+    while (dealt > 4 && beginnings < 16 * dealt * i64(gridDim.x) * WARPS) dealt /= 2;
+    i64 first = 0;
+    u32 passing = 0;      // the beginnings from `first` on that are to come
     for (bool more = true; more;) {
-        if (at >= 1 << spread && !passing) {
-            first += step;
+        while (more && !passing) {
+            const i64 turn = lane == 0 ? (i64)atomicAdd(found + 1, 1ull) : 0;
+            first = dealt * i64(__shfl_sync(~0u, turn, 0));
             more = first < beginnings;
             const u64 next = u64(start) | u64(first + lane) << (FREE + spread);
-            passing = __ballot_sync(~0u, first + lane < beginnings && can_be_first(next, gap, FREE + spread + 1));
-            if (more && !passing) continue;
+            const bool real = lane < dealt && first + lane < beginnings;
+            passing = __ballot_sync(~0u, real && can_be_first(next, gap, FREE + spread + 1));
         }
-        if (at >= 1 << spread && more) {
-            at = 0;
-            beginning = u64(start) | u64(first + __ffsll(passing) - 1) << (FREE + spread);
+        // After the last beginning, the queues are emptied.
+        Set dead[HEADS] = {Set(-1), Set(-1), Set(-1), Set(-1)};
+        u64 taken = 0;
+        if (more) {
+            const u64 beginning = u64(start) | u64(first + __ffsll(passing) - 1) << (FREE + spread);
             passing &= passing - 1;
+            prepare(beginning, d, target, change, shared, shared.steps[warp]);
+            __syncwarp();
+            find_dead(shared.steps[warp], shared.vanishing, own, dead);
+            taken = beginning | u64(lane) << FREE;
+            __syncwarp();
         }
-        // After the last head, the queues are emptied.
-        const u64 head = beginning | u64(at + lane) << FREE;
-        if (!heads.put(more && at + lane < 1 << spread && can_be_first(head, gap, FREE + 1), head) && more) {
-            at += 32;
-            continue;
-        }
-        at += 32;
-        u64 alive = heads.take(word) ? alive_with(word, shared.vanishing[0]) : 0;
-        for (const u64 taken = word; __any_sync(~0u, alive != 0) || (!more && words.waiting); alive &= alive - 1) {
-            if (!words.put(alive != 0, taken | u64(__ffsll(alive) - 1)) && more) continue;
-            const bool real = words.take(word);
-            if (terms.put(real && passes(word, gap), word) && terms.take(word)) add_term(word, gap, total);
+#pragma unroll 1
+        for (int j = 0; j < heads; j += 2) {
+            Left left = {taken | u64(j) << (FREE + LANE_PLACES), {part ? ~dead[0] : 0, heads > 1 ? ~dead[1] : 0}};
+            dead[0] = dead[2], dead[1] = dead[3];
+            words.put(left.sets[0] | left.sets[1], left);
+            while (words.waiting >= 32 || (!more && words.waiting + terms.waiting)) {
+                const bool real = words.take(left);
+                Term term = {};
+                if (real) {
+                    term.word = next_of(left);
+                    term.product = product_of<1, FREE - 1>(Doubled(term.word));
+                }
+                words.put(real && (left.sets[0] | left.sets[1]), left);
+                terms.put(term.product, term);
+                const bool enough = terms.waiting >= 32 || (!more && !words.waiting);
+                if (enough && terms.take(term)) add_term(term, gap, total);
+            }
         }
     }
-    if (terms.take(word)) add_term(word, gap, total);
     __syncwarp();
     // Carries are spread where a limb is added up over the warp.
     i64 carry = 0;

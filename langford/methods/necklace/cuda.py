@@ -11,11 +11,8 @@ from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
-from langford.methods.necklace.plan import MIDDLE, ROWS, NecklacePlan, vanishing
+from langford.methods.necklace.plan import NecklacePlan
 from langford.result import PartialResult
-
-FACTORS = 15
-"""Factors of at most 17 whose product fits 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -24,26 +21,22 @@ class Launch:
 
     Attributes:
         threads: per block.
-        min_blocks: blocks per multiprocessor that the compiler leaves registers for.
     """
 
-    threads: int = 768
-    min_blocks: int = 1
+    threads: int = 896
 
 
 class NecklaceOnGpu:
     def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: Launch | None = None) -> None:
         self._plan = plan
         launch = launch or Launch()
-        half, term_words = plan.problem.places // 2, limbs.word_count(plan.term_bound)
+        term_words = limbs.word_count(plan.term_bound)
         definitions: Definitions = {
-            "PLACES": plan.problem.places, "TARGETS": [0, *plan.targets], "ROWS": ROWS, "MIDDLE": MIDDLE,
-            "PARTS": -(-half // FACTORS), "TERM_WORDS": term_words, "THREADS": launch.threads,
-            "MIN_BLOCKS": launch.min_blocks,
+            "PLACES": plan.problem.places, "TARGETS": [0, *plan.targets], "TERM_WORDS": term_words,
+            "THREADS": launch.threads,
         }  # fmt: skip
         self._limbs = 2 * term_words
         self.program = compiler(source_of("necklace.cu", definitions), "necklace", launch.threads)
-        self._table = self.program.upload(vanishing().reshape(-1))
 
     @classmethod
     def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:
@@ -60,10 +53,10 @@ class NecklaceOnGpu:
         if index == 0:
             return plan.rest_result()
         total, rest = program.zeros(self._limbs, np.int64), program.zeros(3, np.int64)
-        found = program.zeros(1, np.uint64)
+        found = program.zeros(2, np.uint64)  # terms, and how often the kernel has dealt beginnings
         start = plan.prefixes[index].view(np.int64)
         sizes = np.int32(plan.free[index]), np.int32(plan.gaps[index])
-        program.launch("necklace", start, *sizes, self._table, total, rest, found)
+        program.launch("necklace", start, *sizes, total, rest, found)
         return PartialResult(
             index, limbs.to_int(program.download(total)), residue(limbs.to_int(program.download(rest))),
             int(program.download(found)[0]),

@@ -17,7 +17,6 @@ begin with a 1, the smallest one as a number.  Behind its first 1 it has a longe
 
 from __future__ import annotations
 
-from functools import cache
 from math import prod
 from random import Random
 
@@ -29,11 +28,6 @@ from langford.methods.necklace import MIN_FREE
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
-
-LANE_PLACES = 5
-LANES = 1 << LANE_PLACES
-MIDDLE, ROWS = 7, 16
-"""A change of 0 has the row 7; those of more than 5, which do not occur, have rows for the sake of the GPU."""
 
 
 class NecklacePlan(Plan):
@@ -167,19 +161,3 @@ def _completions(gap: int, free: int) -> NDArray[np.float64]:
         longer = np.concatenate([ways[:, 1:], np.zeros((2, 1))], axis=1)
         ways = longer + ways[::-1, 1:2]
     return ways
-
-
-@cache
-def vanishing() -> NDArray[np.uint32]:
-    """The set of words whose factor is 0, by e_d − D_d(x)/2 + MIDDLE, a and b: uint32[ROWS, 32, 32].
-
-    The 32 words differ only in the last five places.  Let x have 0 there, and let a and b be the five places that
-    are d behind and d before them.  When the five get the bits l, D_d(x)/2 changes by Σ l_k (1 − a_k − b_k), if
-    d ≥ 5 and m − d ≥ 5.
-    """
-    bits = np.arange(LANES)[:, None] >> np.arange(LANE_PLACES) & 1
-    slopes = 1 - bits[:, None, :] - bits[None, :, :]
-    changes = np.arange(ROWS) - MIDDLE
-    is_zero = (slopes @ bits.T)[None] == changes[:, None, None, None]
-    sets: NDArray[np.uint32] = np.packbits(is_zero, axis=-1, bitorder="little").view(np.uint32)[..., 0]
-    return sets
