@@ -74,8 +74,9 @@ def forget_the_shell() -> None:
     for name in list(os.environ):
         if name.startswith(DROPPED) and name not in {*KEPT, RUN, PRELOADED}:
             del os.environ[name]
-    # As many threads as cores in each of many processes only wait for each other, and do so busily.
-    os.environ |= {"LANG": "C.UTF-8", "TERM": "dumb", "OPENBLAS_NUM_THREADS": "1"}
+    # As many threads as cores in each of many processes only wait for each other, and do so busily; so do ranks.
+    waiting = {"OPENBLAS_NUM_THREADS": "1", "MPIR_CVAR_ENABLE_HEAVY_YIELD": "1"}
+    os.environ |= {"LANG": "C.UTF-8", "TERM": "dumb", **waiting}
 
 
 def watch_over_this_run() -> None:
