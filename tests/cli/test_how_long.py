@@ -244,6 +244,7 @@ def test_many_years_are_words(years: float, words: str) -> None:
     assert long_duration(years * YEAR_SECONDS) == words
 
 
+@pytest.mark.exhaustive
 def test_a_search_far_beyond_the_benchmarks_has_a_range() -> None:
     shown = call("run", "26", "--copies", "3", "--dry-run").output
     [time] = [line for line in shown.splitlines() if line.startswith("  time ")]

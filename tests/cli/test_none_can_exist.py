@@ -34,6 +34,7 @@ def test_nothing_is_created(langford: Run, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.db"))
 
 
+@pytest.mark.exhaustive
 def test_anyway_computes(langford: Run) -> None:
     assert langford("create", "langford", "9", "--anyway", "--name", "nine").returncode == 0
     done = langford("run", "nine")

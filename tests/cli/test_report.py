@@ -560,6 +560,7 @@ def hostile(ledger: Ledger) -> Evidence:
     return gathering.of_campaign(campaign)
 
 
+@pytest.mark.exhaustive
 def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
         found = hostile(ledger)

@@ -94,6 +94,7 @@ def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langfo
     assert f"<title>L(2,7): {COUNT}</title>" in (folder / f"{NAME}.html").read_text()
 
 
+@pytest.mark.exhaustive
 def test_a_report_can_be_several_files(folder: Path) -> None:
     done = call("report", NAME, "-o", "r.HTML", "-o", "r.pdf", "--figures", "drawn", "--json")
     document = json.loads(done.stdout)
@@ -151,6 +152,7 @@ def test_a_report_says_which_package_it_needs(
     assert not (folder / file).exists()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("width", "scheme"), [(360, "dark"), *exhaustive([(1440, "light")])])
 def test_the_page_in_a_browser(folder: Path, browser: Browser, width: int, scheme: str) -> None:
     call("report", NAME, "-o", "r.html")

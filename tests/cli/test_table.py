@@ -519,6 +519,7 @@ def stopped_by(number: signal.Signals, folder: Path, more: int) -> tuple[int, in
     return results(folder), process.wait(), str(errors)
 
 
+@pytest.mark.exhaustive
 def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, tmp_path: Path) -> None:
     kept = 0
     for more in (2, 3):

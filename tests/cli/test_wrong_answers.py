@@ -187,6 +187,7 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
     assert (deepest.returncode, "in the same split" in deepest.stdout) == (0, True)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
 @pytest.mark.parametrize(("method", "depth"), [("polyphase", "8"), *exhaustive([("miller", "2")])])
 def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run, method: str, depth: str) -> None:

@@ -103,6 +103,7 @@ def receiver() -> Iterator[Receiver]:
         yield made
 
 
+@pytest.mark.exhaustive
 def test_two_campaigns_of_one_name(
     cluster: Cluster, langford: Run, quick: Path, receiver: Receiver, tmp_path: Path
 ) -> None:

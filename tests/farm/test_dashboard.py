@@ -153,6 +153,7 @@ def test_a_page_in_the_background_holds_no_connection(farm: WatchedFarm, browser
         assert watching.errors == []
 
 
+@pytest.mark.exhaustive
 def test_a_page_that_gave_way_asks_from_time_to_time(farm: WatchedFarm, browser: Browser) -> None:
     """It takes no stream back from the page that has it now."""
     with tab(browser) as watching:
@@ -275,6 +276,7 @@ SINKS = {
 }
 
 
+@pytest.mark.exhaustive
 def test_the_policy_holds_if_the_page_should_not(farm: WatchedFarm, browser: Browser) -> None:
     with watching_of(farm, browser) as watching:
         page = watching.page

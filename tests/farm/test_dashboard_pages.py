@@ -152,6 +152,7 @@ def test_hostile_texts_stay_texts(site: Site, browser: Browser) -> None:
         assert statuses.HOSTILE in page.locator("#log").inner_text()
 
 
+@pytest.mark.exhaustive
 def test_workers_are_sorted_and_found_by_keyboard(site: Site, browser: Browser) -> None:
     with opened(site, browser, "langford-31", scheme="dark") as one:
         page = one.page
@@ -198,6 +199,7 @@ def test_the_timeline_can_be_read(site: Site, browser: Browser) -> None:
         assert one.obstacles(within=TIMELINE) == [], "in the first rows, which are like the others"
 
 
+@pytest.mark.exhaustive
 def test_only_what_changes_is_written(site: Site, browser: Browser) -> None:
     """A selection, and what a screen reader reads, outlast a status that says the same."""
     watch = (

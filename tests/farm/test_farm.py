@@ -50,6 +50,7 @@ def test_workers_that_are_killed(farm: Farm) -> None:
     farm.finish(farm.work())
 
 
+@pytest.mark.exhaustive
 def test_a_worker_never_loads_the_database_and_its_clock_may_be_an_hour_off(farm: Farm) -> None:
     program = "sys.modules['sqlalchemy'] = None\nreal = time.time\ntime.time = lambda: real() + 3600\n"
     farm.finish(farm.work(**planted(farm.folder / "odd", f"import sys, time\n{program}")))

@@ -185,6 +185,7 @@ class IsFull(LikeAGpu):
         return super().evaluator(maker, plan)
 
 
+@pytest.mark.exhaustive
 def test_a_device_without_memory_for_the_kernels_is_named_and_no_task_is_blamed(
     workers: KeptWorkers, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -213,6 +214,7 @@ def test_a_run_that_ends_in_the_middle_of_a_task_leaves_no_process(workers: Kept
     assert evaluated(workers.pool(SECOND, [LikeAGpu()]), 1) == plan_of(SECOND).evaluate(1)
 
 
+@pytest.mark.exhaustive
 def test_a_run_on_other_devices_gets_other_workers(workers: KeptWorkers) -> None:
     one: list[Device] = [LikeAGpu(0)]
     two = [*one, LikeAGpu(1)]

@@ -83,6 +83,7 @@ def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
     assert server.process.returncode == -signal.SIGTERM
 
 
+@pytest.mark.exhaustive
 def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
     campaign = create(ledger)
     token = campaign.new_token(Role.WORKER)
@@ -112,6 +113,7 @@ def test_every_line_can_be_json(ledger: Ledger, tmp_path: Path) -> None:
     assert all(re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", line["time"]) for line in lines)
 
 
+@pytest.mark.exhaustive
 def test_a_log_that_nobody_reads_stops_no_worker(ledger: Ledger, tmp_path: Path) -> None:
     token = new_campaign(ledger).new_token(Role.READER)
     port = free_port()

@@ -13,6 +13,7 @@ from langford.irregular.cuda.gpu import Gpu, gpu_by_number
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import CudaProgram, NoGpu
 from tests.library.programs import needs
+from tests.support.cases import exhaustive
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -35,7 +36,7 @@ def blocks_of_a_sanitizer() -> Iterator[None]:
         yield
 
 
-@pytest.fixture(scope="module", params=["host", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(scope="module", params=[*exhaustive(["host"]), pytest.param("gpu", marks=pytest.mark.gpu)])
 def gpu(request: pytest.FixtureRequest) -> Gpu:
     """The host shim, or GPU 0."""
     if request.param == "host":

@@ -122,6 +122,7 @@ def test_counting_does_not_notice() -> None:
     assert ended.stdout.strip() == "[]"
 
 
+@pytest.mark.exhaustive
 def test_cycle(call: Call, tmp_path: Path) -> None:
     file = tmp_path / "edges.txt"
     file.write_text("# a triangle and a shortcut\n10 20 1\n20 30 2\n30 10 5\n\n20 10 8\n")
@@ -338,6 +339,7 @@ def _searching(folder: Path, count: int) -> list[psutil.Process]:
     return [psutil.Process(int(note.stem)) for note in notes]
 
 
+@pytest.mark.exhaustive
 def test_without_a_gpu_one_rank_says_so(mpirun: Mpirun) -> None:
     with suppress(NoGpu):
         device_count()

@@ -112,6 +112,7 @@ def random_graph(n: int, m: int, seed: int, largest: int = 100) -> tuple[Graph, 
     return graph, random.integers(-largest, largest, m)
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=60)
 @given(edges_of_small_graphs)
 def test_sequential_algorithms_on_small_graphs(edges: list[tuple[int, int, int, int]]) -> None:
@@ -146,6 +147,7 @@ def two_circles(first: list[float], second: list[float]) -> tuple[Graph, Any]:
     return graph, np.append(np.concatenate([first, second]), -1000)[graph.order]
 
 
+@pytest.mark.exhaustive
 def test_means_that_differ_by_a_billionth_are_told_apart() -> None:
     graph, weights = two_circles([1.0, 1.0, 1.0], [1.0, 1.0 - 1e-9])
     optimal = cycle_mean(graph, weights)

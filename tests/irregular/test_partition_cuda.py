@@ -118,6 +118,7 @@ def test_ranks_find_what_one_core_finds(
     require_same(make_gpu, 512, sources, targets, roots, size, most_rows, direction)
 
 
+@pytest.mark.exhaustive
 @given(
     st.integers(1, 40).flatmap(
         lambda n: st.tuples(
@@ -221,6 +222,7 @@ def test_faults_are_told_as_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None
     assert check_bfs(sources, targets, root, tree.parent, tree.depth) == int((tree.parent[sources] >= 0).sum())
 
 
+@pytest.mark.exhaustive
 def test_what_ranks_exchange(python_on_ranks: Mpirun) -> None:
     require_exchanges(python_on_ranks, 3, "host", "place")
 

@@ -113,6 +113,7 @@ def wait_for(database: str, process: Any, more: int) -> None:
         wait_until(lambda: done(ledger) >= before + more, process)
 
 
+@pytest.mark.exhaustive
 def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
     with resting.started([*RUN, "--ledger", wire.address], tmp_path, prepare=resting.ALONE) as process:
         wait_for(wire.database, process, 3)

@@ -172,6 +172,7 @@ def test_speed_and_time_that_remains(history: History) -> None:
     assert worker(overview, "a").speed == overview.speed.now
 
 
+@pytest.mark.exhaustive
 def test_a_fast_campaign_is_measured_over_a_short_time(history: History) -> None:
     history.enlarge()
     history.come("a", 5000)

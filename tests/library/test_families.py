@@ -126,6 +126,7 @@ def test_every_method_that_applies_counts_every_family(known: dict[Problem, int]
     assert {*VARIANTS} - families <= WITHOUT.get(method, set())
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("places", "every", "method"), ROWS_TO_COUNT)
 def test_the_longest_rows_are_counted(
     known: dict[Problem, int], places: int, every: int, method: str | None

@@ -59,6 +59,7 @@ def _on_host(free: int, text: str, main: str, threads: int) -> Any:
     return host_program()(f"#define FREE {free}\n{text}", main, threads)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("problem", "free"), [(starter(31), 6), (cyclic_skolem(32), 5)], ids=str)
 def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem, free: int) -> None:
     # All together would take years.  One of the tasks has a prefix of many short gaps.

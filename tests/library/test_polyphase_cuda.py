@@ -79,6 +79,7 @@ def test_blocks_of_wide_rows_on_the_host() -> None:
     assert expected[0] != 0
 
 
+@pytest.mark.exhaustive
 def test_lists_of_more_than_half_of_all_v_on_the_host() -> None:
     # One even sum, of outer signs alone: threads find all of their v's alive.
     plan = plan_of(Problem.from_differences([*range(1, 22, 2), 20]), 8)

@@ -291,6 +291,7 @@ BLOCKS = [
 ]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("problem", "version"),
     # The last one has a kernel of its own.

@@ -144,6 +144,7 @@ def test_blocks_of_wide_rows_on_the_host(problem: Problem) -> None:
     compare_block(shifted_plan(problem), host_program(), replace(SMALL, threads=32), 1, 1)
 
 
+@pytest.mark.exhaustive
 def test_blocks_of_wide_rows_with_differences_on_the_host() -> None:
     plan = shifted_plan(Problem.langford(28), 0, 1, "shifted2")
     compare_block(plan, host_program(), replace(SMALL, threads=32), 1, 1)
@@ -243,6 +244,7 @@ def farthest(half: HalfForm, length: int) -> int:
     return max(reached, key=size)
 
 
+@pytest.mark.exhaustive
 def test_values_that_fit_no_half_byte_on_the_host() -> None:
     plan = shifted_plan(Problem.langford(28), 0)
     half = half_forms(plan.forms.even[-2])[1]
@@ -251,6 +253,7 @@ def test_values_that_fit_no_half_byte_on_the_host() -> None:
     compare_block(plan, host_program(), replace(SMALL, threads=32), 300, 1, v)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("windows", "joined"), [((1,), 4), *exhaustive([((2, 2, 2, 2), 3)]), ((9, 9), 1)])
 def test_settings_do_not_matter_on_the_host(windows: tuple[int, ...], joined: int) -> None:
     plan = shifted_plan(Problem.langford(7), 4)

@@ -124,6 +124,7 @@ def images(problem: Problem, signs: dict[int, int]) -> list[dict[int, int]]:
     return found
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "problem",
     # Between the narrowest and the widest row: one whose lanes are split, and one of three products.

@@ -20,6 +20,7 @@ from tests.library.programs import host_program
 from tests.support.command_line import ENVIRONMENT, Run
 
 
+@pytest.mark.exhaustive
 def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> None:
     method = "regular"  # which has one experiment more
     for name, few in {

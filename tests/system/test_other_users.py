@@ -130,6 +130,7 @@ def test_planted_code_would_run(machine: Machine) -> None:
     assert machine.proof.exists()
 
 
+@pytest.mark.exhaustive
 @as_root
 def test_a_folder_that_another_user_made_among_the_temporary_files(machine: Machine) -> None:
     machine.plant(machine.kernels)
@@ -140,6 +141,7 @@ def test_a_folder_that_another_user_made_among_the_temporary_files(machine: Mach
     assert os.listdir(machine.temporary) == [machine.kernels.name]  # the folder that took its place is gone
 
 
+@pytest.mark.exhaustive
 def test_a_cache_folder_below_one_that_others_may_write_to(warm: Machine) -> None:
     home = warm.top / "cache"
     folder = kernels_below(home)
@@ -224,6 +226,7 @@ def cupy(machine: Machine) -> dict[str, str]:
     return found
 
 
+@pytest.mark.exhaustive
 def test_cupy_and_the_driver_load_from_private_folders_alone(machine: Machine, cupy: dict[str, str]) -> None:
     machine.home.chmod(0o777)
     done = machine.run(*COUNT, "--device", "cuda", **cupy)
@@ -254,6 +257,7 @@ def test_folders_that_are_named_for_cupy_are_looked_at_too(machine: Machine, cup
 WORK = ["work", "http://127.0.0.1:9/seven", "--time-limit", "1"]
 
 
+@pytest.mark.exhaustive
 def test_an_outbox_that_others_may_write_to(machine: Machine) -> None:
     state = machine.top / "state"
     state.mkdir()

@@ -37,6 +37,7 @@ def test_a_full_output_is_one_line_and_exit_1(tmp_path: Path, arguments: str) ->
     assert len(said.splitlines()) == 1
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
@@ -86,6 +87,7 @@ def test_help_that_nobody_reads_is_no_failure(tmp_path: Path, arguments: str) ->
     assert done.stderr.splitlines() == ["ended with 0"]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("encoding", "arguments", "says"),
     [
@@ -129,6 +131,7 @@ def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) ->
     assert "L(2,7) = 26" in done.stdout
 
 
+@pytest.mark.exhaustive
 def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
     done = shell(tmp_path, "ulimit -n 14; $started run langford 9 --anyway --depth 4 --workers 6")
     assert done.returncode == 1, done.stderr
@@ -186,6 +189,7 @@ def test_a_campaign_of_millions_of_tasks_asks_at_a_terminal(tmp_path: Path, answ
         assert len(ledger.campaigns()) == (code == 0)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -246,6 +250,7 @@ def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.exhaustive
 def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Path) -> None:
     for name in ("db", "jobs", "slurm"):
         (tmp_path / name).mkdir()
@@ -279,6 +284,7 @@ def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("module", "part", "command"), [("_sqlite3", "sqlite", "status"), ("_ssl", "tls", "serve")]
 )
