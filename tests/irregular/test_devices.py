@@ -17,12 +17,13 @@ from langford.kernels.gpu.runtime import NoGpu
 from tests.irregular.references import euler_tour, list_rank
 from tests.irregular.test_trees import require_bounds
 from tests.library.programs import needs
+from tests.support.cases import exhaustive
 
 TREES = [broom(90, 40), random_tree(200), np.array([-1, 1, 1, 2, -1, 0], np.int32)]
 SHIM = Gpu(np, HostProgram)
 
 
-@pytest.fixture(params=["host", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=[*exhaustive(["host"]), pytest.param("gpu", marks=pytest.mark.gpu)])
 def xp(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of the device's arrays; for the shim, NumPy's arrays are taken for those of a GPU."""
     if request.param == "gpu":

@@ -30,6 +30,7 @@ from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu, device_count
 from tests.irregular.ranks import ThreadRanks, on_threads
 from tests.library.programs import needs
+from tests.support.cases import exhaustive
 from tests.support.command_line import Mpirun
 
 INT, LONG = np.int32, np.int64
@@ -52,7 +53,7 @@ def host_gpu() -> Gpu:
     return Gpu(np, OneAtATime)
 
 
-@pytest.fixture(params=["host", pytest.param("gpu", marks=pytest.mark.gpu)])
+@pytest.fixture(params=[*exhaustive(["host"]), pytest.param("gpu", marks=pytest.mark.gpu)])
 def make_gpu(request: pytest.FixtureRequest) -> Callable[[], Gpu]:
     """What makes the device of a rank: the host shim, or GPU 0, which all ranks share."""
     if request.param == "gpu":
