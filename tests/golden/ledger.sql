@@ -1468,15 +1468,31 @@ P RETURNING id;
     coalesce(attempt.began, attempt.granted)
   ) AS began, max(attempt.ended) AS ended
   FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome = :outcome
+  WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome AND attempt.campaign_id = :campaign
   GROUP BY attempt.worker_id;
+  SELECT attempt.worker_id, count(*) AS results, min(
+    coalesce(attempt.began, attempt.granted)
+  ) AS began, max(attempt.ended) AS ended
+  FROM attempt
+  WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome AND (attempt.worker_id IN :workers)
+  GROUP BY attempt.worker_id;
+
+-- worker_queries.has_few_attempts
+  SELECT count(*) AS count_1
+  FROM (SELECT attempt.id AS id FROM attempt WHERE attempt.campaign_id = :campaign LIMIT :param) AS anon_1;
 
 -- worker_queries.not_done
   SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
     attempt.ended - coalesce(attempt.began, attempt.granted)
   ) AS seconds
   FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL AND attempt.outcome != :outcome
+  WHERE attempt.ended IS NOT NULL AND attempt.outcome != :outcome AND attempt.campaign_id = :campaign
+  GROUP BY attempt.worker_id, attempt.outcome;
+  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
+    attempt.ended - coalesce(attempt.began, attempt.granted)
+  ) AS seconds
+  FROM attempt
+  WHERE attempt.ended IS NOT NULL AND attempt.outcome != :outcome AND (attempt.worker_id IN :workers)
   GROUP BY attempt.worker_id, attempt.outcome;
 
 -- worker_queries.paces
@@ -1507,17 +1523,17 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
   WHERE attempt.ended IS NULL AND attempt.deadline > :deadline AND attempt.campaign_id + :campaign_id = :campaign;
 
 -- worker_queries.workers
-  SELECT count(*) AS count_1
-  FROM (SELECT attempt.id AS id FROM attempt WHERE attempt.campaign_id = :campaign LIMIT :param) AS anon_1;
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
-    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted, (
-    SELECT max(attempt.ended) AS max_1
-    FROM attempt
-    WHERE attempt.worker_id = worker.id AND attempt.ended IS NOT NULL
-  ) AS last_ended
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind, voter.token, voter.distrusted,
+    anon_1.last_ended AS last_ended
   FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE worker.id IN (SELECT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign)
+  JOIN (
+    SELECT attempt.worker_id AS worker_id, max(attempt.ended) AS last_ended
+    FROM attempt
+    WHERE attempt.campaign_id = :campaign
+    GROUP BY attempt.worker_id
+  ) AS anon_1 ON anon_1.worker_id = worker.id
   ORDER BY worker.started, worker.id;
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,

@@ -452,6 +452,22 @@ def test_who_holds_leases_in_two_campaigns_is_shown_by_both(history: History) ->
         assert [(view.worker_id, view.leased) for view in campaign.overview().workers] == [("a", 1)]
 
 
+def test_what_a_worker_did_in_another_campaign_is_not_counted(history: History) -> None:
+    history.come("a", 100)
+    for lease in history.lease("a", 2, 90):
+        history.deliver(lease, 40)
+    first = history.campaign
+    history.enlarge()
+    done, given_back = history.lease("a", 2, 30)
+    history.deliver(done, 10)
+    history.campaign.release([given_back])
+    ended = [
+        (campaign.overview().attempts, campaign.overview().workers[0].done)
+        for campaign in (first, history.campaign)
+    ]
+    assert ended == [({"done": 2}, 2), ({"done": 1, "released": 1}, 1)]
+
+
 @pytest.mark.parametrize("present", [False, True])
 def test_an_overview_costs_the_same_beside_large_campaigns(tmp_path: Path, present: bool) -> None:
     """Also beside those whose workers hold leases, and deliver results."""

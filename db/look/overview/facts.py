@@ -53,7 +53,8 @@ class Facts:
         known = transaction.execute(_NOW).one()
         standing = progress.standing(transaction, campaign)
         # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
-        everybody = worker_queries.workers(transaction) if known.began else []
+        few = worker_queries.has_few_attempts(transaction) if known.began else True
+        everybody = worker_queries.workers(transaction, few) if known.began else []
         ids = {row.id for row in everybody}
         return cls(
             replace(campaign, name=known.name, recheck_share=known.recheck_share),
@@ -61,8 +62,8 @@ class Facts:
             standing,
             everybody,
             worker_queries.running(transaction) if known.began else [],
-            worker_queries.not_done(transaction.connection, ids) if ids else [],
-            worker_queries.first_results(transaction.connection, ids) if ids else {},
+            worker_queries.not_done(transaction, ids, few) if ids else [],
+            worker_queries.first_results(transaction, ids, few) if ids else {},
             waiting.in_conflict(transaction) if known.began else [],
             queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
         )

@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Float,
     Row,
     ScalarSelect,
+    Select,
     and_,
     bindparam,
     case,
@@ -63,33 +63,38 @@ _OF_CAMPAIGN: ColumnElement[bool] = or_(
 )
 
 
-def _of_worker(value: ColumnElement[Any]) -> ScalarSelect[Any]:
-    ended = Attempt.worker_id == Worker.id, Attempt.ended.is_not(None)
-    return select(value).where(*ended).correlate(Worker).scalar_subquery()
-
-
-_WORKERS = (
-    select(
-        Worker.__table__,
-        Voter.kind,
-        Voter.token,
-        Voter.distrusted,
-        _of_worker(func.max(Attempt.ended)).label("last_ended"),
+def _workers(last_ended: ColumnElement[Any]) -> Select[Any]:
+    return (
+        select(Worker.__table__, Voter.kind, Voter.token, Voter.distrusted, last_ended.label("last_ended"))
+        .outerjoin(Voter, Voter.id == Worker.voter_id)
+        .order_by(Worker.started, Worker.id)
     )
-    .outerjoin(Voter, Voter.id == Worker.voter_id)
-    .order_by(Worker.started, Worker.id)
+
+
+_ENDED = Attempt.worker_id == Worker.id, Attempt.ended.is_not(None)
+_WORKERS_OF_MANY = _workers(
+    select(func.max(Attempt.ended)).where(*_ENDED).correlate(Worker).scalar_subquery()
+).where(_OF_CAMPAIGN)
+_HERE = (
+    select(Attempt.worker_id, func.max(Attempt.ended).label("last_ended"))
+    .where(Attempt.campaign_id == CAMPAIGN)
+    .group_by(Attempt.worker_id)
+    .subquery()
 )
-_WORKERS_OF_MANY = _WORKERS.where(_OF_CAMPAIGN)
-_WORKERS_OF_FEW = _WORKERS.where(Worker.id.in_(select(Attempt.worker_id).where(Attempt.campaign_id == CAMPAIGN)))
+_WORKERS_OF_FEW = _workers(_HERE.c.last_ended).join(_HERE, _HERE.c.worker_id == Worker.id)
 _NUMBER = select(func.count()).select_from(
     select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).limit(FEW_ATTEMPTS).subquery()
 )
 
 
-def workers(transaction: Transaction) -> list[Row[Any]]:
+def has_few_attempts(transaction: Transaction) -> bool:
+    """Whether attempts are read by their campaign; else by their workers, with those in other campaigns."""
+    return bool(transaction.scalar(_NUMBER) < FEW_ATTEMPTS)
+
+
+def workers(transaction: Transaction, few: bool) -> list[Row[Any]]:
     """By their start, with the kind of their voter, and the last end of their attempts."""
-    is_small = transaction.scalar(_NUMBER) < FEW_ATTEMPTS
-    return list(transaction.execute(_WORKERS_OF_FEW if is_small else _WORKERS_OF_MANY).all())
+    return list(transaction.execute(_WORKERS_OF_FEW if few else _WORKERS_OF_MANY).all())
 
 
 _RUNNING = (
@@ -203,7 +208,10 @@ class FirstResults:
     ended: float  # when the last of them arrived
 
 
-# The index of workers contains all these columns: no row of an attempt is read.
+_OF_FEW = Attempt.campaign_id == CAMPAIGN
+# The index of workers contains all columns of these queries: no row of an attempt is read.
+_OF_MANY = among(Attempt.worker_id, "workers")
+
 _FIRST_RESULTS = (
     select(
         Attempt.worker_id,
@@ -211,14 +219,14 @@ _FIRST_RESULTS = (
         func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
         func.max(Attempt.ended).label("ended"),
     )
-    .where(among(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
+    .where(Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
     .group_by(Attempt.worker_id)
 )
 
 
-def first_results(connection: Connection, workers: Collection[str]) -> dict[str, FirstResults]:
+def first_results(transaction: Transaction, workers: Collection[str], few: bool) -> dict[str, FirstResults]:
     """Those without are left out."""
-    rows = connection.execute(_FIRST_RESULTS, {"workers": workers})
+    rows = transaction.execute(_FIRST_RESULTS.where(_OF_FEW if few else _OF_MANY), workers=workers)
     return {row.worker_id: FirstResults(row.results, row.began, row.ended) for row in rows}
 
 
@@ -238,14 +246,14 @@ def work_of(transaction: Transaction, workers: Collection[str]) -> float:
 _LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
 _NOT_DONE = (
     select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
-    .where(among(Attempt.worker_id, "workers"), Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
+    .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
     .group_by(Attempt.worker_id, Attempt.outcome)
 )
 
 
-def not_done(connection: Connection, workers: Collection[str]) -> list[Row[Any]]:
+def not_done(transaction: Transaction, workers: Collection[str], few: bool) -> list[Row[Any]]:
     """(worker, outcome, number, seconds) of the ended attempts of some workers that are not done.
 
     The seconds last from the start of computing, or from the grant if that is unknown, to the end.
     """
-    return list(connection.execute(_NOT_DONE, {"workers": workers}))
+    return list(transaction.execute(_NOT_DONE.where(_OF_FEW if few else _OF_MANY), workers=workers))
