@@ -261,7 +261,10 @@ def _split(url: str) -> SplitResult:
     except ValueError as error:
         raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
     if parts.scheme not in ("http", "https") or not parts.hostname or "/" in parts.path.strip("/"):
-        raise BadInput(f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
+        raise BadInput(
+            f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN, or for `langford status` "
+            "http://HOST:PORT for all campaigns that the token opens"
+        )
     return parts
 
 
