@@ -59,6 +59,13 @@ def _on_host(free: int, text: str, main: str, threads: int) -> Any:
     return host_program()(f"#define FREE {free}\n{text}", main, threads)
 
 
+@pytest.mark.parametrize("free", [5, 6])
+def test_tasks_of_many_beginnings_on_the_host(free: int) -> None:
+    plan = plan_of(starter(9), 3)
+    assert plan.free.max() >= 15  # 8 beginnings or more, and words with four heads
+    require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), Launch(threads=64)))
+
+
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("problem", "free"), [(starter(31), 6), (cyclic_skolem(32), 5)], ids=str)
 def test_the_smallest_tasks_of_long_circles_on_the_host(problem: Problem, free: int) -> None:
