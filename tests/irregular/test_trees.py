@@ -145,13 +145,12 @@ def require_bounds(parent: Any, put: Callable[[Any], Any] = np.asarray, host: Ca
     on_path, below = (np.array(list(map(float, row))) for row in expected(parent, list(map(Fraction, size)), "add"))
     before = np.cumsum(size[np.argsort(known.preorder)])
     up_to = before[known.preorder], before[known.preorder + known.size - 1]
-    everything = np.full(n, size.sum())
     for method in ALL_METHODS:
         bounds = {
             "levels": (gamma(known.depth) * on_path, gamma(known.size - 1) * below),
             "compression": (gamma(known.depth) * on_path, gamma(known.size - 1) * below),
             "preorder": (2 * gamma(2 * n) * up_to[0], 2 * gamma(2 * n) * up_to[1]),
-            "euler": (2 * gamma(4 * n) * everything, 2 * gamma(4 * n) * everything),
+            "euler": (2 * gamma(4 * n) * up_to[0], 2 * gamma(4 * n) * up_to[1]),
         }[method]
         results = (host(fix(tree, put(values), "add", method)) for fix in (rootfix, leaffix))  # type: ignore[arg-type]
         for result, truth, bound in zip(results, exact, bounds, strict=True):
