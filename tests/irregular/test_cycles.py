@@ -113,6 +113,15 @@ def random_graph(n: int, m: int, seed: int, largest: int = 100) -> tuple[Graph, 
 
 
 @pytest.mark.exhaustive
+def test_algorithms_agree_on_larger_graphs() -> None:
+    graph, weights = random_graph(120, 280, 0)
+    optimal = cycle_mean(graph, weights)
+    optimal.check()
+    assert optimal.value == karp(graph, weights) == sequential.yto(graph, weights)
+    assert optimal.value == sequential.howard(graph, weights)
+
+
+@pytest.mark.exhaustive
 @settings(max_examples=60)
 @given(edges_of_small_graphs)
 def test_sequential_algorithms_on_small_graphs(edges: list[tuple[int, int, int, int]]) -> None:

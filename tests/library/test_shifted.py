@@ -26,7 +26,6 @@ from langford.result import PartialResult
 from tests.library.test_problem import SMALL_SETS
 from tests.library.test_sums import WIDE
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive
 
 SEEDS = st.integers(0, 2**31 - 1)
 INNER = 9
@@ -294,8 +293,11 @@ BLOCKS = [
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("problem", "version"),
-    # The last one has a kernel of its own.
-    [*product(BLOCKS, VERSIONS), *exhaustive([(Problem.from_differences(range(1, 64, 2)), "shifted")])],
+    # The last two have kernels of their own.
+    [
+        *product(BLOCKS, VERSIONS),
+        *((each, "shifted") for each in (Problem.hooked_skolem(31), Problem.from_differences(range(1, 64, 2)))),
+    ],
     ids=lambda value: value.name[:30] if isinstance(value, Problem) else str(value),
 )
 def test_blocks_of_wide_rows(problem: Problem, version: str) -> None:
