@@ -132,9 +132,10 @@ def ledger_of_a_test(kind: str, folder: Path) -> Iterator[Ledger]:
         if kind == "postgres":
             with ledger.database.engine.connect() as connection:
                 used = connection.execution_options(isolation_level="AUTOCOMMIT").exec_driver_sql
+                # What a test left open could hold a lock.
+                others = "pid <> pg_backend_pid() AND datname = current_database()"
+                used(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
                 if tuple(used(SCHEMA).one()) == _template_schema():
-                    others = "pid <> pg_backend_pid() AND datname = current_database()"
-                    used(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE {others}")
                     filled = [table.name for table in models.Base.metadata.sorted_tables if table.name != "ledger"]
                     used(f"TRUNCATE {', '.join(filled)} RESTART IDENTITY")
                     _emptied.append(ledger.database.where)
