@@ -399,9 +399,10 @@ P LIMIT :param FOR KEY SHARE;
   SELECT max(event.id) AS max_1 FROM event;
 
 -- facts.Facts.read
-  SELECT campaign.name, campaign.recheck_share, NOW AS now, EXISTS (
-    SELECT attempt.id FROM attempt WHERE attempt.campaign_id = :campaign
-  ) AS began
+  SELECT campaign.name, campaign.recheck_share, NOW AS now, (
+    SELECT count(*) AS count_1
+    FROM (SELECT attempt.id AS id FROM attempt WHERE attempt.campaign_id = :campaign LIMIT :param) AS anon_1
+  ) AS attempts
   FROM campaign
   WHERE campaign.id = :campaign;
 
@@ -1476,10 +1477,6 @@ P RETURNING id;
   FROM attempt
   WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome AND (attempt.worker_id IN :workers)
   GROUP BY attempt.worker_id;
-
--- worker_queries.has_few_attempts
-  SELECT count(*) AS count_1
-  FROM (SELECT attempt.id AS id FROM attempt WHERE attempt.campaign_id = :campaign LIMIT :param) AS anon_1;
 
 -- worker_queries.not_done
   SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Row, select
+from sqlalchemy import Row, func, select
 
 from db.look import progress
 from db.look.overview import worker_queries
@@ -31,7 +31,12 @@ _NOW = select(
     Campaign.name,
     Campaign.recheck_share,
     Now().label("now"),
-    select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).exists().label("began"),
+    select(func.count())
+    .select_from(
+        select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).limit(worker_queries.FEW_ATTEMPTS).subquery()
+    )
+    .scalar_subquery()
+    .label("attempts"),
 ).where(Campaign.id == CAMPAIGN)
 
 
@@ -52,19 +57,19 @@ class Facts:
     def read(cls, transaction: Transaction, campaign: CampaignRecord) -> Facts:
         known = transaction.execute(_NOW).one()
         standing = progress.standing(transaction, campaign)
+        began, few = known.attempts > 0, known.attempts < worker_queries.FEW_ATTEMPTS
         # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
-        few = worker_queries.has_few_attempts(transaction) if known.began else True
-        everybody = worker_queries.workers(transaction, few) if known.began else []
+        everybody = worker_queries.workers(transaction, few) if began else []
         ids = {row.id for row in everybody}
         return cls(
             replace(campaign, name=known.name, recheck_share=known.recheck_share),
             known.now,
             standing,
             everybody,
-            worker_queries.running(transaction) if known.began else [],
+            worker_queries.running(transaction) if began else [],
             worker_queries.not_done(transaction, ids, few) if ids else [],
             worker_queries.first_results(transaction, ids, few) if ids else {},
-            waiting.in_conflict(transaction) if known.began else [],
+            waiting.in_conflict(transaction) if began else [],
             queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
         )
 

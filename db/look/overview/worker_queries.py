@@ -82,18 +82,13 @@ _HERE = (
     .subquery()
 )
 _WORKERS_OF_FEW = _workers(_HERE.c.last_ended).join(_HERE, _HERE.c.worker_id == Worker.id)
-_NUMBER = select(func.count()).select_from(
-    select(Attempt.id).where(Attempt.campaign_id == CAMPAIGN).limit(FEW_ATTEMPTS).subquery()
-)
-
-
-def has_few_attempts(transaction: Transaction) -> bool:
-    """Whether attempts are read by their campaign; else by their workers, with those in other campaigns."""
-    return bool(transaction.scalar(_NUMBER) < FEW_ATTEMPTS)
 
 
 def workers(transaction: Transaction, few: bool) -> list[Row[Any]]:
-    """By their start, with the kind of their voter, and the last end of their attempts."""
+    """By their start, with the kind of their voter, and the last end of their attempts.
+
+    ``few``: whether attempts are read by their campaign; else by their workers, with those in other campaigns.
+    """
     return list(transaction.execute(_WORKERS_OF_FEW if few else _WORKERS_OF_MANY).all())
 
 
