@@ -32,6 +32,8 @@ WORKERS, CROWD = 2, 8
 SHARE_OF_MESSAGES = 0.4
 SECONDS_BETWEEN_BLOWS = 2.0
 LOOK_SECONDS = 0.25
+LOG_CHARACTERS = 4_000
+"""Of the end of a log, when a worker ended as none should: where each of its threads was, after a crash."""
 MAX_ROUND = 300.0
 """Seconds that a campaign may take after the last fault."""
 ENDINGS = {0, 1, 3, -signal.SIGKILL, -signal.SIGTERM, 128 + signal.SIGTERM}
@@ -119,7 +121,7 @@ class Round:
     def start(self, *command: str, log: str, **variables: str) -> subprocess.Popen[bytes]:
         path = os.pathsep.join(filter(None, [str(self.folder), os.environ.get("PYTHONPATH")]))
         # Hosts of other names would find no compiled kernels, and each of them would compile them all.
-        ours = {CHOSEN: str(cache_folder()), "SOAK_HOST": "server", "PYTHONPATH": path}
+        ours = {CHOSEN: str(cache_folder()), "SOAK_HOST": "server", "PYTHONPATH": path, "PYTHONFAULTHANDLER": "1"}
         environment = {**os.environ, **ours, **variables}
         with (self.folder / f"{log}.log").open("ab") as errors:
             return subprocess.Popen(
@@ -180,7 +182,9 @@ class Round:
             code = worker.poll()
             if code is not None:
                 if code not in ENDINGS and number not in range(WORKERS, len(self.tokens)):
-                    self.ended.append(f"worker {number} ended with {code}, see {self.folder}")
+                    name = "crowd" if number == len(self.tokens) else f"worker-{number}"
+                    log = (self.folder / f"{name}.log").read_text(errors="replace")
+                    self.ended.append(f"{name} ended with {code}, and its log with:\n{log[-LOG_CHARACTERS:]}")
                 self.workers[number] = self.work(number)
         self.campaign.reopen()
 
