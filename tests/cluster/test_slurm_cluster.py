@@ -197,7 +197,8 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
     resting: Preparation = ("tests.farm.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
     program = preloaded().program_for(tmp_path / "programs", resting)
     command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
-    resources = Resources(3600, partition="best-effort")
+    # In the folder of the test, where its workers see when they shall hurry.
+    resources = Resources(3600, partition="best-effort", folder=tmp_path)
 
     def script(name: str, elements: int) -> str:
         return array_script(name, elements, resources, tmp_path, command)
