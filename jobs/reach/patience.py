@@ -11,8 +11,9 @@ import random
 import re
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from queue import SimpleQueue
-from typing import Any, Generic, TypeVar
+from typing import TypeVar
 
 from db.errors import Away
 from db.messages import iso
@@ -124,33 +125,13 @@ class Overdue(Away):
     """A call was abandoned, because it took longer than it may."""
 
 
-class _Call(Generic[T]):
-    def __init__(self, action: Callable[[], T]) -> None:
-        self._action = action
-        self.ended = threading.Event()
-        self._error: BaseException | None = None
-        self._value: T
-
-    def make(self) -> None:
-        try:
-            self._value = self._action()
-        except BaseException as error:
-            self._error = error
-        self.ended.set()
-
-    def result(self) -> T:
-        if self._error is not None:
-            raise self._error
-        return self._value
-
-
 class Calls:
     """Makes calls, one at a time, in a thread of its own."""
 
     def __init__(self, console: Console = SILENT, whom: str = "the ledger", clock: Clock = SYSTEM) -> None:
         """``console``: may ask to stop; then calls that are not answered are given up."""
         self._console, self._whom, self._clock = console, whom, clock
-        self._waiting: SimpleQueue[_Call[Any] | None] | None = None
+        self._waiting: SimpleQueue[Callable[[], None] | None] | None = None
         self._stop_seen: float | None = None
 
     def make(self, action: Callable[[], T], seconds: float = math.inf) -> T:
@@ -161,16 +142,25 @@ class Calls:
         if self._waiting is None:
             self._waiting = SimpleQueue()
             threading.Thread(target=_serve, args=(self._waiting,), daemon=True).start()
-        call, deadline = _Call(action), self._clock.monotonic() + seconds
+        outcome, ended = Future[T](), threading.Event()
+
+        def call() -> None:
+            try:
+                outcome.set_result(action())
+            except BaseException as error:
+                outcome.set_exception(error)
+            ended.set()
+
+        deadline = self._clock.monotonic() + seconds
         self._waiting.put(call)
-        while not self._clock.wait(LOOK_SECONDS, call.ended):
+        while not self._clock.wait(LOOK_SECONDS, ended):
             if self._out_of_grace:
                 self._abandon()
                 raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer")
             if self._clock.monotonic() > deadline:
                 self._abandon()
                 raise Overdue(f"{self._whom} has not answered in {seconds:.0f} s")
-        return call.result()
+        return outcome.result()
 
     def _abandon(self) -> None:
         """Let the thread, which hangs, end with its call, or with this process."""
@@ -187,6 +177,6 @@ class Calls:
         return self._clock.monotonic() - self._stop_seen > GRACE_SECONDS
 
 
-def _serve(calls: SimpleQueue[_Call[Any] | None]) -> None:
+def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:
     while (call := calls.get()) is not None:
-        call.make()
+        call()

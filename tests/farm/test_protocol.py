@@ -13,9 +13,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop
+from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop, socket_of
 from jobs.farm.guard.connections import Connections, LimitedLog
-from jobs.farm.guard.listening import socket_of
 from jobs.farm.guard.protocol import (
     BODY_SECONDS,
     HEADER_SECONDS,

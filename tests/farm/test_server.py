@@ -21,9 +21,8 @@ from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUn
 from db.messages import converted, document
 from db.states import Role
 from jobs.farm.api import server
-from jobs.farm.api.clients import Clients
+from jobs.farm.api.clients import Clients, Traffic
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.api.traffic import Traffic
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import RESULTS
 from jobs.reach.wire import CampaignInfo

@@ -1,23 +1,56 @@
-"""The clients of a task server: what is kept of them, and whether their addresses may send a request now."""
+"""The clients of a task server: their connections, streams and requests, which are counted and limited."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+import logging
+import threading
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.api.streams import Streams
-from jobs.farm.api.traffic import Traffic
 from jobs.farm.dashboard.documents import HEADERS
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.show.log_lines import line
 
 API = "/campaigns", "/metrics"
 """How the paths of programs begin; the others are those of pages."""
+MAX_PATH = 200
+ELSEWHERE = "elsewhere"
+"""The path of requests that no route of the server answers."""
+KNOWN_METHODS = frozenset({"GET", "HEAD", "POST"})
+
+
+class Traffic:
+    """How many requests were answered, by method, path of the route, and status.
+
+    Attributes:
+        listed: whether each request is logged; failed requests of an address are limited to a few lines a minute.
+    """
+
+    def __init__(self, listed: bool = False) -> None:
+        self.listed = listed
+        self._answered: Counter[tuple[str, str, int]] = Counter()
+        self._lock = threading.Lock()
+
+    @property
+    def answered(self) -> Mapping[tuple[str, str, int], int]:
+        """By (method, path of the route, status)."""
+        with self._lock:
+            return dict(self._answered)
+
+    def note(self, method: str, path: str, status: int) -> None:
+        """Unknown methods are counted together as "other"."""
+        with self._lock:
+            self._answered[method if method in KNOWN_METHODS else "other", path, status] += 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +74,54 @@ class Clients:
 
 
 class Admitted:
-    """An ASGI application that passes requests on, but refuses those of an address that sends too many."""
+    """An ASGI application that counts, logs and passes on requests, but refuses those beyond an address's limit."""
 
-    def __init__(self, app: ASGIApp, access: Access) -> None:
-        self._application, self._access = app, access
+    def __init__(self, app: ASGIApp, access: Access, traffic: Traffic, paths: Mapping[object, str]) -> None:
+        """``paths``: of the routes, see :func:`paths_of`."""
+        self._application, self._access, self._traffic, self._paths = app, access, traffic, paths
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http":
-            try:
-                self._access.admit(Request(scope))
-            except TooManyRequests as error:
-                await _refusal(error, scope["path"])(scope, receive, send)
-                return
-        await self._application(scope, receive, send)
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        began = time.perf_counter()
+
+        async def note(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                self._note(scope, message["status"], time.perf_counter() - began)
+            await send(message)
+
+        application = self._application
+        try:
+            self._access.admit(Request(scope))
+        except TooManyRequests as error:
+            application = _refusal(error, scope["path"])
+        await application(scope, receive, note)
+
+    def _note(self, scope: Scope, status: int, seconds: float) -> None:
+        method = scope["method"]
+        self._traffic.note(method, self._paths.get(scope.get("endpoint"), ELSEWHERE), status)
+        if not self._traffic.listed:
+            return
+        # Without the query: a client may have put a token there by mistake.
+        path, address = scope["path"][:MAX_PATH], self._access.address(Request(scope))
+        message = f"{method} {path} is answered {status} in {seconds:.3f} s"
+        fields = {"method": method, "path": path, "status": status, "seconds": round(seconds, 6)}
+        if status < 400:
+            line("request", f"{address}: {message}", address=address, **fields)
+        else:
+            self._access.log.say(address, message, None, "request", logging.INFO, **fields)
+
+
+def paths_of(routes: Sequence[BaseRoute]) -> dict[object, str]:
+    """The paths of routes by endpoint, the only thing of a route that Starlette tells in every version."""
+    paths: dict[object, str] = {}
+    for route in routes:
+        if isinstance(route, Route):
+            paths[route.endpoint] = route.path
+        elif isinstance(route, Mount):
+            paths |= paths_of(route.routes)  # its own path is empty
+    return paths
 
 
 def _refusal(error: TooManyRequests, path: str) -> Response:

@@ -13,8 +13,8 @@ from prometheus_client.registry import Collector
 
 from db.look.overview.records import Overview
 from db.look.overview.shared import Shared
+from jobs.farm.api.clients import Traffic
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.api.traffic import Traffic
 from langford.provenance import kernel_hash
 from langford.version import __version__
 

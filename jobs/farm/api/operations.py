@@ -1,36 +1,24 @@
-"""What workers and operators ask of a campaign through the task server: a message in, a message out, no HTTP.
-
-The campaign is reached with the token of the request.
-"""
+"""What answers each operation of workers and operators on a campaign: a message in, a message out, no HTTP."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-from typing import Any
-
-from msgspec import Struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic
 
 from db.messages import BadMessage
+from jobs.farm.guard import bodies
+from jobs.farm.guard.bodies import Bounds
 from jobs.reach import wire
-from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
+from jobs.reach.wire import A, Operation, Q
 from langford.errors import LangfordError
 from langford.words import several
 
 
 class AnotherCampaign(LangfordError):
     """The worker has the plan and results of another campaign, which had this name before."""
-
-
-def enrol(campaign: InLedger, request: Identity) -> wire.Pace:
-    return wire.Pace(pace=campaign.enrol(request))
-
-
-def leave(campaign: InLedger, request: wire.Departure) -> wire.Done:
-    campaign.leave(request.worker, request.ending)
-    return wire.Done()
 
 
 def lease(campaign: InLedger, request: wire.LeaseRequest) -> wire.Leases:
@@ -48,17 +36,8 @@ def renew(campaign: InLedger, request: wire.Renewal) -> wire.Running:
     return wire.Running(running=sorted(running))
 
 
-def release(campaign: InLedger, request: wire.Release) -> wire.Done:
+def release(campaign: InLedger, request: wire.Release) -> None:
     campaign.release(request.attempts, request.outcome, request.note)
-    return wire.Done()
-
-
-def fail(campaign: InLedger, request: wire.End) -> wire.SetAside:
-    return wire.SetAside(set_aside=campaign.fail(request, request.reason))
-
-
-def die(campaign: InLedger, request: wire.End) -> wire.SetAside:
-    return wire.SetAside(set_aside=campaign.die(request, request.reason))
 
 
 def deliver(campaign: InLedger, request: wire.Results) -> wire.Receipts:
@@ -69,22 +48,24 @@ def deliver(campaign: InLedger, request: wire.Results) -> wire.Receipts:
     return wire.Receipts(receipts=campaign.deliver(deliveries))
 
 
-def retry(campaign: InLedger, request: dict[str, Any]) -> wire.Reopened:
-    """Make tasks that were set aside ready again; the request says nothing that matters."""
-    return wire.Reopened(reopened=campaign.campaign.reopen())
+@dataclass(frozen=True)
+class Answered(Generic[Q, A]):
+    """An operation, what answers it, and bounds on its requests."""
+
+    operation: Operation[Q, A]
+    # The campaign is reached with the token of the request; None: there is nothing to say
+    answer: Callable[[InLedger, Q], A | None]
+    bounds: Bounds = bodies.MESSAGE
 
 
-ANSWERS: Mapping[wire.Operation[Any, Any], Callable[[InLedger, Any], Struct]] = MappingProxyType(
-    {
-        wire.ENROL: enrol,
-        wire.LEAVE: leave,
-        wire.LEASE: lease,
-        wire.RENEW: renew,
-        wire.RELEASE: release,
-        wire.FAIL: fail,
-        wire.DIE: die,
-        wire.DELIVER: deliver,
-        wire.RETRY: retry,
-    }
+ANSWERED = (
+    Answered(wire.ENROL, lambda campaign, asked: wire.Pace(pace=campaign.enrol(asked))),
+    Answered(wire.LEAVE, lambda campaign, asked: campaign.leave(asked.worker, asked.ending)),
+    Answered(wire.LEASE, lease, bodies.HELD),
+    Answered(wire.RENEW, renew, bodies.ATTEMPTS),
+    Answered(wire.RELEASE, release, bodies.ATTEMPTS),
+    Answered(wire.FAIL, lambda campaign, asked: wire.SetAside(set_aside=campaign.fail(asked, asked.reason))),
+    Answered(wire.DIE, lambda campaign, asked: wire.SetAside(set_aside=campaign.die(asked, asked.reason))),
+    Answered(wire.DELIVER, deliver, bodies.RESULTS),
+    Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.campaign.reopen())),
 )
-"""What answers each operation."""

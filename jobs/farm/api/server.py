@@ -52,30 +52,20 @@ from db.messages import BadMessage, encoded
 from db.records import Right
 from db.states import Role
 from db.work.tokens import digest
-from jobs.farm.api import operations
-from jobs.farm.api.clients import Admitted, Clients
+from jobs.farm.api.clients import Admitted, Clients, paths_of
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
-from jobs.farm.api.operations import AnotherCampaign
+from jobs.farm.api.operations import ANSWERED, AnotherCampaign, Answered
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
-from jobs.farm.api.traffic import Counted, paths_of
 from jobs.farm.dashboard.documents import Documents
 from jobs.farm.dashboard.pages import Pages
-from jobs.farm.guard import bodies
 from jobs.farm.guard.access import Access, TooManyRequests
-from jobs.farm.guard.bodies import BodyTooLarge, Bounds
+from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import Refusal, refusing
-from jobs.reach import wire
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.wire import HEADER, SPOKEN, CampaignInfo, Operation, OtherVersion, require_understood
+from jobs.reach.wire import HEADER, SPOKEN, CampaignInfo, Done, OtherVersion, require_understood
 from langford.errors import LangfordError
 
-BOUNDS: Mapping[Operation[Any, Any], Bounds] = {
-    wire.LEASE: bodies.HELD,
-    wire.RENEW: bodies.ATTEMPTS,
-    wire.RELEASE: bodies.ATTEMPTS,
-    wire.DELIVER: bodies.RESULTS,
-}
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", HEADER: str(SPOKEN)}
 
 
@@ -126,14 +116,7 @@ def application(
     endpoints = Endpoints(ledger, access, overviews, clients.streams, numbers, documents.version)
     routes = [*endpoints.routes(), Pages(access, documents).mount()]
     middleware = [
-        Middleware(
-            Counted,
-            traffic=clients.traffic,
-            log=clients.log,
-            address_of=access.address,
-            paths=paths_of(routes),
-        ),
-        Middleware(Admitted, access=access),
+        Middleware(Admitted, access=access, traffic=clients.traffic, paths=paths_of(routes)),
         refusing(access, REFUSALS, _error),
     ]
     return Starlette(routes=routes, middleware=middleware)
@@ -158,7 +141,7 @@ class Endpoints:
             Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
-            *map(self._operation, operations.ANSWERS),
+            *[self._operation(answered) for answered in ANSWERED],
         ]
 
     async def metrics(self, request: Request) -> Response:
@@ -197,8 +180,8 @@ class Endpoints:
     def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> CampaignInfo:
         return InLedger(self.ledger, campaign).described(standing())
 
-    def _operation(self, operation: Operation[Any, Any]) -> Route:
-        bounds = BOUNDS.get(operation, bodies.MESSAGE)
+    def _operation(self, answered: Answered[Any, Any]) -> Route:
+        operation, bounds = answered.operation, answered.bounds
 
         async def operate(request: Request) -> Response:
             campaign, right = await self._authorized(request, operation.role)
@@ -206,7 +189,7 @@ class Endpoints:
 
             def answer() -> bytes:
                 reached = InLedger(self.ledger, campaign, token=right.token)
-                return encoded(operations.ANSWERS[operation](reached, bounds.parse(body, operation.request)))
+                return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
             return _private(await self.access.work(request, answer))
 

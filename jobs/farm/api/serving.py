@@ -1,10 +1,11 @@
-"""Running the task server: its event loop, its limit on open files, and its shutdown."""
+"""Running the task server: its socket and certificate, its event loop, its open files, and its shutdown."""
 
 from __future__ import annotations
 
 import asyncio
 import resource
 import socket
+import ssl
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -16,10 +17,12 @@ from starlette.applications import Starlette
 
 from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Streams
-from jobs.farm.guard.listening import BACKLOG
 from jobs.farm.guard.protocol import MAX_HEADERS, GuardedProtocol, Turns
 from jobs.farm.guard.protocol import Serving as Serving
+from langford.errors import BadInput
 
+BACKLOG = 2048
+"""Connections that may wait to be accepted."""
 HANDSHAKE_SECONDS = 10.0
 ACCEPTED_AT_ONCE = 1
 """Connections that are accepted in one iteration of the event loop, which delays the requests of workers."""
@@ -28,6 +31,33 @@ SWITCH_SECONDS = 0.001
 MAX_FILES, FILES_OF_ITS_OWN = 65_536, 100
 FAILED_TO_START = 3
 THIS_SERVER = "this server"
+
+
+def socket_of(host: str, port: int) -> socket.socket:
+    """Raises BadInput."""
+    try:
+        family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)
+        # The connections inherit this option.  Without it the second part of an answer waits until the client
+        # acknowledges the first one, for up to 40 ms.
+        listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return listener
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise BadInput(
+            f"cannot listen on {host} port {port} ({reason}): choose another --port or --host"
+        ) from error
+
+
+def require_certificate(certificate: str, key: str | None) -> None:
+    """Raises BadInput unless a server can use this chain and this key, both PEM."""
+    try:
+        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
+    except (OSError, ValueError) as error:
+        named = f"{certificate} with the key {key}" if key else f"{certificate}, which must hold the key too"
+        raise BadInput(
+            f"cannot use the certificate {named} ({error}): give PEM files, the key without a password"
+        ) from error
 
 
 class Server(uvicorn.Server):

@@ -1,1 +1,1 @@
-"""The defence of a task server against strangers: connections, limits, tokens, cookies, the listening socket."""
+"""The defence of a task server against strangers: connections, limits, tokens, cookies."""

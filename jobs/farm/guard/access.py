@@ -41,18 +41,7 @@ class Precedence(IntEnum):
 
 
 THREADS = {Precedence.STRANGER: 2, Precedence.READER: 4, Precedence.WORKER: 40}
-"""How many requests may use the ledger at the same time."""
-
-
-class Threads:
-    """The threads in which requests wait for the ledger: few for strangers and readers, most for workers."""
-
-    def __init__(self) -> None:
-        self._limits = {who: CapacityLimiter(most) for who, most in THREADS.items()}
-
-    async def call(self, who: Precedence, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in a thread, as soon as one for requests of this precedence is free."""
-        return await anyio.to_thread.run_sync(partial(function, *arguments), limiter=self._limits[who])
+"""How many requests may use the ledger at the same time: few of strangers and readers, most of workers."""
 
 
 class Bearers:
@@ -145,7 +134,8 @@ class Access:
         self.campaigns, self.log = campaigns, log
         self._ledger, self._limit, self._connections = ledger, limit, connections
         self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
-        self._threads, self._bearers = Threads(), Bearers()
+        self._bearers = Bearers()
+        self._threads = {who: CapacityLimiter(most) for who, most in THREADS.items()}
 
     def address(self, request: Request) -> str:
         return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
@@ -207,11 +197,15 @@ class Access:
         return names
 
     async def work(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
-        return await self._threads.call(self._precedence(request, self.tokens(request)), function, *arguments)
+        return await self._in_thread(self._precedence(request, self.tokens(request)), function, *arguments)
 
     async def read(self, function: Callable[..., T], *arguments: object) -> T:
         """Call a function in one of the threads for readers, whatever the precedence of the request."""
-        return await self._threads.call(Precedence.READER, function, *arguments)
+        return await self._in_thread(Precedence.READER, function, *arguments)
+
+    async def _in_thread(self, who: Precedence, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function in a thread, as soon as one for requests of this precedence is free."""
+        return await anyio.to_thread.run_sync(partial(function, *arguments), limiter=self._threads[who])
 
     async def _rights(self, request: Request, tokens: Sequence[str]) -> dict[str, Right]:
         """The largest right that tokens give in each campaign of this server, by its UUID.
@@ -222,7 +216,7 @@ class Access:
         if len(tokens) > 1:
             self._charge(request, before, len(tokens) - 1)
         here = {campaign.record.uuid for campaign in self.campaigns.values()}
-        found = await self._threads.call(before, self._ledger.rights, tokens)
+        found = await self._in_thread(before, self._ledger.rights, tokens)
         rights = sorted((right for right in found if right.campaign in here), key=lambda right: ORDER[right.role])
         largest = {right.token: right.role for right in rights}
         for token in tokens:

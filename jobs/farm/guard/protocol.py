@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import h11
 from uvicorn.protocols.http.flow_control import FlowControl
@@ -13,26 +13,18 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from jobs.farm.guard.connections import Connections, LimitedLog, network_of
 
 
-class Waiting(Protocol):
-    """Something that waits for its turn."""
-
-    def take_turn(self) -> bool:
-        """Returns whether there is more to do."""
-        ...
-
-
 class Turns:
-    """Those who wait for their turn: in each round of the event loop the one that has waited longest.
+    """The connections that wait for their turn: in each round of the event loop the one that has waited longest.
 
     What strangers and readers send waits, and what workers send does not: a round that handled all that has arrived
     would let a worker wait for hundreds of others, at each step of its request.  Used on the event loop only.
     """
 
     def __init__(self) -> None:
-        self._waiting: dict[Waiting, None] = {}
+        self._waiting: dict[GuardedProtocol, None] = {}
         self._scheduled = False
 
-    def line_up(self, one: Waiting) -> None:
+    def line_up(self, one: GuardedProtocol) -> None:
         self._waiting.setdefault(one)
         if not self._scheduled:
             self._scheduled = True

@@ -12,7 +12,6 @@ from db import Campaign, Ledger
 from db.look.overview.shared import Watch
 from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
-from jobs.farm.guard import listening
 from jobs.show import log_lines
 from jobs.show.reporter import Reporter
 from langford.cli.farm.logs import FORMATS, written
@@ -79,8 +78,7 @@ def serve(
         )
     try:
         from jobs.farm.api import server, serving
-        from jobs.farm.api.clients import Clients
-        from jobs.farm.api.traffic import Traffic
+        from jobs.farm.api.clients import Clients, Traffic
     except ImportError as error:
         raise NotInstalled(
             f"the server needs starlette, uvicorn and prometheus-client ({error}): {install('server')}"
@@ -88,11 +86,11 @@ def serve(
     if key and not certificate:
         raise click.UsageError("--key belongs to --certificate: give both")
     if certificate:
-        listening.require_certificate(certificate, key)
+        serving.require_certificate(certificate, key)
     hooks = notify.hooks()
     with (
         Ledger(address) as ledger,
-        listening.socket_of(host, port) as listener,
+        serving.socket_of(host, port) as listener,
         ended_in_order() as received,
         written(log_format, log_lines.LOGGERS),
     ):
