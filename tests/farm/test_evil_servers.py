@@ -265,7 +265,7 @@ def told(hook: UrlHook) -> str | None:
     return None
 
 
-@pytest.mark.parametrize("attack", [name for name in ATTACKS if name not in ("nothing", "no HTTP")])
+@pytest.mark.parametrize("attack", ["a bomb", "a body without end", "headers without end", "an error that swells"])
 def test_the_answer_of_a_receiver_is_not_read(attack: str) -> None:
     """Its status is enough."""
     with EvilServer(ATTACKS[attack]) as server, little_memory():
@@ -280,10 +280,9 @@ def test_the_answer_of_a_receiver_is_not_read(attack: str) -> None:
     [(without_end(b"H", b""), 0.05), (without_end(b"HTTP/1.1 100 Continue\r\n\r\n" * 100, b""), 0.0)],
     ids=["status", "continue"],
 )
-@pytest.mark.parametrize("scheme", ["http", "https"])
-def test_a_receiver_that_answers_for_ever_is_given_up(attack: Attack, pause: float, scheme: str) -> None:
+def test_a_receiver_that_answers_for_ever_is_given_up(attack: Attack, pause: float) -> None:
     with EvilServer(attack, pause) as server, pytest.raises(NotDelivered, match="does not answer"):
-        UrlHook(server.url.replace("http", scheme), seconds=0.5).notify(b"{}")
+        UrlHook(server.url, seconds=0.5).notify(b"{}")
 
 
 def test_a_receiver_that_shakes_hands_for_ever_is_given_up() -> None:

@@ -3,31 +3,24 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import uuid
 from pathlib import Path
 
 import pytest
 from sqlalchemy import select
 
-from db import Credential, Delivery
 from db.schema.models import Attempt
 from db.states import Ending
-from jobs.reach import outbox_files
 from jobs.reach.identity import Identity
-from jobs.reach.wire import CampaignInfo
 from langford.devices import cores
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.provenance import kernel_hash
-from langford.result import Evaluation, PartialResult
 from tests.farm.farm import HURRY, Farm, Proxy
 from tests.support.campaigns import HOUR, new_campaign
 from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
-from tests.support.hostile_files import SUFFIX, plant
 
 
 @pytest.mark.exhaustive
@@ -187,58 +180,3 @@ def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
     assert not list(outbox.rglob("*.result.json"))
     tasks = {task.index for task in farm.campaign.task_records("done")}
     assert len(tasks) >= 5 + len(kept)
-
-
-def test_a_server_that_anyone_could_hear_is_refused(langford: Run, tmp_path: Path) -> None:
-    langford("create", "langford", "7")
-    done = langford("serve", "langford-7-polyphase-0", "--host", "0.0.0.0")
-    assert done.returncode == 2
-    assert "--certificate" in done.stderr
-
-
-# -- an outbox full of files of every kind ---------------------------------------------------------
-
-
-def genuine(farm: Farm) -> bytes:
-    """The content of a result as a worker writes it, without a lease of its own."""
-    made = Evaluation(PartialResult(0, 0, 0, 1), 0.5, "{}")
-    info = CampaignInfo.of(farm.ledger.uuid, farm.campaign.record, farm.campaign.standing(), "kernels")
-    return outbox_files.sealed(info, "kernels", Delivery.of(Credential(1_000_000, "guessed"), made))
-
-
-def living(root: Path, campaign: str) -> list[Path]:
-    """The folders of workers that have them now."""
-    return [lock.with_suffix("") for lock in (root / campaign).glob("*.lock") if lock.with_suffix("").is_dir()]
-
-
-def quarantined(root: Path) -> list[Path]:
-    """The files in the quarantine, without the reasons."""
-    return [file for file in (root / "quarantine").glob("*") if not file.name.endswith(".reason")]
-
-
-def test_workers_end_well_whatever_is_in_their_outbox(farm: Farm, tmp_path: Path) -> None:
-    """Two of one outbox; some of it is there before they start, in the name of a dead worker, some comes later."""
-    root, outside = farm.folder / "outbox", tmp_path / "outside"
-    outside.mkdir()
-    dead = root / farm.campaign.uuid / str(uuid.uuid4())
-    dead.mkdir(parents=True)
-    content = genuine(farm)
-    made = plant(dead, content, outside)
-    (dead / f"copy of 10.0{SUFFIX}").write_bytes(content)
-    os.mkfifo(root / farm.campaign.uuid / f"{uuid.uuid4()}.lock")
-    (root / farm.campaign.uuid / "not mine").symlink_to(outside)
-    workers = [farm.work(), farm.work()]
-    farm.wait_until(lambda: farm.done() > 2 and len(living(root, farm.campaign.uuid)) == 2)
-    # A file of the dead one that is still in the folder of a living one would be replaced by one of that name.
-    farm.wait_until(lambda: len(quarantined(root)) == len(made) + 1)
-    for number, folder in enumerate(living(root, farm.campaign.uuid)):
-        (outside / str(number)).mkdir()
-        made += plant(folder, content, outside / str(number))
-    before = sorted(outside.rglob("*"))
-    farm.finish(*workers)
-    assert sorted(outside.rglob("*")) == before
-    assert not [file for file in made if os.path.lexists(file)]
-    assert len(quarantined(root)) == len(made) + 1
-    with farm.ledger.database.reading() as connection:
-        refused = "SELECT count(*) FROM event WHERE kind = 'refused'"
-        assert connection.exec_driver_sql(refused).scalar_one() > 0

@@ -124,16 +124,6 @@ def test_readers_and_strangers_take_nothing_from_the_allowance_of_workers(
         assert [ask(worker) for _ in range(5)] == [200] * 4 + [429]
 
 
-def test_a_token_that_was_right_is_looked_up_again(campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    """Whoever showed it goes first, and no more: revoked, it opens nothing from then on."""
-    ledger, made = campaigns
-    token = made[0].new_token(Role.WORKER)
-    with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
-        assert client.get(f"/campaigns/{NAME}", headers=bearer(token)).status_code == 200
-        made[0].revoke_tokens()
-        assert client.get(f"/campaigns/{NAME}", headers=bearer(token)).status_code == 403
-
-
 def test_bearers_are_few_and_forgotten() -> None:
     bearers = Bearers(most=3)
     for token, role in (("r", Role.READER), ("w", Role.WORKER), ("a", Role.ADMIN)):

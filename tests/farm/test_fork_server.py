@@ -83,65 +83,37 @@ def server() -> Iterator[ForkServer]:
     made.stop()
 
 
-def test_workers_begin_with_what_was_loaded_once(server: ForkServer) -> None:
+def test_workers_begin_with_what_was_loaded_once_and_end_alone(server: ForkServer) -> None:
     said = [hear(pipe) for pipe in server.pipes]
     assert [number for _, _, _, number in said] == [0, 1, 2]
     assert {(loaded, parent) for loaded, parent, _, _ in said} == {(server.pid, server.pid)}
-    assert len({worker for _, _, worker, _ in said}) == 3
-
-
-@pytest.mark.parametrize(("order", "code"), [("end", 0), ("raise", 1)])
-def test_a_worker_ends_alone(server: ForkServer, order: str, code: int) -> None:
-    before = [hear(pipe) for pipe in server.pipes]
-    server.pipes[1].send(order)
-    hear_end(server.pipes[1])
-    assert server.exit_code(1) == code
-    server.restart(1)
-    again = hear(server.pipes[1])
-    assert again[3] == 1
-    assert again[2] not in [worker for _, _, worker, _ in before]
-    for number in (2, 0):
-        server.pipes[number].send("say more")
-        assert hear(server.pipes[number]) == "more"
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV])
-def test_a_signal_ends_a_worker(server: ForkServer, number: signal.Signals) -> None:
-    said = [hear(pipe) for pipe in server.pipes]
-    os.kill(said[0][2], number)
-    hear_end(server.pipes[0])
-    assert server.exit_code(0) == -number
-
-
-def test_a_worker_is_killed_that_hears_nothing(server: ForkServer) -> None:
-    for pipe in server.pipes:
-        hear(pipe)
+    workers = [worker for _, _, worker, _ in said]
+    # A scheduler signals every process, and a terminal too; the owner decides.
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
+        os.kill(server.pid, number)
+    for worker in workers:
+        os.kill(worker, signal.SIGINT)
+    for order, code in (
+        ("end", 0), ("raise", 1), (signal.SIGTERM, -signal.SIGTERM), (signal.SIGSEGV, -signal.SIGSEGV),
+    ):  # fmt: skip
+        if isinstance(order, str):
+            server.pipes[1].send(order)
+        else:
+            os.kill(workers[-1 if len(workers) > 3 else 1], order)
+        hear_end(server.pipes[1])
+        assert server.exit_code(1) == code
+        server.restart(1)
+        _, _, worker, number = hear(server.pipes[1])
+        assert (number, worker in workers) == (1, False)
+        workers.append(worker)
     server.pipes[2].send("hold the interpreter")
     server.kill(2)
     hear_end(server.pipes[2])
     assert server.exit_code(2) == -signal.SIGKILL
     server.kill(2)  # there is none any more
-    assert not server.pipes[0].poll(0.1)
-
-
-def test_signals_to_the_server_end_nothing(server: ForkServer) -> None:
-    """A scheduler sends them to every process; the owner decides."""
-    for pipe in server.pipes:
-        hear(pipe)
-    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1):
-        os.kill(server.pid, number)
-    server.pipes[0].send("end")
-    hear_end(server.pipes[0])
-    assert server.exit_code(0) == 0
-
-
-def test_no_worker_hears_the_terminal(server: ForkServer) -> None:
-    said = [hear(pipe) for pipe in server.pipes]
-    for _, _, worker, _ in said:
-        os.kill(worker, signal.SIGINT)
-    for pipe in server.pipes:
-        pipe.send("say more")
-        assert hear(pipe) == "more"
+    for number in (0, 1):
+        server.pipes[number].send("say more")
+        assert hear(server.pipes[number]) == "more"
 
 
 def test_what_was_said_before_the_end_is_heard(server: ForkServer) -> None:

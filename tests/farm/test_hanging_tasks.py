@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,7 +69,9 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
     """
 
     def go(pool: SlowPool, limit: float | None = None, probed: float | None = None) -> RunReport:
-        source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]), None, console, clock=clock)
+        reached = InLedger(ledger, campaign)
+        reached.way = replace(reached.way, look_seconds=0.5)
+        source = TaskSource(reached, Identity.fresh([CPU]), None, console, clock=clock)
         pace = None if probed is None else probed / LARGEST
         made = Run(
             source, [CPU], console, limit, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock,

@@ -118,40 +118,34 @@ def have_ended(ended: set[psutil.Process]) -> bool:
     return True
 
 
-def test_the_next_run_takes_the_processes_over_and_they_end_with_the_context() -> None:
+def test_kept_workers_serve_the_next_run_and_are_replaced_when_they_die() -> None:
     with KeptWorkers() as kept:
-        first = kept.pool(FIRST, [LikeAGpu()])
-        assert evaluated(first, 1) == plan_of(FIRST).evaluate(1)
+        pool = kept.pool(FIRST, [LikeAGpu()])
+        assert evaluated(pool, 1) == plan_of(FIRST).evaluate(1)
         begun = processes()
-        first.stop()
-        second = kept.pool(SECOND, [LikeAGpu()])
-        assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
-        second.stop()
+        pool.stop()
+        pool = kept.pool(SECOND, [LikeAGpu()])
+        assert evaluated(pool, 1) == plan_of(SECOND).evaluate(1) != plan_of(FIRST).evaluate(1)
+        pool.stop()
         assert processes() == begun
         assert all(map(runs, begun))
-    assert have_ended(begun)
-    assert plan_of(FIRST).evaluate(1) != plan_of(SECOND).evaluate(1)
-
-
-def test_a_worker_that_died_is_replaced_by_one_that_has_the_plan_of_now(workers: KeptWorkers) -> None:
-    first = workers.pool(FIRST, [LikeAGpu()])
-    evaluated(first, 0)
-    first.stop()
-    worker = the_worker()
-    worker.kill()
-    assert have_ended({worker})
-    # Between two runs it is no news to the next.
-    second = workers.pool(SECOND, [LikeAGpu()])
-    second.submit(0, 1)
-    [news] = list(second.poll(SECONDS))
-    assert isinstance(news, Finished)
-    assert news.evaluation.result == plan_of(SECOND).evaluate(1)
-    worker = the_worker()
-    worker.kill()
-    [died] = list(second.poll(SECONDS))
-    assert died == Died((), "worker process killed by SIGKILL", None)
-    assert evaluated(second, 1) == plan_of(SECOND).evaluate(1)
-    assert worker != the_worker()
+        worker = the_worker()
+        worker.kill()
+        assert have_ended({worker})
+        # Between two runs it is no news to the next.
+        pool = kept.pool(FIRST, [LikeAGpu()])
+        pool.submit(0, 1)
+        [news] = list(pool.poll(SECONDS))
+        assert isinstance(news, Finished)
+        assert news.evaluation.result == plan_of(FIRST).evaluate(1)
+        worker = the_worker()
+        worker.kill()
+        assert list(pool.poll(SECONDS)) == [Died((), "worker process killed by SIGKILL", None)]
+        assert evaluated(pool, 1) == plan_of(FIRST).evaluate(1)
+        assert worker != the_worker()
+        pool.stop()
+        left = processes()
+    assert have_ended(left)
 
 
 def test_a_worker_that_hangs_is_killed_with_the_task_that_it_was_told_for(workers: KeptWorkers) -> None:
@@ -204,29 +198,23 @@ def test_a_device_without_memory_for_the_kernels_is_named_and_no_task_is_blamed(
     assert "Traceback" not in capfd.readouterr().err
 
 
-def test_a_run_that_ends_in_the_middle_of_a_task_leaves_no_process(workers: KeptWorkers) -> None:
-    pool = workers.pool(FIRST, [LikeAGpu()])
-    evaluated(pool, 0)
-    ended = processes()
-    pool.submit(1, 1)
-    pool.stop()
-    assert have_ended(ended)
-    assert evaluated(workers.pool(SECOND, [LikeAGpu()]), 1) == plan_of(SECOND).evaluate(1)
-
-
-@pytest.mark.exhaustive
-def test_a_run_on_other_devices_gets_other_workers(workers: KeptWorkers) -> None:
+def test_other_devices_and_a_run_that_ends_in_the_middle_of_a_task_need_other_workers(workers: KeptWorkers) -> None:
     one: list[Device] = [LikeAGpu(0)]
     two = [*one, LikeAGpu(1)]
     pools = []
-    for devices in (one, two, two):
+    for devices in (two, two, one):
         pool = workers.pool(FIRST, devices)
         assert evaluated(pool, 0) == plan_of(FIRST).evaluate(0)
         assert pool.idle_workers == len(devices)
+        ended = processes()
+        if devices is one:
+            pool.submit(1, 1)
         pool.stop()
         pools.append(pool)
-    assert pools[0] is not pools[1]
-    assert pools[1] is pools[2]
+    assert pools[0] is pools[1]
+    assert pools[1] is not pools[2]
+    assert have_ended(ended)
+    assert evaluated(workers.pool(SECOND, one), 1) == plan_of(SECOND).evaluate(1)
 
 
 def test_each_run_on_cores_has_its_own_forks(workers: KeptWorkers) -> None:

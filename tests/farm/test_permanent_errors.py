@@ -6,10 +6,9 @@ import contextlib
 import socket
 import ssl
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -19,10 +18,10 @@ from jobs.reach.diagnosis import permanent
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway, ServerRefuses
 from tests.support.campaigns import KEY, PLAN, TASKS
-from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.command_line import Run
 from tests.support.databases import new_ledger
 from tests.support.ports import free_port
-from tests.support.preloaded import Command, preloaded
+from tests.support.servers import Server
 
 NAME = "langford-8-polyphase-4"
 
@@ -42,35 +41,11 @@ def new_certificate(folder: Path) -> tuple[Path, Path]:
     return made, key
 
 
-Serve = Callable[..., int]
-
-
 @pytest.fixture
-def serve(langford: Run, tmp_path: Path) -> Iterator[Serve]:
-    """Start a server of a campaign; returns its port."""
+def folder(langford: Run, tmp_path: Path) -> Path:
+    """That of a campaign."""
     assert langford("create", "langford", "8", "--depth", "4").returncode == 0
-    processes: list[Command] = []
-
-    def start(*arguments: str) -> int:
-        port = free_port()
-        command = ["serve", NAME, "--port", str(port), *arguments]
-        with (tmp_path / "server.log").open("w") as log:
-            processes.append(preloaded().start(command, tmp_path, ENVIRONMENT, stderr=log))
-        deadline = time.monotonic() + 60
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port), 1).close()
-            except OSError:
-                assert time.monotonic() < deadline
-                assert processes[-1].poll() is None
-                time.sleep(0.05)
-            else:
-                return port
-
-    yield start
-    for process in processes:
-        process.kill()
-        process.wait()
+    return tmp_path
 
 
 def refused(langford: Run, tmp_path: Path, url: str, says: str, *arguments: str) -> None:
@@ -85,25 +60,28 @@ def refused(langford: Run, tmp_path: Path, url: str, says: str, *arguments: str)
     assert not list((tmp_path / "outbox").iterdir())
 
 
-def test_permanent_errors_of_a_server_without_tls(langford: Run, serve: Serve, tmp_path: Path) -> None:
-    port = serve()
-    refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "write http://")
-    refused(langford, tmp_path, f"http://localhost:{port}/{NAME}", "no campaign here has this name and this token")
-    refused(langford, tmp_path, f"http://localhost:{port}/another", "no campaign here has this name and this token")
+def test_permanent_errors_of_a_server_without_tls(langford: Run, folder: Path) -> None:
+    with Server(folder, NAME) as server:
+        unknown = "no campaign here has this name and this token"
+        refused(langford, folder, f"https://localhost:{server.port}/{NAME}", "write http://")
+        refused(langford, folder, f"http://localhost:{server.port}/{NAME}", unknown)
+        refused(langford, folder, f"http://localhost:{server.port}/another", unknown)
+        again = langford("serve", NAME, "--port", str(server.port))
+    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
+    assert "choose another --port" in again.stderr
 
 
-def test_permanent_errors_of_a_server_with_tls(
-    langford: Run, serve: Serve, tmp_path: Path, certificate: tuple[Path, Path]
-) -> None:
-    port = serve("--certificate", str(certificate[0]), "--key", str(certificate[1]))
-    refused(langford, tmp_path, f"http://localhost:{port}/{NAME}", "write https://")
-    refused(langford, tmp_path, f"https://localhost:{port}/{NAME}", "--certificate FILE")
+def test_permanent_errors_of_a_server_with_tls(langford: Run, folder: Path, certificate: tuple[Path, Path]) -> None:
     trusting = ("--certificate", str(certificate[0]))
-    refused(langford, tmp_path, f"https://127.0.0.1:{port}/{NAME}", "use a host name that it contains", *trusting)
-    url = f"https://localhost:{port}/{NAME}"
-    refused(langford, tmp_path, url, "this name and this token", *trusting)
-    token = {"LANGFORD_TOKEN": langford("token", NAME).stdout.strip()}
-    worked = langford("work", url, *trusting, "--outbox", "outbox", variables=token)
+    with Server(folder, NAME, *trusting, "--key", str(certificate[1])) as server:
+        url = f"https://localhost:{server.port}/{NAME}"
+        refused(langford, folder, url.replace("https", "http"), "write https://")
+        refused(langford, folder, url, "--certificate FILE")
+        other = url.replace("localhost", "127.0.0.1")
+        refused(langford, folder, other, "use a host name that it contains", *trusting)
+        refused(langford, folder, url, "this name and this token", *trusting)
+        token = {"LANGFORD_TOKEN": langford("token", NAME).stdout.strip()}
+        worked = langford("work", url, *trusting, "--outbox", "outbox", variables=token)
     assert worked.returncode == 0, worked.stderr
     assert langford("result", NAME).stdout.startswith("L(2,8) = 150\n")
 
@@ -281,11 +259,3 @@ def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(ServerRefuses, match="there is no host farm"):
         server.info()
     server.close()
-
-
-def test_a_port_in_use_is_bad_input(langford: Run, serve: Serve) -> None:
-    port = serve()
-    again = langford("serve", NAME, "--port", str(port))
-    assert (again.returncode, len(again.stderr.splitlines())) == (2, 1)
-    assert "choose another --port" in again.stderr
-    assert sys.executable

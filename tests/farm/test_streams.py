@@ -6,8 +6,8 @@ import asyncio
 import json
 import threading
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import asynccontextmanager, suppress
 from functools import wraps
 from typing import Any
 
@@ -19,6 +19,7 @@ from jobs.farm.api.streams import NoMoreStreams, Streams
 from jobs.farm.guard.connections import LimitedLog
 
 EVERY = 0.05
+Listen = Callable[..., list[asyncio.Task[None]]]
 
 
 def on_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
@@ -77,20 +78,32 @@ class Listener:
         self.crowded = self.crowded or text == "event: crowded\ndata:\n\n"
 
 
-def streams(most: int = 100) -> Streams:
-    return Streams(LimitedLog(), most, EVERY, of_a_token=1_000)
+@asynccontextmanager
+async def opened(most: int = 100, every: float = EVERY, **limits: int) -> AsyncIterator[tuple[Streams, Listen]]:
+    """Streams, and what lets some listen at the same time; at the end all are closed, and nobody listens."""
+    streams, tasks = (
+        Streams(LimitedLog(), most, every, **{"of_a_token": 1_000, **limits}),
+        list[asyncio.Task[None]](),
+    )
+
+    def listen(computed: Callable[[], bytes], *listeners: Listener) -> list[asyncio.Task[None]]:
+        begun = [asyncio.create_task(one.listen(streams, computed)) for one in listeners]
+        tasks.extend(begun)
+        return begun
+
+    yield streams, listen
+    streams.close()
+    await asyncio.gather(*tasks)
+    assert streams.open == 0
 
 
 @on_a_loop
 async def test_each_status_is_computed_once_for_all() -> None:
-    opened, computed = streams(), Computed(0.01)
-    listeners = [Listener() for _ in range(50)]
-    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
-    await listeners[0].hears(5)
-    assert opened.open == 50
-    opened.close()
-    await asyncio.gather(*tasks)
-    assert opened.open == 0
+    computed, listeners = Computed(0.01), [Listener() for _ in range(50)]
+    async with opened() as (streams, listen):
+        listen(computed, *listeners)
+        await listeners[0].hears(5)
+        assert streams.open == 50
     assert computed.at_once == 0
     for one in listeners:
         assert one.ended
@@ -103,83 +116,73 @@ async def test_each_status_is_computed_once_for_all() -> None:
 
 @on_a_loop
 async def test_a_newcomer_waits_for_nothing() -> None:
-    opened, computed = Streams(LimitedLog(), every=60.0), Computed()
-    first, second = Listener(), Listener()
-    tasks = [asyncio.create_task(first.listen(opened, computed))]
-    await first.hears(1)
-    await asyncio.sleep(0.1)  # the first one waits for the next status
-    tasks.append(asyncio.create_task(second.listen(opened, computed)))
-    await asyncio.sleep(0.1)
-    assert first.heard == second.heard == ['data: {"number":1}']
-    opened.close()
-    await asyncio.gather(*tasks)
+    computed, first, second = Computed(), Listener(), Listener()
+    async with opened(every=60.0) as (_, listen):
+        listen(computed, first)
+        await first.hears(1)
+        await asyncio.sleep(0.1)  # the first one waits for the next status
+        listen(computed, second)
+        await asyncio.sleep(0.1)
+        assert first.heard == second.heard == ['data: {"number":1}']
 
 
 @on_a_loop
 async def test_nothing_is_computed_for_nobody() -> None:
-    opened, computed, one = streams(), Computed(), Listener()
-    task = asyncio.create_task(one.listen(opened, computed))
-    await one.hears(2)
-    one.gone.set()
-    await task
-    before = computed.number
-    await asyncio.sleep(5 * EVERY)
-    assert computed.number == before
-    assert opened.open == 0
+    computed, one = Computed(), Listener()
+    async with opened() as (streams, listen):
+        [task] = listen(computed, one)
+        await one.hears(2)
+        one.gone.set()
+        await task
+        before = computed.number
+        await asyncio.sleep(5 * EVERY)
+        assert (computed.number, streams.open) == (before, 0)
 
 
 @on_a_loop
 async def test_who_reads_slowly_gets_the_newest() -> None:
-    opened, computed = streams(), Computed()
     fast, slow = Listener(), Listener(pause=8 * EVERY)
-    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in (fast, slow)]
-    await slow.hears(3)
-    opened.close()
-    await asyncio.gather(*tasks)
+    async with opened() as (_, listen):
+        listen(Computed(), fast, slow)
+        await slow.hears(3)
     assert len(fast.heard) > 2 * len(slow.heard)
     assert set(slow.heard) <= set(fast.heard)
 
 
 @on_a_loop
 async def test_one_that_leaves_while_it_computes_costs_the_others_nothing() -> None:
-    opened, computed = streams(), Computed(0.1)
-    listeners = [Listener() for _ in range(5)]
-    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
-    for one in listeners[:4]:
-        await asyncio.sleep(0.17)
-        one.gone.set()
-    heard = len(listeners[4].heard)
-    await listeners[4].hears(heard + 2)
-    opened.close()
-    await asyncio.gather(*tasks)
+    computed, listeners = Computed(0.1), [Listener() for _ in range(5)]
+    async with opened() as (_, listen):
+        listen(computed, *listeners)
+        for one in listeners[:4]:
+            await asyncio.sleep(0.17)
+            one.gone.set()
+        await listeners[4].hears(len(listeners[4].heard) + 2)
     assert computed.at_once == 0
 
 
 @on_a_loop
 async def test_costly_statuses_come_rarely() -> None:
-    opened, computed, one = streams(), Computed(0.05), Listener()
-    task = asyncio.create_task(one.listen(opened, computed))
-    began = time.monotonic()
-    await one.hears(2)
-    assert time.monotonic() - began > 0.05 / 0.05
-    opened.close()
-    await task
+    one = Listener()
+    async with opened() as (_, listen):
+        began = time.monotonic()
+        listen(Computed(0.05), one)
+        await one.hears(2)
+        assert time.monotonic() - began > 0.05 / 0.05
 
 
 @on_a_loop
 async def test_the_same_again_is_not_sent() -> None:
-    opened, one = streams(), Listener()
-    asked = 0
+    one, asked = Listener(), 0
 
     def compute() -> bytes:
         nonlocal asked
         asked += 1
         return b'{"number":%d}' % (asked // 5)
 
-    task = asyncio.create_task(one.listen(opened, compute))
-    await one.hears(3)
-    opened.close()
-    await task
+    async with opened() as (_, listen):
+        listen(compute, one)
+        await one.hears(3)
     assert one.heard == [f'data: {{"number":{number}}}' for number in range(len(one.heard))]
     assert asked >= 5 * (len(one.heard) - 1)
 
@@ -187,72 +190,64 @@ async def test_the_same_again_is_not_sent() -> None:
 @on_a_loop
 async def test_the_ledger_is_away() -> None:
     """Streams end, so that their clients know; a new one is refused until there is a status again."""
-    opened, computed = streams(), Computed()
-    listeners = [Listener() for _ in range(20)]
-    tasks = [asyncio.create_task(one.listen(opened, computed)) for one in listeners]
-    await listeners[-1].hears(1)
-    computed.error = True
-    await asyncio.wait_for(asyncio.gather(*tasks), 60)
-    assert all(one.ended for one in listeners)
-    with pytest.raises(LedgerBusy):
-        await Listener().listen(opened, computed)
-    computed.error = False
-    last = Listener()
-    while not last.heard:  # until it has a status again it is refused
-        with suppress(LedgerBusy, asyncio.TimeoutError):
-            await asyncio.wait_for(last.listen(opened, computed), 20 * EVERY)
-    opened.close()
+    computed, listeners, last = Computed(), [Listener() for _ in range(20)], Listener()
+    async with opened() as (streams, listen):
+        tasks = listen(computed, *listeners)
+        await listeners[-1].hears(1)
+        computed.error = True
+        await asyncio.wait_for(asyncio.gather(*tasks), 60)
+        assert all(one.ended for one in listeners)
+        with pytest.raises(LedgerBusy):
+            await Listener().listen(streams, computed)
+        computed.error = False
+        while not last.heard:  # until it has a status again it is refused
+            with suppress(LedgerBusy, asyncio.TimeoutError):
+                await asyncio.wait_for(last.listen(streams, computed), 20 * EVERY)
 
 
 @on_a_loop
 async def test_too_many_and_too_late() -> None:
-    opened, computed = streams(most=2), Computed()
-    tasks = [asyncio.create_task(Listener().listen(opened, computed)) for _ in range(2)]
-    await asyncio.sleep(0.1)
+    computed, few = Computed(), [Listener(), Listener()]
+    async with opened(most=2) as (streams, listen):
+        listen(computed, *few)
+        for one in few:
+            await one.hears(1)
+        with pytest.raises(NoMoreStreams):
+            await Listener().listen(streams, computed)
     with pytest.raises(NoMoreStreams):
-        await Listener().listen(opened, computed)
-    opened.close()
-    await asyncio.gather(*tasks)
-    with pytest.raises(NoMoreStreams):
-        await Listener().listen(opened, computed)
+        await Listener().listen(streams, computed)
 
 
-async def listening(opened: Streams, computed: Computed, *listeners: Listener) -> list[asyncio.Task[None]]:
-    """Let some listen, one after the other."""
+async def one_by_one(listen: Listen, computed: Computed, *listeners: Listener) -> list[asyncio.Task[None]]:
     tasks = []
     for one in listeners:
-        tasks.append(asyncio.create_task(one.listen(opened, computed)))
+        tasks += listen(computed, one)
         await one.hears(1)
     return tasks
 
 
 @on_a_loop
 async def test_the_oldest_of_a_token_gives_way() -> None:
-    opened, computed = Streams(LimitedLog(), 5, EVERY, of_a_token=3), Computed()
-    other, *tabs = [Listener(bearer="other"), *(Listener() for _ in range(5))]
-    tasks = await listening(opened, computed, other, *tabs)
-    await asyncio.gather(tasks[1], tasks[2])
-    assert [one.crowded for one in (other, *tabs)] == [False, True, True, False, False, False]
-    assert [one.ended for one in (other, *tabs)] == [False, True, True, False, False, False]
-    assert opened.open == 4
-    more = await listening(opened, computed, Listener(bearer="third"))
-    with pytest.raises(NoMoreStreams):  # all places are taken, by tokens that have few
-        await Listener(bearer="fourth").listen(opened, computed)
-    more += await listening(opened, computed, Listener())  # in the place of its own oldest one
-    assert opened.open == 5
-    opened.close()
-    await asyncio.gather(*tasks, *more)
-    assert opened.open == 0
+    computed = Computed()
+    everyone = other, *tabs = [Listener(bearer="other"), *(Listener() for _ in range(5))]
+    async with opened(5, of_a_token=3) as (streams, listen):
+        tasks = await one_by_one(listen, computed, other, *tabs)
+        await asyncio.gather(tasks[1], tasks[2])
+        assert [one.crowded for one in everyone] == [False, True, True, False, False, False]
+        assert [one.ended for one in everyone] == [False, True, True, False, False, False]
+        assert streams.open == 4
+        await one_by_one(listen, computed, Listener(bearer="third"))
+        with pytest.raises(NoMoreStreams):  # all places are taken, by tokens that have few
+            await Listener(bearer="fourth").listen(streams, computed)
+        await one_by_one(listen, computed, Listener())  # in the place of its own oldest one
+        assert streams.open == 5
 
 
 @on_a_loop
 async def test_the_greediest_of_an_address_gives_way() -> None:
-    opened, computed = Streams(LimitedLog(), 50, EVERY, of_a_token=3, of_an_address=5), Computed()
-    elsewhere = Listener(address="elsewhere")
+    computed, elsewhere = Computed(), Listener(address="elsewhere")
     few, many = [Listener(bearer="few") for _ in range(2)], [Listener(bearer="many") for _ in range(3)]
-    tasks = await listening(opened, computed, elsewhere, *few, *many)
-    tasks += await listening(opened, computed, Listener(bearer="new"))
-    await tasks[3]
-    assert [one.crowded for one in (elsewhere, *few, *many)] == [False] * 3 + [True, False, False]
-    opened.close()
-    await asyncio.gather(*tasks)
+    async with opened(50, of_a_token=3, of_an_address=5) as (_, listen):
+        tasks = await one_by_one(listen, computed, elsewhere, *few, *many, Listener(bearer="new"))
+        await tasks[3]
+        assert [one.crowded for one in (elsewhere, *few, *many)] == [False] * 3 + [True, False, False]
