@@ -23,7 +23,8 @@ from typing import Any
 from harness import Figure, Report, Table, parser_of, require_published, required, run
 
 import langford
-from langford.kernels.gpu.runtime import CudaProgram, device_name
+from langford.kernels.gpu.cuda import CudaProgram
+from langford.kernels.gpu.runtime import device_name
 from langford.methods import merge
 from langford.methods.godfrey.cuda import GodfreyOnGpu
 from langford.methods.polyphase.cuda import PolyphaseOnGpu

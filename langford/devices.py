@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from langford.errors import LangfordError, MethodDoesNotApply
-from langford.kernels.gpu.runtime import CudaProgram, device_count, device_memory, device_name, is_lost
+from langford.kernels.gpu.runtime import device_count, device_memory, device_name, is_lost
 from langford.loading import load
 from langford.machine.cores import cores
 
@@ -208,7 +208,7 @@ class Cuda(Device):
 
     @property
     def compiler(self) -> Compiler:
-        return partial(CudaProgram, self.index)
+        return partial(load("langford.kernels.gpu.cuda:CudaProgram"), self.index)
 
 
 class Host(Cpu):

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from langford.arithmetic.limbs import trailing_zeros
-from langford.arithmetic.residue import residue
+from langford.arithmetic.residue import residue, trailing_zeros
 from langford.errors import CheckFailed, LangfordError
 
 MAX_NUMBER = 200

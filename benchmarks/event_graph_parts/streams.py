@@ -25,9 +25,10 @@ from harness import Figure, Report, Table, required, timed
 
 import langford
 from jobs.tuning.throughput import Pipeline, best_streams, launches_per_second
+from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import Stream
-from langford.kernels.gpu.runtime import CudaProgram, device_name
+from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores
 from langford.methods.backtracking.cuda import MillerOnGpu, Settings, lane_depth
 from langford.problem import Problem

@@ -11,7 +11,6 @@ from db.schema.models import Attempt, Event, Result, Task
 from db.states import EventKind, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
-from langford.arithmetic.limbs import exact_sum
 from langford.errors import LangfordError
 from langford.methods import Plan, merge
 from langford.problem.reference import published
@@ -98,7 +97,7 @@ def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
         by_state.rechecks,
         by_state.rechecking,
         seconds=sum(row.seconds for row in done),
-        evaluated=exact_sum([int(row.evaluated) for row in done]),
+        evaluated=sum(int(row.evaluated) for row in done),
         attempts={row[0]: row[1] for row in by_outcome},
         confirmed=confirmed or 0,
         conflicts=len(waiting.in_conflict(transaction)),

@@ -11,7 +11,8 @@ from matplotlib.patches import Rectangle
 
 from docs.scripts.grids import MARK, PLACES, PROBLEM, cell, labels, term
 from langford.methods import METHODS
-from langford.methods.polyphase.components import IMAGES, Components, components, orbits, representatives
+from langford.methods.polyphase.components import IMAGES, Components, components
+from langford.methods.symmetries import orbits, representatives
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Pair:
 
 
 def unpacked(component: int, length: int) -> tuple[int, ...]:
-    """The signs of a component in the order of its elements; see langford.methods.polyphase.components."""
+    """The signs of a component in the order of its elements; see langford.methods.symmetries."""
     signs = [0] * length
     for step in range(length):
         element = step // 2 if step % 2 == 0 else length - 1 - step // 2

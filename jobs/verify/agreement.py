@@ -12,7 +12,7 @@ from typing import Any
 
 from langford.errors import MethodDoesNotApply
 from langford.loading import load
-from langford.methods.backtracking.order import refusal
+from langford.methods.backtracking import refusal
 from langford.problem import Problem
 from langford.problem.reference import cited, published
 

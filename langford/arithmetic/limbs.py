@@ -1,4 +1,4 @@
-"""The one definition of the limb layout, and the exact merge.
+"""The one definition of the limb layout.
 
 A *carry-save number* is an array of int64 limbs in radix 2^32, little endian:
 
@@ -17,7 +17,6 @@ most |weight|·(2^32 − 1), and 2^32·(1 + SPREAD_BOUND) ≤ 2^63 − 2^32.
 
 from __future__ import annotations
 
-import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,19 +41,14 @@ def zero(bound: int) -> Limbs:
     return np.zeros(limb_count(bound), np.int64)
 
 
+def zero_residues() -> Limbs:
+    """A carry-save zero for a sum of residues, int64[6]: wide enough for any number of words that a task adds."""
+    return zero(2**190)
+
+
 def to_int(limbs: Limbs) -> int:
     """The exact value of a carry-save number, carries spread or not."""
-    total = gmpy2.mpz(0)
+    total = 0
     for limb in limbs[::-1].tolist():
         total = (total << DIGIT_BITS) + limb
-    return int(total)
-
-
-def exact_sum(values: list[int]) -> int:
-    """Σ values, exact."""
-    return int(sum(map(gmpy2.mpz, values), gmpy2.mpz(0)))
-
-
-def trailing_zeros(value: int) -> int:
-    """Number of zero bits at the low end of |value|; value must not be 0."""
-    return int(gmpy2.bit_scan1(gmpy2.mpz(value)))
+    return total

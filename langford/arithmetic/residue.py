@@ -7,8 +7,6 @@ additions that share no carry with the sum itself.
 
 from __future__ import annotations
 
-from langford.arithmetic import limbs
-
 MODULUS = 2**64 - 1
 
 
@@ -21,6 +19,6 @@ def residue(value: int) -> int:
     return value % MODULUS
 
 
-def zero_sum() -> limbs.Limbs:
-    """A carry-save zero for a sum of residues, int64[6]: wide enough for any number of words that a task adds."""
-    return limbs.zero(2**190)
+def trailing_zeros(value: int) -> int:
+    """Number of zero bits at the low end of |value|; value must not be 0."""
+    return (value & -value).bit_length() - 1

@@ -10,8 +10,6 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from langford.devices import Device
 from langford.errors import BadDepth
 from langford.machine.profile import BadProfile, profile_file, save_settings, settings_of
@@ -158,7 +156,7 @@ def _speed(problem: Problem, method: Method, depth: int, device: Device) -> floa
     for shallower in range(depth, depths[0] - 1, -depths.step):
         plan = method.plan(problem, shallower)
         try:
-            evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
+            evaluator, index = plan.evaluator(device), int(plan.work.argmax())
         except BadDepth:
             if shown:
                 break

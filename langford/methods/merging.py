@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from langford.arithmetic.limbs import exact_sum
 from langford.errors import CheckFailed, Incomplete
 from langford.methods.plan import Plan
 from langford.problem import Problem
@@ -67,7 +66,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     missing = len(plan.work) - len(by_task)
     if missing:
         raise Incomplete(f"{missing} of {several(len(plan.work), 'task')} have no result yet; run them first")
-    total = exact_sum([result.value for result in by_task.values()])
+    total = sum(result.value for result in by_task.values())
     arrangements, rest = divmod(total, plan.multiplier)
     if rest or arrangements < 0:
         raise CheckFailed(

@@ -5,10 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from langford.devices import CPU, Device
 from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange
@@ -17,6 +14,10 @@ from langford.methods.speeds import Speeds, speeds_of
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 from langford.words import several
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 MAX_SEED = 2**31 - 1
 """The largest integer that every database can store."""
@@ -132,7 +133,7 @@ class Plan(ABC):
         The values of the tasks that belong to one add up to its value.  None when the two plans cannot be
         compared task by task: this method does not know how, or the other plan is not as deep.
         """
-        return np.arange(len(self.work)) if other.key == self.key else None
+        return load("numpy:arange")(len(self.work)) if other.key == self.key else None
 
     def deeper(self) -> Plan | None:
         """The plan of the same method at the next depth; None when there is none."""

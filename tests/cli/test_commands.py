@@ -45,8 +45,8 @@ HEAVY |= {"http.client", "httpx", "starlette"}
             [
                 (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
                 (["table", "langford", "--to", "12", "--dry-run"], HEAVY),
-                (["status"], HEAVY),
-                (["query", "slowest_tasks"], HEAVY),
+                (["status"], {*HEAVY, "numpy"}),
+                (["query", "slowest_tasks"], {*HEAVY, "numpy"}),
                 (["draw", "--cubes", "3,1,2,1,3,2"], {"numba", "matplotlib", "sqlalchemy"}),
                 (["run", "--help"], {"numba", "httpx", "starlette", "rich"}),
                 (["mpi", "--help"], {"numba", "sqlalchemy", "httpx", "starlette", "rich"}),

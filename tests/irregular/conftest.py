@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
+from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.host import HostProgram
-from langford.kernels.gpu.runtime import CudaProgram, NoGpu
+from langford.kernels.gpu.runtime import NoGpu
 from tests.library.programs import needs
 from tests.support.cases import exhaustive
 

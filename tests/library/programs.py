@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from langford.kernels.gpu import host
+from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import FOLDER
-from langford.kernels.gpu.runtime import CudaProgram, NoGpu, device_count
+from langford.kernels.gpu.runtime import NoGpu, device_count
 from langford.methods import Plan, merge
 from langford.problem import Problem
 from langford.problem.reference import published

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from langford.arithmetic import limbs
 from langford.arithmetic.limbs import SPREAD_BOUND
-from langford.arithmetic.residue import MODULUS, residue
+from langford.arithmetic.residue import MODULUS, residue, trailing_zeros
 from langford.kernels.cpu.carry_save import add_words, make_room, spread_carries
 
 WORDS = 3
@@ -82,5 +82,5 @@ def test_limbs_hold_the_bound(bound: int) -> None:
 
 @given(st.integers(1, 2**200), st.integers(0, 90))
 def test_trailing_zeros(odd: int, zeros: int) -> None:
-    assert limbs.trailing_zeros((2 * odd + 1) << zeros) == zeros
-    assert limbs.trailing_zeros(-((2 * odd + 1) << zeros)) == zeros
+    assert trailing_zeros((2 * odd + 1) << zeros) == zeros
+    assert trailing_zeros(-((2 * odd + 1) << zeros)) == zeros

@@ -13,13 +13,13 @@ from numba import njit
 
 from langford.arithmetic import limbs, widths
 from langford.arithmetic.limbs import SPREAD_BOUND
-from langford.arithmetic.residue import MODULUS, residue, zero_sum
+from langford.arithmetic.residue import MODULUS, residue
 from langford.errors import MethodDoesNotApply
 from langford.kernels.cpu import rows
 from langford.kernels.cpu.backtrack import plus
 from langford.kernels.cpu.shifted.tiles import BATCH, add_batch, without_gaps
 from langford.methods import METHODS
-from langford.methods.backtracking.order import refusal
+from langford.methods.backtracking import refusal
 from langford.methods.polyphase import cuda
 from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
@@ -100,7 +100,7 @@ def test_room_is_made_for_both_the_pairs_below_and_the_own_one() -> None:
     weight = 3 * int(tile.sizes[0])
     for before, after in ((0, weight), (SPREAD_BOUND - weight, SPREAD_BOUND), (SPREAD_BOUND - weight + 1, weight)):
         _, pending = kernel(
-            block, tile, forms, plan.even_table, make_scratch(), limbs.zero(2**200), zero_sum(), before
+            block, tile, forms, plan.even_table, make_scratch(), limbs.zero(2**200), limbs.zero_residues(), before
         )
         assert pending == after
 
@@ -108,7 +108,7 @@ def test_room_is_made_for_both_the_pairs_below_and_the_own_one() -> None:
 @pytest.mark.parametrize("sign", [1, -1])
 def test_a_batch_of_the_largest_exact_products_is_added_exactly(sign: int) -> None:
     products = np.full(BATCH, sign * (2.0**53 - 1))
-    total, again = limbs.zero(2**100), zero_sum()
+    total, again = limbs.zero(2**100), limbs.zero_residues()
     assert add_batch(products, BATCH, total, again) == BATCH
     assert limbs.to_int(total) == sign * BATCH * (2**53 - 1)
     assert residue(limbs.to_int(again)) == residue(sign * BATCH * (2**53 - 1))

@@ -27,7 +27,8 @@ def hashes() -> dict[str | None, str]:
     ("changed", "methods"),
     [
         ("kernels/cuda/necklace.cu", {"necklace"}),
-        ("kernels/cuda/odd_sums.cuh", {"polyphase", *SHIFTED}),
+        ("kernels/cuda/odd_sums.cuh", {"polyphase"}),
+        ("methods/symmetries.py", {"polyphase", *SHIFTED}),
         ("kernels/cpu/rows.py", SEARCHES),
         ("methods/godfrey/tables.py", {"godfrey"}),
         ("methods/backtracking/__init__.py", SEARCHES),

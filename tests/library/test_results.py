@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import langford
-from langford.arithmetic.limbs import trailing_zeros
-from langford.arithmetic.residue import residue
+from langford.arithmetic.residue import residue, trailing_zeros
 from langford.devices import CPU
 from langford.errors import BadDepth, CheckFailed, Incomplete, MethodDoesNotApply, TaskIndexOutOfRange
 from langford.methods import METHODS, fastest_method, find_method, merge

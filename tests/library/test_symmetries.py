@@ -1,4 +1,4 @@
-"""Orbits of polyphase components against the closure of a set."""
+"""Orbits of components against the closure of a set."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from langford.methods.polyphase.components import components, orbits, prefix_classes, representatives
+from langford.methods.polyphase.components import components
+from langford.methods.symmetries import orbits, prefix_classes, representatives
 from langford.problem import Problem
 from tests.support.brute_force import orbit
 

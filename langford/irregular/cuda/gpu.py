@@ -13,8 +13,9 @@ from numpy.typing import DTypeLike
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of
 from langford.irregular.cuda.source import MAIN, THREADS, source_of
+from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.program import Compiler, Program
-from langford.kernels.gpu.runtime import CudaProgram, cupy_for
+from langford.kernels.gpu.runtime import cupy_for
 
 
 class Gpu:

@@ -18,7 +18,8 @@ from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
 from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
-from langford.methods.backtracking.order import WORD_PLACES, SearchOrder, refusal
+from langford.methods.backtracking import WORD_PLACES, refusal
+from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 
 EXACT = 2.0**53

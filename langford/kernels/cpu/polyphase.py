@@ -4,7 +4,7 @@ For one u, the odd sums of v are v times a matrix; two tables of partial rows (h
 low six bits of v) make them one vector addition.  A row holds, form by form, eight int16
 lanes: the images (u,v), (ru,v), (u,rv), (ru,rv) and the same four after ``alt``.  The even
 sums depend on autocorrelations alone: bitmaps rule out the v's with a vanishing one, tables
-give the products of the others.  Components are as in :mod:`langford.methods.polyphase.components`.
+give the products of the others.  Components are as in :mod:`langford.methods.symmetries`.
 """
 
 from __future__ import annotations

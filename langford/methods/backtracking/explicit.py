@@ -14,7 +14,8 @@ import numpy as np
 
 from langford.errors import TooExpensive
 from langford.loading import load
-from langford.methods.backtracking.order import SearchOrder, circle_of, refusal, rows_of
+from langford.methods.backtracking import refusal
+from langford.methods.backtracking.order import SearchOrder, circle_of, rows_of
 from langford.problem import Problem
 
 Arrangement = tuple[int, ...]

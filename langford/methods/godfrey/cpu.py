@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import limbs, widths
-from langford.arithmetic.residue import residue, zero_sum
+from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.godfrey import BIAS, LANES, block_sequence, build_gray_sum
@@ -37,7 +37,7 @@ class GodfreyOnCpu:
         self._free_places = plan.inner_places[: len(plan.inner_places) - len(block_places)]
         with compiled_once("godfrey", *compile_time):
             self._block = self._block_of(block_places)
-            self._add(0, [], self._block_of([]), limbs.zero(plan.sum_bound), zero_sum())
+            self._add(0, [], self._block_of([]), limbs.zero(plan.sum_bound), limbs.zero_residues())
 
     @classmethod
     def on(cls, plan: GodfreyPlan, device: Device) -> GodfreyOnCpu:
@@ -57,7 +57,7 @@ class GodfreyOnCpu:
         return total, residue(residues), survivors
 
     def _sum(self, index: int, free_places: Sequence[int], block: Block) -> tuple[int, int, int]:
-        total, residues = limbs.zero(self._plan.sum_bound), zero_sum()
+        total, residues = limbs.zero(self._plan.sum_bound), limbs.zero_residues()
         survivors = self._add(index, free_places, block, total, residues)
         return limbs.to_int(total), limbs.to_int(residues), survivors
 

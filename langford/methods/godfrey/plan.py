@@ -14,7 +14,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.arithmetic import limbs, widths
+from langford.arithmetic import widths
+from langford.arithmetic.residue import trailing_zeros
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
@@ -65,7 +66,7 @@ class GodfreyPlan(Plan):
 
     def expectation(self, index: int) -> Expectation:
         weight = self.weight(index)
-        zero_bits = 2 * self.problem.n - self.depth + limbs.trailing_zeros(weight)
+        zero_bits = 2 * self.problem.n - self.depth + trailing_zeros(weight)
         points = int(self.work[index])
         bound = weight * points * self.product_bound
         return Expectation(zero_bits, -bound, bound, points)

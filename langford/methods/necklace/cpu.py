@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
-from langford.arithmetic.residue import residue, zero_sum
+from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.necklace import MIDDLE, ROWS, build_necklace_sum
@@ -41,7 +41,7 @@ class NecklaceOnCpu:
         return PartialResult(index, *self._sum(int(plan.gaps[index]), start, start + (1 << free) - 1))
 
     def _sum(self, gap: int, start: int, last: int) -> tuple[int, int, int]:
-        total, residues = limbs.zero(self._plan.sum_bound), zero_sum()
+        total, residues = limbs.zero(self._plan.sum_bound), limbs.zero_residues()
         first, end = np.uint64(start + (last < 0)), np.uint64(max(0, last))
         found = self._kernel(self._plan.problem.places, gap, first, end, *self._tables, total, residues)
         return limbs.to_int(total), residue(limbs.to_int(residues)), int(found)

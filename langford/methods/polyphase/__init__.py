@@ -6,9 +6,9 @@ from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
+from langford.loading import load
 from langford.methods.plan import Method
 from langford.methods.polyphase.components import components
-from langford.methods.polyphase.tables import TILE_BITS, Shape
 from langford.problem import Problem
 
 
@@ -27,7 +27,7 @@ class Polyphase(Method):
         if problem.circle:
             return "it counts rows on a line, not on a circle"
         try:
-            Shape.of(problem, TILE_BITS)
+            load("langford.methods.polyphase.tables:Shape").of(problem)
         except MethodDoesNotApply as error:
             return str(error)
         return None

@@ -7,15 +7,16 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from langford.arithmetic import limbs
-from langford.arithmetic.residue import residue, zero_sum
+from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.ir import LANES
 from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_tile_sum, fill_tile
 from langford.machine.process import STEPS
-from langford.methods.polyphase.components import IMAGES, ORBIT_SIZES, orbits, representatives
+from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import TILE_BITS, OddForms, Scratch, Shape, Tile, UBlock
+from langford.methods.symmetries import ORBIT_SIZES, orbits, representatives
 from langford.result import PartialResult
 
 U_BLOCK_BITS = 16
@@ -71,7 +72,7 @@ class PolyphaseOnCpu:
         """
         plan = self._plan
         total = limbs.zero(max(plan.sum_bound, 2 ** (64 * self._shape.words - 1) - 1))
-        residues, scratch = zero_sum(), self._scratch()
+        residues, scratch = limbs.zero_residues(), self._scratch()
         pending = evaluated = 0
         for block in u_blocks:
             for first in tile_starts:

@@ -15,8 +15,9 @@ from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, DeviceArray, source_of
-from langford.methods.polyphase.components import IMAGES, ORBIT_SIZES
+from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
+from langford.methods.symmetries import ORBIT_SIZES
 from langford.problem import Problem
 from langford.result import PartialResult
 

@@ -28,8 +28,9 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import widths
 from langford.methods.plan import Method, Plan
-from langford.methods.polyphase.components import IMAGES, components, orbits, prefix_classes, term_bound
+from langford.methods.polyphase.components import IMAGES, components, term_bound
 from langford.methods.polyphase.tables import EvenTable
+from langford.methods.symmetries import orbits, prefix_classes
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 

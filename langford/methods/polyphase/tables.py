@@ -43,7 +43,7 @@ class Shape:
     words: int
 
     @classmethod
-    def of(cls, problem: Problem, tile_bits: int) -> Shape:
+    def of(cls, problem: Problem, tile_bits: int = TILE_BITS) -> Shape:
         """Raises MethodDoesNotApply when a number would not fit the kernel's widest form."""
         split = components(problem)
 

@@ -5,15 +5,16 @@ Its two versions have other factors, and so other partial sums: results of one d
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
+from langford.loading import load
 from langford.methods.plan import Method
-from langford.methods.shifted.factors import Differences, Sums
-from langford.methods.shifted.forms import Forms
-from langford.methods.shifted.tables import Shape
 from langford.problem import Problem
+
+if TYPE_CHECKING:
+    from langford.methods.shifted.forms import Forms
 
 MAX_PREFIX = 12
 """Elements that a task fixes in each component, at most."""
@@ -23,7 +24,7 @@ class Shifted(Method):
     """The first version, with sums; a seed chooses its partial sums.
 
     Attributes:
-        forms: the factors.
+        factors: where the class of its factors is, as "module:name".
     """
 
     name = "shifted"
@@ -35,13 +36,18 @@ class Shifted(Method):
     }
     seeded = True
     superseded_by: ClassVar[str | None] = "shifted2"
-    forms: ClassVar[type[Forms]] = Sums
+    factors: ClassVar[str] = "langford.methods.shifted.factors:Sums"
+
+    @property
+    def forms(self) -> type[Forms]:
+        forms: type[Forms] = load(self.factors)
+        return forms
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.circle:
             return "it counts rows on a line, not on a circle"
         try:
-            Shape.of(self.forms.outline(problem))
+            load("langford.methods.shifted.tables:Shape").of(self.forms.outline(problem))
         except MethodDoesNotApply as error:
             return str(error)
         return None
@@ -72,7 +78,7 @@ class Shifted2(Shifted):
     """The second version, with differences: fastest for large n."""
 
     name = "shifted2"
-    forms = Differences
+    factors = "langford.methods.shifted.factors:Differences"
     superseded_by = None
 
     def refusal(self, problem: Problem) -> str | None:

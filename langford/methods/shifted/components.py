@@ -12,11 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from langford.methods.symmetries import Integers
 from langford.problem import Problem
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

@@ -8,17 +8,18 @@ from functools import lru_cache
 import numpy as np
 
 from langford.arithmetic import limbs
-from langford.arithmetic.residue import residue, zero_sum
+from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.shifted.patterns import patterns
 from langford.kernels.cpu.shifted.tiles import build_tile_sum
 from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS
 from langford.machine.process import STEPS
-from langford.methods.shifted.components import Integers, natural
+from langford.methods.shifted.components import natural
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.tables import STAGE, OddForms, Tile, UBlock
+from langford.methods.symmetries import Integers
 from langford.result import PartialResult
 
 TILE_BITS = 16
@@ -73,7 +74,7 @@ class ShiftedOnCpu:
         ``images``: 2 for these v's and the same ones read backwards, for a problem whose components are reversible.
         Returns (sum, its residue, points whose product is not 0).
         """
-        total, residues = limbs.zero(self._total_bound), zero_sum()
+        total, residues = limbs.zero(self._total_bound), limbs.zero_residues()
         pending = evaluated = 0
         starts = list(tile_starts)
         for block in u_blocks:

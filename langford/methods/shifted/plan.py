@@ -23,9 +23,8 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import widths
 from langford.methods.plan import Plan
-from langford.methods.polyphase.components import prefix_classes, reversed_components
-from langford.methods.shifted.components import Integers
 from langford.methods.shifted.tables import Shape
+from langford.methods.symmetries import Integers, prefix_classes, reversed_components
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
