@@ -24,7 +24,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -134,17 +133,16 @@ class Preloaded:
         return Command(self._address, options, stdin, stdout, stderr)
 
 
-class Command:
-    """A command that runs, with what :class:`subprocess.Popen` has of methods and attributes."""
+class Command(subprocess.Popen[str]):
+    """A command that runs.  Another process has started it, and says when it has ended."""
 
     def __init__(
         self, address: str, options: dict[str, object], stdin: int | None, stdout: Stream, stderr: Stream
     ) -> None:
-        self.args, self.returncode = options["arguments"], None
-        self.stdout: IO[str] | None = None
-        self.stderr: IO[str] | None = None
-        self._read: dict[str, str] = {}
-        self._readers: list[threading.Thread] = []
+        self.args, self.returncode = options["arguments"], None  # type: ignore[assignment]
+        self.stdin = self.stdout = self.stderr = None
+        # What communicate() reads, which Popen's own start sets.
+        self._communication_started, self._input, self.text_mode = False, None, True
         streams = [os.open(os.devnull, os.O_RDONLY) if stdin is None else os.dup(stdin)]
         for name, asked in (("stdout", stdout), ("stderr", stderr)):
             if asked == subprocess.PIPE:
@@ -164,62 +162,19 @@ class Command:
         self.pid = int(self._connection.recv(100))
 
     def wait(self, timeout: float | None = None) -> int:
-        """Its exit code, once it has ended."""
         if self.returncode is None:
             answer = select.poll()  # select() takes no descriptor above 1023
             answer.register(self._connection, select.POLLIN)
-            if not answer.poll(None if timeout is None else 1000 * timeout):
-                raise subprocess.TimeoutExpired(self.args, timeout)
+            if not answer.poll(None if timeout is None else 1000 * max(timeout, 0)):
+                raise subprocess.TimeoutExpired(self.args, timeout or 0.0)
             self.returncode = os.waitstatus_to_exitcode(int(self._connection.recv(100)))
             self._connection.close()
         return self.returncode
 
     def poll(self) -> int | None:
-        """Its exit code; None while it runs."""
         with suppress(subprocess.TimeoutExpired):
             self.wait(0)
         return self.returncode
-
-    def send_signal(self, number: int) -> None:
-        """Send it a signal, unless it has ended."""
-        if self.poll() is None:
-            os.kill(self.pid, number)
-
-    def terminate(self) -> None:
-        """Send it a SIGTERM."""
-        self.send_signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """Send it a SIGKILL."""
-        self.send_signal(signal.SIGKILL)
-
-    def communicate(self, timeout: float | None = None) -> tuple[str | None, str | None]:
-        """All that it has written into its pipes, once it has ended."""
-        until = None if timeout is None else time.monotonic() + timeout
-        if not self._readers:
-            pipes = [(name, pipe) for name in ("stdout", "stderr") if (pipe := getattr(self, name)) is not None]
-            self._readers = [threading.Thread(target=self._gather, args=pair, daemon=True) for pair in pipes]
-            for reader in self._readers:
-                reader.start()
-        for reader in self._readers:
-            reader.join(None if until is None else max(until - time.monotonic(), 0))
-            if reader.is_alive():
-                raise subprocess.TimeoutExpired(self.args, timeout)
-        self.wait(None if until is None else max(until - time.monotonic(), 0))
-        return self._read.get("stdout"), self._read.get("stderr")
-
-    def _gather(self, name: str, pipe: IO[str]) -> None:
-        with pipe:
-            self._read[name] = pipe.read()
-
-    def __enter__(self) -> Command:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for pipe in (self.stdout, self.stderr):
-            if pipe is not None:
-                pipe.close()
-        self.wait()
 
 
 def is_preloaded_for(environment: Mapping[str, str]) -> bool:
