@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import socket
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec.structs import asdict
@@ -73,58 +73,29 @@ def happened(campaign: str, kind: EventKind, events: Sequence[EventRecord]) -> N
 # -- workers ----------------------------------------------------------------------------------
 
 
-def joined(campaign: str, workers: Sequence[WorkerView]) -> None:
-    described = f"worker {_name(workers[0])} joined: {_machine(workers[0])}"
-    _workers_line("worker_joined", campaign, workers, described, f"{len(workers):,} workers joined: ")
-
-
-def left(campaign: str, workers: Sequence[WorkerView]) -> None:
-    endings = Counter(worker.ending or "unknown" for worker in workers)
-    how = ", ".join(f"{number:,} {ending}" for ending, number in endings.most_common())
-    ending, unfinished = workers[0].ending or "", workers[0].preempted.count
-    how_one = ENDINGS.get(ending, ending or "for an unknown reason")
-    lost = f"; it did not finish {several(unfinished, 'task')}" if unfinished else ""
-    described = f"worker {_name(workers[0])} left: {how_one}{lost}"
-    _workers_line("worker_left", campaign, workers, described, f"{len(workers):,} workers left ({how}): ")
-
-
-def silent(campaign: str, workers: Sequence[WorkerView]) -> None:
-    described = f"worker {_name(workers[0])} is silent since {iso(workers[0].last_seen)}"
-    _workers_line("worker_silent", campaign, workers, described, f"{len(workers):,} workers are silent: ", True)
-
-
-def back(campaign: str, workers: Sequence[WorkerView]) -> None:
-    described = f"worker {_name(workers[0])} is back"
-    _workers_line("worker_back", campaign, workers, described, f"{len(workers):,} workers are back: ")
-
-
-def expired(campaign: str, number: int) -> None:
-    """Leases that are over, and whose tasks go to others."""
-    leases = (
-        "1 lease has expired: its task goes" if number == 1 else f"{number:,} leases have expired: their tasks go"
-    )
-    line("leases_expired", f"{leases} back to the queue", campaign, alarm=True, number=number)
-
-
-def died(campaign: str, number: int) -> None:
-    """Processes that died while they evaluated tasks, which go to other workers."""
-    one, many = "process of a worker has died: its task goes", "processes of workers have died: their tasks go"
-    line("processes_died", f"{several(number, one, many)} back to the queue", campaign, alarm=True, number=number)
-
-
-def _workers_line(
-    event: str, campaign: str, workers: Sequence[WorkerView], one: str, many: str, alarm: bool = False
-) -> None:
+def changed(campaign: str, change: str, workers: Sequence[WorkerView]) -> None:
+    """``change``: one of CHANGES."""
+    one, many = CHANGES[change]
     hosts = Counter(worker.host for worker in workers)
     named = ", ".join(f"{host} ({number:,})" for host, number in hosts.most_common(NAMED))
     more = f" and {len(hosts) - NAMED:,} more machines" if len(hosts) > NAMED else ""
-    message = one if len(workers) == 1 else f"{many}{named}{more}"
+    message = f"{len(workers):,} workers {many(workers)}: {named}{more}"
+    if len(workers) == 1:
+        message = f"worker {workers[0].worker_id} on {workers[0].host} {one(workers[0])}"
     listed = [_worker_fields(worker) for worker in workers[:LISTED]]
-    line(event, message, campaign, alarm=alarm, number=len(workers), workers=listed)
+    silent = change == "silent"
+    line(f"worker_{change}", message, campaign, alarm=silent, number=len(workers), workers=listed)
 
 
-def _name(worker: WorkerView) -> str:
-    return f"{worker.worker_id} on {worker.host}"
+def _one_left(worker: WorkerView) -> str:
+    ending, unfinished = worker.ending or "", worker.preempted.count
+    how = ENDINGS.get(ending, ending or "for an unknown reason")
+    return f"left: {how}" + (f"; it did not finish {several(unfinished, 'task')}" if unfinished else "")
+
+
+def _many_left(workers: Sequence[WorkerView]) -> str:
+    endings = Counter(worker.ending or "unknown" for worker in workers)
+    return f"left ({', '.join(f'{number:,} {ending}' for ending, number in endings.most_common())})"
 
 
 def _machine(worker: WorkerView) -> str:
@@ -142,6 +113,28 @@ def _worker_fields(worker: WorkerView) -> dict[str, Any]:
         "ending": worker.ending,
         "last_seen": iso(worker.last_seen),
     }
+
+
+CHANGES: Mapping[str, tuple[Callable[[WorkerView], str], Callable[[Sequence[WorkerView]], str]]] = {
+    "joined": (lambda worker: f"joined: {_machine(worker)}", lambda workers: "joined"),
+    "left": (_one_left, _many_left),
+    "silent": (lambda worker: f"is silent since {iso(worker.last_seen)}", lambda workers: "are silent"),
+    "back": (lambda worker: "is back", lambda workers: "are back"),
+}
+"""What becomes of workers, in words: of one, of many."""
+
+
+def lost(campaign: str, outcome: Outcome, numbers: Sequence[int]) -> None:
+    """Attempts that ended without a result; ``outcome``: one of LOST, ``numbers``: add up to how many they are."""
+    number, (event, one, many) = sum(numbers), LOST[outcome]
+    goes = "its task goes" if number == 1 else "their tasks go"
+    line(event, f"{several(number, one, many)}: {goes} back to the queue", campaign, alarm=True, number=number)
+
+
+LOST = {
+    Outcome.EXPIRED: ("leases_expired", "lease has expired", "leases have expired"),
+    Outcome.DIED: ("processes_died", "process of a worker has died", "processes of workers have died"),
+}
 
 
 # -- progress ---------------------------------------------------------------------------------
@@ -201,9 +194,3 @@ def done(overview: Overview) -> None:
         f"done: {several(overview.tasks.done, 'task')}{checks}; `langford result {overview.campaign}` merges them"
     )
     line("done", message, overview.campaign, tasks=overview.tasks.done)
-
-
-WORKER_LINES = {"joined": joined, "left": left, "silent": silent, "back": back}
-"""The functions that log changes of workers, by the change."""
-LOST_LINES = {Outcome.EXPIRED: expired, Outcome.DIED: died}
-"""The functions that log attempts that were lost, by their outcome."""

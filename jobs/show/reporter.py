@@ -7,17 +7,16 @@ waits for them.  Repeated events are logged soon after the first one, and then o
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import Generic, TypeVar
+from functools import partial
+from typing import Any
 
 from db import Campaign
 from db.errors import LedgerError
 from db.look.events import EventReader, Stirring
-from db.look.overview.records import Overview, Presence, WorkerView
+from db.look.overview.records import Overview, Presence
 from db.look.overview.shared import Watch
-from db.records import EventRecord
-from db.states import EventKind, Outcome
 from jobs.clock import SYSTEM, Clock
 from jobs.show import log_lines
 from jobs.show.wording import WORDINGS
@@ -29,47 +28,41 @@ IDLE_SECONDS = 600.0
 GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
 """How long the first events of a kind are collected for one line, and how long the following ones."""
 GONE = Presence.SILENT, Presence.ENDED
-T = TypeVar("T")
 
 
-class Gathered(Generic[T]):
+class Gathered:
     """Things of one kind, collected until it is time for a line about them."""
 
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._waiting: list[T] = []
+    def __init__(self, clock: Clock, log: Callable[[list[Any]], object]) -> None:
+        """``log``: writes the line."""
+        self._clock, self._log = clock, log
+        self.waiting: list[Any] = []
         self._due = 0.0
         self._last_line = float("-inf")
 
-    def add(self, things: Sequence[T]) -> None:
-        if things and not self._waiting:
+    def add(self, thing: object) -> None:
+        if not self.waiting:
             self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
-        self._waiting += things
+        self.waiting.append(thing)
 
-    @property
-    def is_waiting(self) -> bool:
-        return bool(self._waiting)
-
-    def due(self, at_once: bool = False) -> list[T]:
-        """All of them, if it is time for a line or ``at_once`` is set; else none."""
-        if not self._waiting or not (at_once or self._clock.monotonic() >= self._due):
-            return []
-        self._last_line = self._clock.monotonic()
-        gathered, self._waiting = self._waiting, []
-        return gathered
+    def write(self, at_once: bool) -> None:
+        """Write the line, if it is time for it or ``at_once`` is set."""
+        if self.waiting and (at_once or self._clock.monotonic() >= self._due):
+            self._last_line = self._clock.monotonic()
+            self._log(self.waiting)
+            self.waiting = []
 
 
 class CampaignReporter:
     def __init__(self, campaign: Campaign, watch: Watch, clock: Clock = SYSTEM) -> None:
-        self._name, self._watch, self._clock = campaign.name, watch, clock
+        self._watch, self._clock = watch, clock
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
-        self._happened: Mapping[EventKind, Gathered[EventRecord]] = {kind: Gathered(clock) for kind in WORDINGS}
-        self._changes: Mapping[str, Gathered[WorkerView]] = {
-            change: Gathered(clock) for change in ("joined", "left", "silent", "back")
+        lines: dict[str, Callable[[list[Any]], object]] = {
+            **{kind: partial(log_lines.happened, campaign.name, kind) for kind in WORDINGS},
+            **{change: partial(log_lines.changed, campaign.name, change) for change in log_lines.CHANGES},
+            **{outcome: partial(log_lines.lost, campaign.name, outcome) for outcome in log_lines.LOST},
         }
-        self._lost: Mapping[Outcome, Gathered[int]] = {
-            outcome: Gathered(clock) for outcome in (Outcome.EXPIRED, Outcome.DIED)
-        }
+        self._gathered = {kind: Gathered(clock, log) for kind, log in lines.items()}
         self._before: Overview | None = None
         # Of all workers that were ever seen: an overview names only some of many.
         self._states: dict[str, Presence] = {}
@@ -79,28 +72,20 @@ class CampaignReporter:
 
     @property
     def rests(self) -> bool:
-        present = (state for state in self._states.values() if state not in GONE)
-        kinds = self._happened.values(), self._changes.values(), self._lost.values()
-        waiting = (gathered.is_waiting for of_a_kind in kinds for gathered in of_a_kind)
+        is_present = any(state not in GONE for state in self._states.values())
+        is_waiting = any(gathered.waiting for gathered in self._gathered.values())
         is_due = self._before is None or self._clock.monotonic() >= self._next_look + IDLE_SECONDS
-        return not (is_due or any(present) or any(waiting))
+        return not (is_due or is_present or is_waiting)
 
     def look(self, at_once: bool = False) -> None:
         """``at_once``: do not collect events of a kind first."""
         for event in self._events.new():
-            self._happened[EventKind(event.kind)].add([event])
+            self._gathered[event.kind].add(event)
         if at_once or self._clock.monotonic() >= self._next_look:
             self._next_look = self._clock.monotonic() + LOOK_SECONDS
             self._look_at(self._watch.overview())
-        for kind, gathered in self._happened.items():
-            if happened := gathered.due(at_once):
-                log_lines.happened(self._name, kind, happened)
-        for change, workers in self._changes.items():
-            if changed := workers.due(at_once):
-                log_lines.WORKER_LINES[change](self._name, changed)
-        for outcome, numbers in self._lost.items():
-            if number := sum(numbers.due(at_once)):
-                log_lines.LOST_LINES[outcome](self._name, number)
+        for gathered in self._gathered.values():
+            gathered.write(at_once)
 
     def _look_at(self, now: Overview) -> None:
         before, self._before = self._before, now
@@ -118,30 +103,28 @@ class CampaignReporter:
         for worker in now.workers:
             was, state = self._states.get(worker.worker_id), worker.state
             if was is None and (state not in GONE or worker.started > before.now - LOOK_SECONDS):
-                self._changes["joined"].add([worker])
+                self._gathered["joined"].add(worker)
                 was = Presence.IDLE
             if was is None or was is state:
                 continue
             if state is Presence.ENDED:
-                self._changes["left"].add([worker])
+                self._gathered["left"].add(worker)
             elif state is Presence.SILENT:
-                self._changes["silent"].add([worker])
+                self._gathered["silent"].add(worker)
             elif was in GONE and state is not Presence.DISTRUSTED:
-                self._changes["back"].add([worker])
-        for outcome, numbers in self._lost.items():
+                self._gathered["back"].add(worker)
+        for outcome in log_lines.LOST:
             new = now.attempts.get(outcome, 0) - before.attempts.get(outcome, 0)
             if new > 0:
-                numbers.add([new])
+                self._gathered[outcome].add(new)
 
     def _say_progress(self, now: Overview) -> None:
         """Log the progress each minute, and less often while nothing changes."""
         if self._clock.monotonic() < self._next_progress:
             return
         words = log_lines.progress(now)
-        if (
-            words == self._progress
-            and self._clock.monotonic() < self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS
-        ):
+        idle_until = self._next_progress + IDLE_SECONDS - PROGRESS_SECONDS
+        if words == self._progress and self._clock.monotonic() < idle_until:
             return
         self._progress = words
         self._next_progress = self._clock.monotonic() + PROGRESS_SECONDS

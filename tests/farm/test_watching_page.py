@@ -66,10 +66,10 @@ def test_the_page_has_every_event_with_its_fields(
     log_lines.stopped()
     log_lines.going(overview)
     log_lines.done(overview)
-    for change in log_lines.WORKER_LINES.values():
-        change(NAME, overview.workers)
-    for lost in log_lines.LOST_LINES.values():
-        lost(NAME, 2)
+    for change in log_lines.CHANGES:
+        log_lines.changed(NAME, change, overview.workers)
+    for outcome in log_lines.LOST:
+        log_lines.lost(NAME, outcome, [2])
     for kind in WORDINGS:
         log_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])
     for event in ("notified", "not_notified"):
