@@ -8,7 +8,7 @@ from random import Random
 
 from jobs.console import SILENT, Console
 from jobs.pools.evaluation import evaluate
-from jobs.tuning.experiment import Curve, Experiment, Trial
+from jobs.tuning.experiment import Experiment, Trial
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput
 from langford.kernels.gpu.runtime import NoGpu
@@ -46,9 +46,7 @@ def choices(
         for method in methods:
             seconds[method.name] = projected(problem, method, device, repetitions)
             console.say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
-        curves = tuple(
-            Curve(method, (Trial(problem.n, time_, {"method": method}),)) for method, time_ in seconds.items()
-        )
+        curves = {method: [Trial(problem.n, took, {"method": method})] for method, took in seconds.items()}
         yield device.kind, Experiment("choice", f"{problem} on {name}", "n", curves, "whole count, projected")
         if save:
             console.say(f"the times on {name} are kept in {keep(problem, device, seconds)}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from itertools import chain
 from typing import Any
 
 from jobs.console import SILENT, Console
@@ -32,14 +34,14 @@ class Trial:
     note: str = ""  # a remark, like "35 registers"
 
 
-def until_slow(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+def until_slow(trials: Iterable[Trial]) -> list[Trial]:
     """The trials up to the first that takes longer than MAX_TRIAL_SECONDS; their times grow along the axis."""
     measured = []
     for trial in trials:
         measured.append(trial)
         if trial.seconds > MAX_TRIAL_SECONDS:
             break
-    return tuple(measured)
+    return measured
 
 
 def core_counts(cores: int) -> list[int]:
@@ -48,27 +50,24 @@ def core_counts(cores: int) -> list[int]:
 
 
 @dataclass(frozen=True)
-class Curve:
-    label: str
-    trials: tuple[Trial, ...]
-
-
-@dataclass(frozen=True)
 class Experiment:
-    """A figure: curves over one axis; ``shows``: the figure or table of the thesis that it repeats."""
+    """A figure: curves over one axis, by label; ``shows``: the figure or table of the thesis that it repeats."""
 
     name: str
     title: str
     x_label: str
-    curves: tuple[Curve, ...]
+    curves: Mapping[str, Sequence[Trial]]
     shows: str = ""
+
+    @property
+    def trials(self) -> list[Trial]:
+        return list(chain.from_iterable(self.curves.values()))
 
     @property
     def best(self) -> Trial:
         """The first trial that is as fast as the fastest one, up to noise."""
-        trials = [trial for curve in self.curves for trial in curve.trials]
-        fastest = min(trial.seconds for trial in trials)
-        return next(trial for trial in trials if trial.seconds <= fastest * (1 + NOISE))
+        fastest = min(trial.seconds for trial in self.trials)
+        return next(trial for trial in self.trials if trial.seconds <= fastest * (1 + NOISE))
 
     def document(self) -> dict[str, Any]:
         return {
@@ -78,19 +77,8 @@ class Experiment:
             "shows": self.shows,
             "best": dict(self.best.settings),
             "curves": [
-                {
-                    "label": curve.label,
-                    "trials": [
-                        {
-                            "x": trial.x,
-                            "seconds": trial.seconds,
-                            "settings": dict(trial.settings),
-                            "note": trial.note,
-                        }
-                        for trial in curve.trials
-                    ],
-                }
-                for curve in self.curves
+                {"label": label, "trials": [asdict(trial) for trial in trials]}
+                for label, trials in self.curves.items()
             ],
         }
 
@@ -132,35 +120,23 @@ def on_cores(problem: Problem, method: Method, cores: int, watch: Stopwatch) -> 
     for depth in (depth for depth in candidates if depth in method.depths(problem)):
         plan = method.plan(problem, depth)
         plan.evaluator()
-        seconds = watch.seconds(f"depth {depth}", plan, lambda plan=plan: evaluated(plan, cores))  # type: ignore[misc]
+        seconds = watch.seconds(f"depth {depth}", plan, partial(evaluated, plan, cores))
         trials.append(Trial(depth, seconds, {"depth": depth}, several(len(plan.work), "task")))
     by_depth = Experiment(
         "depth",
         f"{problem} by {method.name} on {several(cores, 'core')}",
         "task depth p",
-        (Curve("all cores", tuple(trials)),),
+        {"all cores": trials},
         "figure 1.14, the processor's part",
     )
     yield by_depth
     plan = method.plan(problem, by_depth.best.settings["depth"])
-    yield Experiment(
-        "cores",
-        f"{problem} by {method.name}",
-        "cores",
-        (
-            Curve(
-                f"depth {plan.depth}",
-                tuple(
-                    Trial(
-                        count,
-                        watch.seconds(several(count, "core"), plan, lambda count=count: evaluated(plan, count)),  # type: ignore[misc]
-                    )
-                    for count in core_counts(cores)
-                ),
-            ),
-        ),
-        "how the processor's cores scale",
-    )
+    trials = [
+        Trial(count, watch.seconds(several(count, "core"), plan, partial(evaluated, plan, count)))
+        for count in core_counts(cores)
+    ]
+    title = f"{problem} by {method.name}"
+    yield Experiment("cores", title, "cores", {f"depth {plan.depth}": trials}, "how the processor's cores scale")
 
 
 def evaluated(plan: Plan, cores: int) -> Iterable[PartialResult]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, replace
 from typing import Any
 
-from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, core_counts, until_slow
+from jobs.tuning.experiment import Experiment, Stopwatch, Trial, core_counts, until_slow
 from langford.kernels.gpu.program import Compiler
 from langford.machine.process import computing_threads
 from langford.methods import Evaluator, find_method
@@ -21,6 +21,9 @@ from langford.methods.backtracking.cuda import (
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
 from langford.methods.godfrey.plan import GodfreyPlan
+from langford.methods.necklace.cuda import Launch as NecklaceLaunch
+from langford.methods.necklace.cuda import NecklaceOnGpu
+from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from langford.result import PartialResult
 
@@ -35,6 +38,8 @@ GODFREY_THREADS = (32, 64, 128, 256)
 BLOCKS = (1, 2, 3, 4, 6, 8, 12)
 DEPTHS = (10, 12, 14)
 GODFREY_SHARES = (0.0, 0.01, 0.02, 0.03, 0.05, 0.1)
+NECKLACE_THREADS = (384, 512, 640, 768, 896)
+"""The shared memory of a multiprocessor is for one block, and no larger one."""
 
 
 class Bench:
@@ -84,101 +89,46 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
 
     At the end ``bench.settings`` are the fastest.
     """
-    plan = bench.plan
-    title = f"{plan.problem} by {plan.method.name} on a GPU"
-    most = plan.problem.n - 1
+    plan, method = bench.plan, bench.plan.method.name
+    title = f"{plan.problem} by {method} on a GPU"
     usual = bench.settings.lane_colours or plan.problem.n - lane_depth(plan, None)
-    candidates = range(usual - AROUND, usual + AROUND + 1)
-    yield bench.adopt(
-        Experiment(
-            "lane-colours",
-            title,
-            "r, colours placed by a lane",
-            (Curve(plan.method.name, tuple(bench.trial(r, lane_colours=r) for r in candidates if 1 <= r <= most)),),
-            "r and registers, section 1.2.4",
-        )
-    )
+    candidates = range(max(1, usual - AROUND), min(plan.problem.n - 1, usual + AROUND) + 1)
+    axis, shows = "r, colours placed by a lane", "r and registers, section 1.2.4"
+    curves = {method: [bench.trial(r, lane_colours=r) for r in candidates]}
+    yield bench.adopt(Experiment("lane-colours", title, axis, curves, shows))
     if isinstance(plan, RegularPlan):
         test_free = (
             bench.trial(r, RegularPlan(plan.method, plan.problem, plan.depth, r))
             for r in range(1, MAX_TEST_FREE + 1)
         )
-        yield Experiment(
-            "test-free",
-            title,
-            "colours without a test in between",
-            (Curve(plan.method.name, until_slow(test_free)),),
-            "r and registers, section 1.2.4",
-        )
+        axis = "colours without a test in between"
+        yield Experiment("test-free", title, axis, {method: until_slow(test_free)}, shows)
+    curves = {
+        f"{threads} threads per block": [
+            bench.trial(lanes // threads, threads=threads, min_blocks=1024 // threads, blocks=lanes // threads)
+            for lanes in THREADS_PER_MULTIPROCESSOR
+        ]
+        for threads in THREADS
+    }
+    yield bench.adopt(Experiment("grid", title, "blocks per multiprocessor", curves, "figure 1.9"))
+    curves = {
+        label: [bench.trial(lanes, waiting=lanes, persistent=persistent) for lanes in WAITING]
+        for label, persistent in {"lanes take the next sub-task": True, "each lane has its share": False}.items()
+    }
+    axis = "lanes that wait before their warp fetches rows"
+    shows = "persistent threads against static assignment; 32: lanes wait for each other"
+    yield bench.adopt(Experiment("schedule", title, axis, curves, shows))
+    curves = {method: [bench.trial(streams, streams=streams) for streams in STREAMS]}
+    yield bench.adopt(Experiment("streams", title, "streams", curves, "figure 1.10"))
+    axis = f"cores of {bench.cores} that also compute; the others only feed the GPU"
+    curves = {method: [bench.trial(count, computing=count) for count in (0, *core_counts(bench.cores))]}
+    yield bench.adopt(Experiment("cores", title, axis, curves, "figure 1.11"))
+    curves = {
+        "set from the start": until_slow(bench.trial(share, cpu_share=share) for share in SHARES),
+        "what they take": [bench.trial(0.0, cpu_share=None)],
+    }
     yield bench.adopt(
-        Experiment(
-            "grid",
-            title,
-            "blocks per multiprocessor",
-            tuple(
-                Curve(
-                    f"{threads} threads per block",
-                    tuple(
-                        bench.trial(
-                            lanes // threads, threads=threads, min_blocks=1024 // threads, blocks=lanes // threads
-                        )
-                        for lanes in THREADS_PER_MULTIPROCESSOR
-                    ),
-                )
-                for threads in THREADS
-            ),
-            "figure 1.9",
-        )
-    )
-    yield bench.adopt(
-        Experiment(
-            "schedule",
-            title,
-            "lanes that wait before their warp fetches rows",
-            tuple(
-                Curve(label, tuple(bench.trial(lanes, waiting=lanes, persistent=persistent) for lanes in WAITING))
-                for label, persistent in (
-                    ("lanes take the next sub-task", True),
-                    ("each lane has its share", False),
-                )
-            ),
-            "persistent threads against static assignment; 32: lanes wait for each other",
-        )
-    )
-    yield bench.adopt(
-        Experiment(
-            "streams",
-            title,
-            "streams",
-            (Curve(plan.method.name, tuple(bench.trial(streams, streams=streams) for streams in STREAMS)),),
-            "figure 1.10",
-        )
-    )
-    yield bench.adopt(
-        Experiment(
-            "cores",
-            title,
-            f"cores of {bench.cores} that also compute; the others only feed the GPU",
-            (
-                Curve(
-                    plan.method.name,
-                    tuple(bench.trial(count, computing=count) for count in (0, *core_counts(bench.cores))),
-                ),
-            ),
-            "figure 1.11",
-        )
-    )
-    yield bench.adopt(
-        Experiment(
-            "share",
-            title,
-            "share of the sub-tasks for the cores",
-            (
-                Curve("set from the start", until_slow(bench.trial(share, cpu_share=share) for share in SHARES)),
-                Curve("what they take", (bench.trial(0.0, cpu_share=None),)),
-            ),
-            "80/20 in section 1.2.5",
-        )
+        Experiment("share", title, "share of the sub-tasks for the cores", curves, "80/20 in section 1.2.5")
     )
 
 
@@ -221,32 +171,34 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
     """Yield two experiments: the launch, then depth and share; at the end ``bench.launch`` is the fastest."""
     plan = bench.plan(4)
     title = f"{bench.problem} by godfrey on a GPU"
-    grid = Experiment(
-        "grid",
-        title,
-        "blocks per multiprocessor",
-        tuple(
-            Curve(
-                f"{threads} threads per block",
-                tuple(
-                    bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks))
-                    for blocks in BLOCKS
-                ),
-            )
-            for threads in GODFREY_THREADS
-        ),
-        "figure 1.13",
-    )
+    curves = {
+        f"{threads} threads per block": [
+            bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks)) for blocks in BLOCKS
+        ]
+        for threads in GODFREY_THREADS
+    }
+    grid = Experiment("grid", title, "blocks per multiprocessor", curves, "figure 1.13")
     bench.launch = replace(bench.launch, **grid.best.settings)
     yield grid
     plan.evaluator()
-    yield Experiment(
-        "share",
-        title,
-        "share of the tasks for the cores",
-        tuple(
-            Curve(f"depth {depth}", until_slow(bench.shared(bench.plan(depth), share) for share in GODFREY_SHARES))
-            for depth in DEPTHS
-        ),
-        "figure 1.14",
-    )
+    curves = {
+        f"depth {depth}": until_slow(bench.shared(bench.plan(depth), share) for share in GODFREY_SHARES)
+        for depth in DEPTHS
+    }
+    yield Experiment("share", title, "share of the tasks for the cores", curves, "figure 1.14")
+
+
+def necklace_on_gpu(problem: Problem, compiler: Compiler, watch: Stopwatch) -> Experiment:
+    """The launch; its settings are those of :class:`langford.methods.necklace.cuda.Launch`."""
+    method = find_method("necklace", problem)
+    plan = method.plan(problem, method.depths(problem)[0])
+    assert isinstance(plan, NecklacePlan)
+
+    def launched(threads: int) -> Trial:
+        launch = NecklaceLaunch(threads)
+        gpu = NecklaceOnGpu(plan, compiler, launch)
+        seconds = watch.seconds(f"{threads} threads", plan, lambda: map(gpu.evaluate, plan.tasks))
+        return Trial(threads, seconds, asdict(launch))
+
+    curves = {"one block per multiprocessor": [launched(threads) for threads in NECKLACE_THREADS]}
+    return Experiment("grid", f"{problem} by necklace on a GPU", "threads per block", curves)

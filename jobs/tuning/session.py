@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from jobs.console import SILENT, Console
 from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
 from jobs.tuning.forecast import core_seconds
-from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
-from jobs.tuning.necklace import necklace_on_gpu
+from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
 from langford.devices import CPU, Cuda
 from langford.errors import NotInstalled
 from langford.kernels.gpu.runtime import NoGpu
@@ -90,20 +90,18 @@ def save(experiment: Experiment, path: Path) -> None:
         raise NotInstalled(f"figures need matplotlib: {install('draw')}") from error
     figure = Figure(figsize=(7, 4.5), layout="constrained")
     axes = figure.add_subplot()
-    for curve in experiment.curves:
-        trials = sorted(curve.trials, key=lambda trial: trial.x)
-        axes.plot([trial.x for trial in trials], [trial.seconds for trial in trials], marker="o", label=curve.label)
+    for label, trials in experiment.curves.items():
+        points = sorted((trial.x, trial.seconds) for trial in trials)
+        axes.plot(*zip(*points, strict=True), marker="o", label=label)
     best = experiment.best
-    axes.plot(
-        [best.x],
-        [best.seconds],
-        label=f"fastest: {best.seconds:.3g} s",
-        linestyle="none",
-        color="black",
-        marker="o",
-        markersize=12,
-        fillstyle="none",
-    )
+    ring: dict[str, Any] = {
+        "linestyle": "none",
+        "color": "black",
+        "marker": "o",
+        "markersize": 12,
+        "fillstyle": "none",
+    }
+    axes.plot([best.x], [best.seconds], label=f"fastest: {best.seconds:.3g} s", **ring)
     axes.set_title(experiment.title)
     axes.set_xlabel(experiment.x_label)
     axes.set_ylabel("time of the whole count [s]")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 import platform
-import time
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -13,7 +12,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from random import Random
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +40,6 @@ class Comparison:
     index: int
     stored: int | None
     recomputed: int | None
-    source: str = "{}"
     evaluation: Evaluation | None = None
     stored_terms: int | None = None
     recomputed_terms: int | None = None
@@ -67,13 +64,6 @@ def values_in_words(stored: object, recomputed: object, stored_terms: object, re
     return f"stored {stored} from {stored_terms} terms, recomputed {recomputed} from {recomputed_terms}"
 
 
-class Part(NamedTuple):
-    """A task of a recomputation's plan, evaluated, and the seconds that it took."""
-
-    result: PartialResult
-    seconds: float
-
-
 @dataclass(frozen=True)
 class Recomputation:
     campaign: Plan
@@ -96,19 +86,17 @@ class Recomputation:
         parts: list[int] = self._by_owner[first:last].tolist()
         return parts
 
-    def part(self, part: int) -> Part:
+    def part(self, part: int) -> Evaluation:
         """Raises CheckFailed."""
-        start = time.perf_counter()
-        result = evaluate(self.plan, part, self.device).result
-        return Part(result, time.perf_counter() - start)
+        return evaluate(self.plan, part, self.device)
 
-    def terms(self, parts: Collection[Part]) -> int | None:
+    def terms(self, parts: Collection[Evaluation]) -> int | None:
         """How many terms that are not 0 a task has been added up from; None for a search."""
         terms = [self.plan.terms(part.result) for part in parts]
         known = [number for number in terms if number is not None]
         return sum(known) if len(known) == len(terms) else None
 
-    def evaluation(self, index: int, parts: Collection[Part]) -> Evaluation:
+    def evaluation(self, index: int, parts: Collection[Evaluation]) -> Evaluation:
         value = sum(part.result.value for part in parts)
         result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
         kernels = kernel_hash(self.plan.method.name)
@@ -133,16 +121,13 @@ def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomp
                 f"`langford confirm NAME --method {other.method.name}` (without a ledger: "
                 f"`langford count --method {other.method.name}`)"
             )
-    deeper = other.deeper()
+    chosen, deeper = other, other.deeper()
     owners = None if deeper is None else plan.owners(deeper)
+    split = f"in the same split, depth {other.depth}: there is no deeper one"
     if deeper is not None and owners is not None:
         split, chosen = f"as sums of the tasks at depth {deeper.depth}", deeper
     else:
-        split, chosen, owners = (
-            f"in the same split, depth {other.depth}: there is no deeper one",
-            other,
-            plan.owners(other),
-        )
+        owners = plan.owners(other)
     assert owners is not None
     seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
     chosen.evaluator(device)
@@ -172,14 +157,16 @@ def compare(
                 done(index, share)
             recomputed, known = way.evaluation(index, again), stored[index]
             yield Comparison(
-                index, known.result.value, recomputed.result.value, known.provenance, recomputed,
+                index, known.result.value, recomputed.result.value, recomputed,
                 way.campaign.terms(known.result), way.terms(again),
             )  # fmt: skip
 
 
-def _ahead(pool: Executor, function: Callable[[int], Part], items: Iterable[int], most: int) -> Iterator[Part]:
+def _ahead(
+    pool: Executor, function: Callable[[int], Evaluation], items: Iterable[int], most: int
+) -> Iterator[Evaluation]:
     """The results in the order of the items; up to ``most`` calls are in the pool at a time."""
-    begun: deque[Future[Part]] = deque()
+    begun: deque[Future[Evaluation]] = deque()
     for item in items:
         if len(begun) == most:
             yield begun.popleft().result()
@@ -198,14 +185,8 @@ class Coverage:
 
     def finds(self, wrong: int) -> float:
         """The probability that a random choice of this size contains at least one of ``wrong`` wrong tasks."""
-        return 1 - math.exp(
-            sum(
-                math.log((self.done - self.compared - k) / (self.done - k))
-                if self.done - self.compared > k
-                else -math.inf
-                for k in range(min(wrong, self.done))
-            )
-        )
+        left, drawn = self.done - self.compared, range(min(wrong, self.done))
+        return 1 - math.prod(max(0, left - k) / (self.done - k) for k in drawn)
 
     @property
     def words(self) -> str:
@@ -218,12 +199,9 @@ class Coverage:
             return "every task was compared: a wrong one would have been found"
         if self.seed is None:
             return "these tasks were chosen by name: this says nothing about the others"
-        several = ", ".join(
-            f"{wrong} wrong ones with {self.finds(wrong):.3g}" for wrong in (10, 100) if wrong < self.done
-        )
-        return f"a random choice of this size finds a single wrong task with probability {self.finds(1):.3g}" + (
-            f", {several}" if several else ""
-        )
+        more = [f"{wrong} wrong ones with {self.finds(wrong):.3g}" for wrong in (10, 100) if wrong < self.done]
+        one = f"a random choice of this size finds a single wrong task with probability {self.finds(1):.3g}"
+        return ", ".join([one, *more])
 
 
 def sample_size(text: str, done: int) -> int:

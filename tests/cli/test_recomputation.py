@@ -11,12 +11,13 @@ import pytest
 from click.testing import CliRunner
 
 from db import Ledger
-from jobs.verify.recomputation import Comparison, Part, Recomputation, compare, recomputation
+from jobs.verify.recomputation import Comparison, Recomputation, compare, recomputation
 from langford.cli.results.confirm import confirm
 from langford.cli.results.verify import verify
 from langford.devices import CPU
 from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem
+from langford.result import Evaluation
 from tests.support.campaigns import PLAN, finish, new_campaign
 from tests.support.databases import new_ledger
 
@@ -37,7 +38,7 @@ class Together(Recomputation):
     def at_once(self) -> int:
         return self.barrier.parties
 
-    def part(self, part: int) -> Part:
+    def part(self, part: int) -> Evaluation:
         self.barrier.wait(timeout=60)
         return super().part(part)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jobs.tuning import gpu, necklace, session
-from jobs.tuning.experiment import Curve, Experiment, Stopwatch, Trial, until_slow
-from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, search_on_gpu
+from jobs.tuning import gpu, session
+from jobs.tuning.experiment import Experiment, Stopwatch, Trial, until_slow
+from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import Settings
@@ -41,11 +41,8 @@ def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> N
     for experiment in experiments:
         for setting, value in experiment.best.settings.items():
             assert getattr(bench.settings, setting) == value
-    assert {
-        trial.settings["persistent"]
-        for curve in experiments[names.index("schedule")].curves
-        for trial in curve.trials
-    } == {True, False}
+    schedule = experiments[names.index("schedule")].trials
+    assert {trial.settings["persistent"] for trial in schedule} == {True, False}
 
 
 def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -56,22 +53,22 @@ def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     grid, share = godfrey_on_gpu(bench)
     assert bench.launch.threads == 32
     assert bench.launch.blocks == grid.best.settings["blocks"]
-    first, some, last = (trial.x for trial in share.curves[0].trials)
+    first, some, last = (trial.x for trial in share.trials)
     assert (first, last) == (0, 1)
     assert first < some < last
 
 
 def test_necklaces_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(necklace, "THREADS", (32, 64))
-    grid = necklace.necklace_on_gpu(Problem.named("starter", 6), host_program(), Stopwatch(1))
-    assert [trial.x for curve in grid.curves for trial in curve.trials] == [32, 64]
+    monkeypatch.setattr(gpu, "NECKLACE_THREADS", (32, 64))
+    grid = necklace_on_gpu(Problem.named("starter", 6), host_program(), Stopwatch(1))
+    assert [trial.x for trial in grid.trials] == [32, 64]
     assert NecklaceLaunch(**grid.best.settings).threads in (32, 64)
 
 
 def test_noise_does_not_choose() -> None:
-    trials = (Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3}))
-    assert Experiment("streams", "", "", (Curve("", trials),)).best is trials[1]
-    assert until_slow(iter([*trials, Trial(4, 6.0), Trial(5, 7.0)])) == (*trials, Trial(4, 6.0))
+    trials = [Trial(1, 2.0), Trial(2, 1.01, {"streams": 2}), Trial(3, 1.0, {"streams": 3})]
+    assert Experiment("streams", "", "", {"": trials}).best is trials[1]
+    assert until_slow(iter([*trials, Trial(4, 6.0), Trial(5, 7.0)])) == [*trials, Trial(4, 6.0)]
 
 
 def test_a_wrong_count_ends_the_experiments() -> None:

@@ -83,8 +83,8 @@ def _print(experiment: Experiment) -> None:
     table = Table(title=f"{experiment.title}: {experiment.name} ({experiment.shows})", title_justify="left")
     for heading in ("", experiment.x_label, "seconds", ""):
         table.add_column(heading, justify="right" if heading else "left")
-    for curve in experiment.curves:
-        for trial in curve.trials:
+    for label, trials in experiment.curves.items():
+        for trial in trials:
             best = " (fastest)" if trial is experiment.best else ""
-            table.add_row(curve.label, f"{trial.x:g}", f"{trial.seconds:.3g}", trial.note + best)
+            table.add_row(label, f"{trial.x:g}", f"{trial.seconds:.3g}", trial.note + best)
     styled().print(table)
