@@ -192,10 +192,10 @@ def test_a_command_that_does_not_end_is_killed_with_the_run(
     pids = tmp_path / "pids"
     program = (
         "import os, subprocess, sys\n"
-        "spin = 'while True: pass'\n"
-        "child = subprocess.Popen([sys.executable, '-c', spin])\n"
+        "rest = 'import time; time.sleep(1000)'\n"
+        "child = subprocess.Popen([sys.executable, '-c', rest])\n"
         f"print(os.getpid(), child.pid, file=open({str(pids)!r}, 'a'), flush=True)\n"
-        "exec(spin)\n"
+        "exec(rest)\n"
     )
     hook = ["--notify-command", write_hook(tmp_path, program)]
     if command[0] == "run":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -20,17 +20,14 @@ from db import Campaign, Credential, Delivery, Lease
 from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUndone
 from db.messages import converted, document
 from db.states import Role
-from jobs.farm.api import server
-from jobs.farm.api.clients import Clients, Traffic
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import RESULTS
 from langford.errors import BadProblem
 from langford.result import PartialResult
-from tests.support.asgi import Client, Served
+from tests.support.asgi import Served
 from tests.support.campaigns import (
     KEY,
-    NAME,
     TASKS,
     TRUE,
     delivery,
@@ -160,71 +157,57 @@ SECRET = "the password is hunter2"
     ids=lambda value: type(value).__name__,
 )
 def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, error: Exception, status: int, words: str
-) -> None:
-    farm, traffic = Farm(tmp_path), Traffic()
-    failing = Failing({NAME: farm.campaign}, error)
-    client = Client(server.application(farm.ledger, [NAME], Clients(traffic=traffic), failing))
-    answer = client.get("/campaigns", headers={"Authorization": f"Bearer {farm.tokens[Role.READER]}"})
-    assert (answer.status_code, list(answer.json())) == (status, ["error"])
-    said = answer.json()["error"]
-    assert words in said
-    assert SECRET not in answer.text
-    assert ("Retry-After" in answer.headers) == (status == 503)
-    assert traffic.answered == {("GET", "/campaigns", status): 1}
-    if status != 410:
-        [record] = caplog.records
-        assert SECRET in record.getMessage()
-        assert said.split()[-1] in record.getMessage()
-        assert bool(record.exc_info) == (status == 500)
-    client.close()
-    farm.close()
-
-
-class Failing(Overviews):
-    """Overviews that are not to be had."""
-
-    def __init__(self, campaigns: Mapping[str, Campaign], error: Exception) -> None:
-        super().__init__(campaigns)
-        self._error = error
-
-    def listed(self, campaigns: Sequence[Campaign]) -> list[dict[str, Any]]:
-        raise self._error
-
-
-@pytest.mark.parametrize(
-    ("error", "status", "words"),
-    [
-        (RuntimeError(SECRET), 500, "the server has an error: its log explains it"),
-        (LedgerError(SECRET), 503, "the ledger does not answer now: load this page again"),
-        (TransactionUndone(SECRET), 503, "the ledger does not answer now: load this page again"),
-    ],
-    ids=lambda value: type(value).__name__,
-)
-def test_an_error_of_a_page_is_counted_and_logged_once(
-    tmp_path: Path,
+    farm: Farm,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
     status: int,
     words: str,
 ) -> None:
-    farm, traffic = Farm(tmp_path), Traffic()
-    client = Client(server.application(farm.ledger, [NAME], Clients(traffic=traffic)))
+    def fail(self: Overviews, campaigns: Sequence[Campaign]) -> Any:
+        raise error
 
+    monkeypatch.setattr(Overviews, "listed", fail)
+    answer = farm.ask("GET", "/campaigns", Role.READER)
+    assert (answer.status_code, list(answer.json())) == (status, ["error"])
+    said = answer.json()["error"]
+    assert words in said
+    assert SECRET not in answer.text
+    assert ("Retry-After" in answer.headers) == (status == 503)
+    assert farm.clients.traffic.answered == {("GET", "/campaigns", status): 1}
+    if status != 410:
+        [record] = caplog.records
+        assert SECRET in record.getMessage()
+        assert said.split()[-1] in record.getMessage()
+        assert bool(record.exc_info) == (status == 500)
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (RuntimeError(SECRET), 500, "the server has an error: its log explains it"),
+        (TransactionUndone(SECRET), 503, "the ledger does not answer now: load this page again"),
+    ],
+)
+def test_an_error_of_a_page_is_counted_and_logged_once(
+    farm: Farm,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+    error: Exception,
+    status: int,
+    words: str,
+) -> None:
     def fail(tokens: Sequence[str]) -> Any:
         raise error
 
     monkeypatch.setattr(farm.ledger, "rights", fail)
-    answer = client.get("/", headers={"Cookie": f"langford-default={farm.tokens[Role.READER]}"})
+    answer = farm.client.get("/", headers={"Cookie": f"langford-default={farm.tokens[Role.READER]}"})
     assert (answer.status_code, answer.text) == (status, words)
-    assert traffic.answered == {("GET", "/", status): 1}
+    assert farm.clients.traffic.answered == {("GET", "/", status): 1}
     [record] = caplog.records
     assert SECRET in record.getMessage()
     assert bool(record.exc_info) == (status == 500)
-    assert [client.get(path).status_code for path in ("/a/b/c", "/campaigns/a/b/c")] == [404, 404]
-    client.close()
-    farm.close()
+    assert [farm.client.get(path).status_code for path in ("/a/b/c", "/campaigns/a/b/c")] == [404, 404]
 
 
 @given(DELIVERIES)
