@@ -16,15 +16,12 @@ class Clock(Protocol):
 
     def monotonic(self) -> float:
         """Seconds since an arbitrary moment; never goes back."""
-        ...
 
     def wall(self) -> float:
         """Seconds since 1970-01-01 00:00 UTC, as this machine is set."""
-        ...
 
     def wait(self, seconds: float, event: threading.Event | None = None) -> bool:
         """Return after ``seconds``, or as soon as the event is set; returns whether it is set."""
-        ...
 
 
 class SystemClock:

@@ -28,14 +28,11 @@ class Scheduler(Protocol):
 
     def submit(self, script: str) -> str:
         """Submit the text of a job script; returns the job's id.  Raises SubmissionRefused."""
-        ...
 
     def elements(self, name: str) -> Sequence[Element]:
         """The array elements of this user's jobs of that name, from one question to the queue system."""
-        ...
 
     def largest_array(self) -> int: ...
 
     def cancel_pending(self, name: str) -> None:
         """Cancel those elements of this user's jobs of that name that have not started."""
-        ...

@@ -47,7 +47,8 @@ class Ranks:
         received = np.empty(sum(sizes), arrays[0].dtype)
         sent = np.concatenate([on_host(array) for array in arrays])
         self.communicator.Alltoallv([sent, counts], [received, sizes])
-        return _parts(received, sizes, arrays[0])
+        xp: Any = module_of(arrays[0])
+        return list(xp.split(xp.asarray(received), np.cumsum(sizes)[:-1].tolist()))
 
     def merge(self, array: Array, by: Operator) -> Array:
         from mpi4py import MPI
@@ -60,9 +61,3 @@ class Ranks:
 
 def _host(array: Array) -> NDArray[Any]:
     return np.ascontiguousarray(on_host(array))
-
-
-def _parts(everything: NDArray[Any], sizes: list[int], like: Array) -> list[Array]:
-    """The array cut into pieces of these sizes, where ``like`` is."""
-    xp: Any = module_of(like)
-    return list(xp.split(xp.asarray(everything), np.cumsum(sizes)[:-1].tolist()))

@@ -39,7 +39,6 @@ class Pool(Protocol):
     @property
     def idle_slots(self) -> int:
         """How many more tasks the workers can take now."""
-        ...
 
     @property
     def idle_workers(self) -> int: ...
@@ -47,34 +46,28 @@ class Pool(Protocol):
     @property
     def in_flight(self) -> list[int]:
         """Tokens of all submitted tasks whose outcome is not known yet."""
-        ...
 
     @property
     def computing(self) -> dict[int, int | None]:
         """By token the steps that the evaluation of each task has made; None where its worker has not begun it."""
-        ...
 
     @property
     def compiles(self) -> bool:
         """Whether a worker compiles kernels now, before its first task."""
-        ...
 
     def kill(self, token: int, reason: str) -> None:
         """End the worker that evaluates a task, or should; :meth:`poll` reports that it died of this reason.
 
         Raises MachineFailed where one worker cannot be ended alone.
         """
-        ...
 
     def submit(self, token: int, index: int) -> None:
         """Give a task to the least busy worker; call it only when there are idle slots.
 
         ``token``: the caller's number for the task, unique among the tasks in flight.
         """
-        ...
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
         """All news of the workers, after a wait of up to ``timeout`` seconds for the first; None: no limit."""
-        ...
 
     def stop(self) -> None: ...

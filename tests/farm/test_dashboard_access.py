@@ -15,7 +15,7 @@ from db import Campaign
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
-from jobs.farm.dashboard.documents import FOLDER
+from jobs.farm.dashboard.pages import FOLDER
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.cookie import MAX_TOKENS
 from tests.support.asgi import Client

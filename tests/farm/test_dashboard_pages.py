@@ -24,7 +24,6 @@ from starlette.routing import Route
 from db.states import Role
 from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard import pages
-from jobs.farm.dashboard.documents import Documents
 from jobs.farm.guard.access import Access, RateLimit
 from jobs.farm.guard.connections import Connections, LimitedLog
 from tests.support import statuses
@@ -59,7 +58,7 @@ class Site:
         campaigns = {name: self.ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in SAMPLES}
         self.tokens = {name: campaign.new_token(Role.READER) for name, campaign in campaigns.items()}
         self.computed = Counter[str]()
-        log, self.documents = LimitedLog(), Documents()
+        log, self.documents = LimitedLog(), pages.Documents()
         self.access, self.streams = (
             Access(self.ledger, campaigns, RateLimit(), Connections(), log),
             Streams(log, every=EVERY_SECONDS),

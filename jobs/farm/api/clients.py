@@ -16,7 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jobs.farm.api.streams import Streams
-from jobs.farm.dashboard.documents import HEADERS
+from jobs.farm.dashboard.pages import HEADERS
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.show.log_lines import line

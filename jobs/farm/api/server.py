@@ -1,19 +1,6 @@
 """The task server: leases and results of a ledger's campaigns over HTTP.
 
-    GET  /metrics                     reader  → the numbers of the campaigns and of the server, for Prometheus
-    GET  /campaigns                   reader  → the campaigns that the token opens
-    GET  /campaigns/NAME              reader  → the campaign and its progress
-    GET  /campaigns/NAME/status       reader  → progress, speed, time left, workers, warnings, events
-    GET  /campaigns/NAME/stream       reader  → the same whenever it changes, as server-sent events
-    POST /campaigns/NAME/workers      worker  {worker, host, process, device_kind, kernels, …} → {pace}
-    POST /campaigns/NAME/departures   worker  {worker, ending}
-    POST /campaigns/NAME/leases       worker  {campaign, worker, count, seconds, held, copies} → {leases}
-    POST /campaigns/NAME/renewals     worker  {attempts, seconds, steps} → {running}
-    POST /campaigns/NAME/releases     worker  {attempts, outcome, note}
-    POST /campaigns/NAME/failures     worker  {attempt, nonce, reason} → {set_aside}
-    POST /campaigns/NAME/deaths       worker  {attempt, nonce, reason} → {set_aside}
-    POST /campaigns/NAME/results      worker  {deliveries, now} → {receipts}
-    POST /campaigns/NAME/retries      admin   {} → {reopened}
+docs/http.md lists the addresses with their roles and messages; a test compares them.
 
 Requests carry "Authorization: Bearer TOKEN", those of workers also their version of the messages
 (:mod:`jobs.reach.wire`).  A token alone changes no attempt: a request names an attempt and the
@@ -57,8 +44,7 @@ from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
 from jobs.farm.api.operations import ANSWERED, AnotherCampaign, Answered
 from jobs.farm.api.overviews import Overviews
 from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
-from jobs.farm.dashboard.documents import Documents
-from jobs.farm.dashboard.pages import Pages
+from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import Refusal, refusing

@@ -35,14 +35,12 @@ HEADERS = {
     "X-Accel-Buffering": "no",  # a proxy passes events on at once
 }
 
-Allowed = Callable[[], Awaitable[bool]]
-
 
 @dataclass(frozen=True)
 class Listener:
     address: str
     bearer: str  # digest of the token that opens the campaign
-    allowed: Allowed  # whether it still has the right to listen
+    allowed: Callable[[], Awaitable[bool]]  # whether it still has the right to listen
 
 
 class NoMoreStreams(LangfordError):

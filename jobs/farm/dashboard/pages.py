@@ -1,4 +1,4 @@
-"""The pages of the dashboard, and the form with which a browser gets its cookie.
+"""The pages of the dashboard, their files, and the form with which a browser gets its cookie.
 
     GET  /                the campaigns that the browser's tokens open, or the form
     GET  /NAME/           a campaign, or the form
@@ -6,25 +6,42 @@
     POST /-/log-out       → no cookie
     GET  /-/FILE          what the pages need
 
-No campaign's name begins with "-".  Links in pages are relative, so that a proxy may put a path before them.
+No campaign's name begins with "-".  Links in pages are relative, so that a proxy may put a path before them.  The
+files are read once: a running server serves the version with which it started.
 """
 
 from __future__ import annotations
 
+import hashlib
+import html
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
 from urllib.parse import parse_qs, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 
 from db.errors import LedgerError
 from db.states import NAME
-from jobs.farm.dashboard.documents import HEADERS, Documents
 from jobs.farm.guard import cookie
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
+FOLDER = Path(__file__).parent
+TYPES = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
+HEADERS = {
+    # Nothing from elsewhere, no script or style inside a page, no frame around it, and no text that becomes markup.
+    "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 MAX_FORM, MAX_FIELDS = 4096, 8
 WRONG = (
     "No campaign here accepts this token: it is mistyped, revoked or expired. Try again, or ask for another one."
@@ -39,6 +56,40 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     LedgerError: Refusal(503, {"Retry-After": "2"}, "the ledger does not answer now: load this page again"),
     Exception: Refusal(500, message="the server has an error: its log explains it"),
 }
+
+
+@dataclass(frozen=True)
+class Asset:
+    content: bytes
+    media_type: str
+    tag: str
+
+    def answer(self, known: str) -> Response:
+        """Status 304 when the browser has it; ``known``: the header If-None-Match."""
+        headers = HEADERS | {"ETag": self.tag, "Cache-Control": "no-cache"}
+        if self.tag in known:
+            return Response(status_code=304, headers=headers)
+        return Response(self.content, media_type=self.media_type, headers=headers)
+
+
+class Documents:
+    def __init__(self) -> None:
+        contents = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir())}
+        self._templates = {path.stem: path.read_text("utf-8") for path in sorted((FOLDER / "templates").iterdir())}
+        self.assets = {
+            name: Asset(content, TYPES[Path(name).suffix], f'"{_digest(content)}"')
+            for name, content in contents.items()
+        }
+        self.version = _digest(*contents.values(), *(text.encode() for text in self._templates.values()))
+
+    def page(self, name: str, root: str, status: int = 200, **texts: str) -> Response:
+        """A page; ``texts`` are shown literally, whatever they contain.
+
+        ``root``: the relative path from the page to the server's first page.
+        """
+        fields = {field: html.escape(text) for field, text in texts.items()}
+        text = Template(self._templates[name]).substitute(fields, root=html.escape(root), version=self.version)
+        return HTMLResponse(text, status, HEADERS | {"Cache-Control": "no-store"})
 
 
 class Pages:
@@ -117,6 +168,10 @@ class Pages:
     def _without_cookie(self, request: Request, answer: Response) -> Response:
         cookie.write(request, answer, [], self._access.encrypted(request))
         return answer
+
+
+def _digest(*contents: bytes) -> str:
+    return hashlib.sha256(b"\0".join(contents)).hexdigest()[:16]
 
 
 async def _fields(request: Request) -> dict[str, str] | None:
