@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from sqlalchemy import func, select
 
 from db.records import CampaignRecord, Progress, Standing, TaskRecord
-from db.schema.models import Attempt, Event, Result, Task
+from db.schema.models import Attempt, Event, Result, Task, same_task
 from db.states import EventKind, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
@@ -33,8 +33,7 @@ def results(transaction: Transaction) -> list[PartialResult]:
 _NOT_DONE = (
     select(Task.state, func.count(), func.sum(Task.work))
     .where(
-        Task.campaign_id == CAMPAIGN,
-        Task.state.in_([state for state in TaskState if state is not TaskState.DONE]),
+        Task.campaign_id == CAMPAIGN, Task.state.in_([state for state in TaskState if state is not TaskState.DONE])
     )
     .group_by(Task.state)
 )
@@ -119,7 +118,7 @@ def tasks(transaction: Transaction, state: str | None) -> Iterator[TaskRecord]:
             Result.seconds,
             Result.provenance,
         )
-        .outerjoin(Result, (Result.campaign_id == Task.campaign_id) & (Result.task_index == Task.task_index))
+        .outerjoin(Result, same_task(Result, Task))
         .where(Task.campaign_id == CAMPAIGN)
         .order_by(Task.task_index)
         .execution_options(yield_per=BATCH_ROWS)

@@ -6,10 +6,12 @@ Times are seconds since 1970 by the database's clock (:class:`db.schema.dialects
 from __future__ import annotations
 
 import secrets
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
     Boolean,
+    ColumnElement,
     Float,
     ForeignKey,
     ForeignKeyConstraint,
@@ -18,6 +20,7 @@ from sqlalchemy import (
     String,
     Text,
     UniqueConstraint,
+    and_,
     false,
     text,
 )
@@ -41,6 +44,11 @@ def _partial(name: str, *columns: str, where: str, postgres: str | None = None) 
     They are no options of the index here, with which SQLAlchemy would import both databases' dialects.
     """
     return Index(name, *columns, info={"sqlite": text(where), "postgresql": text(postgres or where)})
+
+
+def same_task(table: Any, other: Any) -> ColumnElement[bool]:
+    """The condition that joins two tables by their tasks."""
+    return and_(table.campaign_id == other.campaign_id, table.task_index == other.task_index)
 
 
 class Ledger(Base):
@@ -270,13 +278,7 @@ class Result(ResultColumns, Base):
         ForeignKeyConstraint(["campaign_id", "task_index"], ["task.campaign_id", "task.task_index"]),
         Index("result_voter", "voter_id"),
         _partial(
-            "result_drawn",
-            "campaign_id",
-            "voter_id",
-            "confirmed_by",
-            "lot",
-            where="listed = 1",
-            postgres="listed",
+            "result_drawn", "campaign_id", "voter_id", "confirmed_by", "lot", where="listed = 1", postgres="listed"
         ),
         _partial("result_confirmed", "confirmed_by", where="confirmed_by IS NOT NULL"),
         _partial("result_doubt", "campaign_id", "doubt", where="doubt IS NOT NULL"),

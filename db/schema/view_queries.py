@@ -13,7 +13,7 @@ from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.functions import FunctionElement
 
-from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker
+from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker, same_task
 from db.states import Outcome, VoterKind
 
 MINUTE = 60
@@ -60,7 +60,7 @@ def _slurm(worker: Any) -> ColumnElement[str]:
 
 def tasks() -> Select[*tuple[Any, ...]]:
     any_attempt = aliased(Attempt)
-    of_task = any_attempt.campaign_id == Task.campaign_id, any_attempt.task_index == Task.task_index
+    of_task = same_task(any_attempt, Task)
     last = select(func.max(any_attempt.id)).where(*of_task).correlate(Task).scalar_subquery()
     number = select(func.count()).select_from(any_attempt).where(*of_task).correlate(Task).scalar_subquery()
     # All are joined by keys, so that a query pays only for the columns that it reads.
@@ -89,7 +89,7 @@ def tasks() -> Select[*tuple[Any, ...]]:
         )
         .select_from(Task)
         .join(Campaign, Campaign.id == Task.campaign_id)
-        .outerjoin(Result, and_(Result.campaign_id == Task.campaign_id, Result.task_index == Task.task_index))
+        .outerjoin(Result, same_task(Result, Task))
         .outerjoin(Attempt, Attempt.id == func.coalesce(Result.attempt_id, last))
         .outerjoin(Worker, Worker.id == Attempt.worker_id)
     )
@@ -163,7 +163,7 @@ def throughput() -> Select[*tuple[Any, ...]]:
             func.sum(Task.work).label("work"),
             func.sum(Result.seconds).label("seconds"),
         )
-        .join(Task, and_(Task.campaign_id == Result.campaign_id, Task.task_index == Result.task_index))
+        .join(Task, same_task(Task, Result))
         .where(Result.voter_id.not_in(others))
         .group_by(minute, Result.campaign_id)  # in this order SQLite reads the results as they arrived
         .subquery("minutes")
@@ -185,11 +185,7 @@ def is_lost() -> ColumnElement[bool]:
     """Whether an attempt ended without a result, and did not deliver a late one."""
     brought = (
         select(table.attempt_id)
-        .where(
-            table.campaign_id == Attempt.campaign_id,
-            table.task_index == Attempt.task_index,
-            table.attempt_id == Attempt.id,
-        )
+        .where(same_task(table, Attempt), table.attempt_id == Attempt.id)
         .correlate(Attempt)
         .exists()
         for table in (Result, Witness)
@@ -248,7 +244,7 @@ def disagreements() -> Select[*tuple[Any, ...]]:
             Iso(Voter.distrusted).label("other_distrusted"),
         )
         .select_from(Witness)
-        .join(Result, and_(Result.campaign_id == Witness.campaign_id, Result.task_index == Witness.task_index))
+        .join(Result, same_task(Result, Witness))
         .join(Campaign, Campaign.id == Witness.campaign_id)
         .join(accepted, accepted.id == Result.attempt_id)
         .join(accepted_worker, accepted_worker.id == accepted.worker_id)

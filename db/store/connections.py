@@ -60,10 +60,7 @@ NETWORK = {
     "tcp_user_timeout": 40_000,
 }
 """Options by which libpq notices within 40 seconds that the network is gone (the last one is in milliseconds)."""
-SNAPSHOT: Mapping[str, Mapping[str, Any]] = {
-    "sqlite": {},
-    "postgresql": {"isolation_level": "REPEATABLE READ"},
-}
+SNAPSHOT: Mapping[str, Mapping[str, Any]] = {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ"}}
 """Options of a connection whose transaction sees a single state of the database."""
 
 

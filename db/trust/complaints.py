@@ -17,7 +17,7 @@ from typing import Any
 from sqlalchemy import bindparam, func, or_, select, update
 from sqlalchemy.orm import aliased
 
-from db.schema.models import Attempt, Result, Task, Voter, Worker
+from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.votes import independent
@@ -62,7 +62,7 @@ def judge_again(transaction: Transaction) -> None:
 _WHO = Worker.id.label("worker"), Voter.host, Voter.token
 _COMPLAINING = (
     select(Attempt.id, Attempt.note, *_WHO)
-    .join(Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
+    .join(Task, same_task(Task, Attempt))
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
     .where(Attempt.campaign_id == CAMPAIGN, Attempt.outcome.in_(COMPLAINTS), Attempt.id > Task.retried)
@@ -107,7 +107,7 @@ _REFUTED = (
     select(func.count(Attempt.task_index.distinct()))
     .join(_its_worker, _its_worker.id == Attempt.worker_id)
     .join(_it, _it.id == _its_worker.voter_id)
-    .join(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
+    .join(Result, same_task(Result, Attempt))
     .join(_other, _other.id == Result.voter_id)
     .where(
         Attempt.campaign_id == CAMPAIGN,

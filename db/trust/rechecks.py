@@ -4,25 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Float,
-    Integer,
-    Row,
-    Select,
-    String,
-    and_,
-    bindparam,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, func, or_, select
 from sqlalchemy.orm import aliased
 
 from db.attempts import Lease
 from db.errors import UnknownWorker, WorkerDistrusted
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker
+from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker, same_task
 from db.states import Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import enrolment, waiting
@@ -66,16 +54,9 @@ _BARRED = (
     select(Attempt.id)
     .join(_other_worker, _other_worker.id == Attempt.worker_id)
     .join(_other, _other.id == _other_worker.voter_id)
-    .outerjoin(
-        Witness,
-        (Witness.campaign_id == Attempt.campaign_id)
-        & (Witness.task_index == Attempt.task_index)
-        & (Witness.attempt_id == Attempt.id),
-    )
+    .outerjoin(Witness, same_task(Witness, Attempt) & (Witness.attempt_id == Attempt.id))
     .where(
-        Attempt.campaign_id == Result.campaign_id,
-        Attempt.task_index == Result.task_index,
-        or_(_IS_RECENT, _IS_OWN & (Attempt.ended.is_(None) | _HAS_VOTED), _HAS_FAILED),
+        same_task(Attempt, Result), or_(_IS_RECENT, _IS_OWN & (Attempt.ended.is_(None) | _HAS_VOTED), _HAS_FAILED)
     )
     .correlate(Result)
     .exists()
@@ -117,12 +98,7 @@ _DRAWN = _available(
     )
     .order_by(Result.lot)
 )
-_IS_RUNNING = (
-    select(Attempt.id)
-    .where(Attempt.campaign_id == Result.campaign_id, Attempt.task_index == Result.task_index, _IS_RECENT)
-    .correlate(Result)
-    .exists()
-)
+_IS_RUNNING = select(Attempt.id).where(same_task(Attempt, Result), _IS_RECENT).correlate(Result).exists()
 # A separate statement: another transaction may have started the same recheck while this one waited for a row.
 _START = transitions.starting(
     select(Result.campaign_id, Result.task_index).where(

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Row, Select, and_, bindparam, func, select, union
+from sqlalchemy import ColumnElement, Float, Row, Select, bindparam, func, select, union
 
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.files.promise import Promise
 from db.records import CampaignRecord, Replication
-from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, Witness
+from db.schema.models import Attempt, Campaign, Event, Result, Task, Voter, Witness, same_task
 from db.states import Doubt, EventKind, TaskState, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from langford.words import several
@@ -64,7 +64,7 @@ def tasks(transaction: Transaction) -> list[int]:
 
 _RECHECKED_NOW = (
     select(func.count(Attempt.task_index.distinct()))
-    .join_from(Attempt, Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
+    .join_from(Attempt, Task, same_task(Task, Attempt))
     # By the index of deadlines: by that of the campaign SQLite would read all its attempts.
     .where(
         Attempt.campaign_id + 0 == CAMPAIGN,
@@ -100,11 +100,7 @@ def in_conflict(transaction: Transaction, doubts: Collection[Doubt] = (Doubt.CON
 def values_in_conflict(transaction: Transaction, index: int) -> str:
     detail = (
         select(Event.detail)
-        .where(
-            Event.campaign_id == CAMPAIGN,
-            Event.task_index == index,
-            Event.kind == EventKind.CONFLICT,
-        )
+        .where(Event.campaign_id == CAMPAIGN, Event.task_index == index, Event.kind == EventKind.CONFLICT)
         .order_by(Event.id.desc())
     )
     return transaction.scalar(detail.limit(1)) or "its results disagree"
@@ -122,7 +118,7 @@ _DRAWN_AT_ALL = select(func.count()).where(Result.campaign_id == CAMPAIGN, Resul
 _CONTESTED = (
     select(func.count(Result.task_index.distinct()))
     .select_from(Witness)
-    .join(Result, and_(Result.campaign_id == Witness.campaign_id, Result.task_index == Witness.task_index))
+    .join(Result, same_task(Result, Witness))
     .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
 )
 _DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(DRAWN, UNCONFIRMED).subquery())

@@ -12,20 +12,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import (
-    Row,
-    Select,
-    bindparam,
-    func,
-    insert,
-    or_,
-    select,
-    update,
-)
+from sqlalchemy import Row, Select, bindparam, func, insert, or_, select, update
 
 from db.attempts import Delivery
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker
+from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker, same_task
 from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
@@ -197,10 +188,7 @@ def _distrust(transaction: Transaction, voter_id: int, index: int) -> list[tuple
     transitions.end(transaction, transitions.OF_VOTER, Outcome.EXPIRED, note, voter=voter_id)
     together = (
         select(Witness.campaign_id, Witness.task_index)
-        .join(
-            Attempt,
-            (Attempt.campaign_id == Witness.campaign_id) & (Attempt.task_index == Witness.task_index),
-        )
+        .join(Attempt, same_task(Attempt, Witness))
         .join(Worker, Worker.id == Attempt.worker_id)
         .where(Worker.voter_id == voter_id)
         .distinct()
@@ -245,8 +233,7 @@ def question(
         said = [
             Attempt.id.in_(
                 select(table.attempt_id).where(
-                    table.campaign_id == CAMPAIGN,
-                    table.provenance.contains(f'"{kernels}"', autoescape=True),
+                    table.campaign_id == CAMPAIGN, table.provenance.contains(f'"{kernels}"', autoescape=True)
                 )
             )
             for table in (Result, Witness)

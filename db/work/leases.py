@@ -30,7 +30,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 from db.attempts import Lease
 from db.messages import MAX_SECONDS
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Task, Voter, Worker
+from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import queries, transitions
@@ -72,12 +72,7 @@ _MY_COMPLAINTS = (
     .join(Voter, Voter.id == Worker.voter_id)
     .join(_my_worker, _my_worker.id == _WORKER)
     .join(_me, (_me.id == _my_worker.voter_id) & (_me.host == Voter.host) & (_me.token == Voter.token))
-    .where(
-        Attempt.campaign_id == Task.campaign_id,
-        Attempt.task_index == Task.task_index,
-        Attempt.outcome.in_(COMPLAINTS),
-        Attempt.id > Task.retried,
-    )
+    .where(same_task(Attempt, Task), Attempt.outcome.in_(COMPLAINTS), Attempt.id > Task.retried)
     .correlate(Task)
     .scalar_subquery()
 )
@@ -111,7 +106,7 @@ def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Leas
 
 _START_COPIES = transitions.starting(
     select(Task.campaign_id, Task.task_index)
-    .join(Attempt, (Attempt.campaign_id == Task.campaign_id) & (Attempt.task_index == Task.task_index))
+    .join(Attempt, same_task(Attempt, Task))
     .where(
         Attempt.campaign_id == CAMPAIGN,
         Attempt.ended.is_(None),
@@ -128,7 +123,7 @@ _START_COPIES = transitions.starting(
 # Another statement, for tasks with a copy: of these there are at most about as many as idle devices.
 _HELD_IN_VAIN = (
     select(Attempt.task_index)
-    .join(Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
+    .join(Task, same_task(Task, Attempt))
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
     .where(
@@ -232,8 +227,8 @@ _LAST_RESULTS = (
     .select_from(Attempt)
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
-    .join(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
-    .join(Task, (Task.campaign_id == Attempt.campaign_id) & (Task.task_index == Attempt.task_index))
+    .join(Result, same_task(Result, Attempt))
+    .join(Task, same_task(Task, Attempt))
     .where(
         Attempt.id > select(func.max(Attempt.id)).scalar_subquery() - LAST_ATTEMPTS,
         Attempt.outcome == Outcome.DONE,

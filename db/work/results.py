@@ -15,7 +15,7 @@ from sqlalchemy import Update, case, select, update
 from db.attempts import Delivery
 from db.records import AttemptRecord
 from db.schema.dialects import Now, among, given, insert_new
-from db.schema.models import Attempt, Campaign, Result, Worker
+from db.schema.models import Attempt, Campaign, Result, Worker, same_task
 from db.states import Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work.transitions import set_state
@@ -35,7 +35,7 @@ _ATTEMPTS = (
         Result.attempt_id.label("by"),
     )
     .join(Worker, Worker.id == Attempt.worker_id)
-    .outerjoin(Result, (Result.campaign_id == Attempt.campaign_id) & (Result.task_index == Attempt.task_index))
+    .outerjoin(Result, same_task(Result, Attempt))
     .where(among(Attempt.id, "attempts"))
 )
 

@@ -32,7 +32,7 @@ from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import digest
 from db.schema.dialects import Now, among, close_to_writers, given, update_statistics
-from db.schema.models import Attempt, Campaign, Event, Ledger, Result, Task, Voter, Worker
+from db.schema.models import Attempt, Campaign, Event, Ledger, Result, Task, Voter, Worker, same_task
 from db.states import EventKind, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -165,12 +165,7 @@ _LOCKED = (
 _other = aliased(Attempt)
 _OTHERS_RUN = (
     select(_other.id)
-    .where(
-        _other.campaign_id == Attempt.campaign_id,
-        _other.task_index == Attempt.task_index,
-        _other.ended.is_(None),
-        _other.id != Attempt.id,
-    )
+    .where(same_task(_other, Attempt), _other.ended.is_(None), _other.id != Attempt.id)
     .correlate(Attempt)
     .exists()
 )
@@ -203,11 +198,7 @@ def set_state(
 
 
 def record(
-    transaction: Transaction,
-    kind: EventKind,
-    task: int | None = None,
-    attempt: int | None = None,
-    detail: str = "",
+    transaction: Transaction, kind: EventKind, task: int | None = None, attempt: int | None = None, detail: str = ""
 ) -> None:
     transaction.connection.execute(
         insert(Event).values(

@@ -14,14 +14,7 @@ from db.look.overview import figures, forecast, warnings, worker_queries
 from db.look.overview.facts import Facts
 from db.look.overview.figures import Arrival
 from db.look.overview.forecast import Forecast
-from db.look.overview.records import (
-    Eta,
-    Happened,
-    Overview,
-    Parts,
-    Speed,
-    Total,
-)
+from db.look.overview.records import Eta, Happened, Overview, Parts, Speed, Total
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.look.overview.workers import timeline, views, worker_events
 from db.look.progress import MergedCount

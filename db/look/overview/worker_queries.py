@@ -10,25 +10,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Float,
-    Row,
-    ScalarSelect,
-    Select,
-    and_,
-    bindparam,
-    case,
-    func,
-    or_,
-    select,
-)
+from sqlalchemy import ColumnElement, Float, Row, ScalarSelect, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
 from db.look.overview.figures import MIN_RESULTS, Arrival, Running
 from db.messages import MAX_SECONDS, MIN_SECONDS
 from db.schema.dialects import among
-from db.schema.models import Attempt, Result, Task, Voter, Worker
+from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -102,7 +90,7 @@ _RUNNING = (
         Attempt.steps,
         Attempt.seconds,
     )
-    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .join(Task, same_task(Task, Attempt))
     .where(*_RUNS_HERE)
 )
 
@@ -125,12 +113,11 @@ def running(transaction: Transaction) -> list[Running]:
 _ARRIVALS = (
     select(Attempt.campaign_id, Attempt.worker_id, Attempt.ended, Task.work, Result.seconds)
     .select_from(Attempt)
-    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .join(Task, same_task(Task, Attempt))
     .outerjoin(
         Result,
         and_(
-            Result.campaign_id == Attempt.campaign_id,
-            Result.task_index == Attempt.task_index,
+            same_task(Result, Attempt),
             Result.attempt_id == Attempt.id,
             # Ledgers of earlier versions contain any time that a worker reported.
             Result.seconds.between(MIN_SECONDS, MAX_SECONDS),
@@ -169,8 +156,8 @@ _last = (
 _PACE = (
     select(case((func.count() >= MIN_RESULTS, func.sum(Task.work) / func.sum(Result.seconds))))
     .select_from(_last)
-    .join(Task, and_(Task.campaign_id == _last.c.campaign_id, Task.task_index == _last.c.task_index))
-    .join(Result, and_(Result.campaign_id == _last.c.campaign_id, Result.task_index == _last.c.task_index))
+    .join(Task, same_task(Task, _last.c))
+    .join(Result, same_task(Result, _last.c))
     .where(
         _last.c.campaign_id == CAMPAIGN,
         Result.attempt_id == _last.c.id,
@@ -228,7 +215,7 @@ def first_results(transaction: Transaction, workers: Collection[str], few: bool)
 _WORK_OF = (
     select(func.sum(Task.work))
     .select_from(Attempt)
-    .join(Task, and_(Task.campaign_id == Attempt.campaign_id, Task.task_index == Attempt.task_index))
+    .join(Task, same_task(Task, Attempt))
     .where(among(Attempt.worker_id, "workers"), Attempt.campaign_id == CAMPAIGN, Attempt.outcome == Outcome.DONE)
 )
 
