@@ -316,9 +316,9 @@ class Campaign(LeasedTasks):
     def revoke_token(self, token_id: int) -> bool:
         """Delete the token with this number and end its leases; returns whether it existed."""
         with self.writing() as transaction:
-            return tokens.revoke_token(transaction, token_id)
+            return tokens.revoke(transaction, token_id) > 0
 
     def revoke_tokens(self) -> int:
         """Delete all tokens of the campaign and end their leases; returns how many there were."""
         with self.writing() as transaction:
-            return tokens.revoke_tokens(transaction)
+            return tokens.revoke(transaction, None)

@@ -76,7 +76,7 @@ class LeasedTasks:
             if self.database.now() >= self._next_look_at_clock:
                 leases.cut(transaction.connection)
                 self._next_look_at_clock = self.database.now() + CLOCK_SECONDS
-            expired = transitions.ended(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
+            expired = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
             presence.lose(transaction.connection, set(expired))
             if held is not None:
                 lost = queries.running(transaction, worker_id) - set(held)
@@ -151,7 +151,7 @@ class LeasedTasks:
         with self.writing() as transaction:
             expired = transitions.end(transaction, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
             presence.lose(transaction.connection, [worker_id])
-        return expired
+        return len(expired)
 
     @retried
     def take_back(self, note: str, worker_id: str | None = None) -> int:
@@ -162,7 +162,7 @@ class LeasedTasks:
         chosen = {"campaign": self.campaign_id, **({} if worker_id is None else {"worker": worker_id})}
         condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
         with self.writing() as transaction:
-            return transitions.end(transaction, condition, Outcome.RELEASED, note, **chosen)
+            return len(transitions.end(transaction, condition, Outcome.RELEASED, note, **chosen))
 
     def die(self, credential: Credential, reason: str) -> bool:
         """Record that the process that evaluated a task died; returns whether the task was set aside."""

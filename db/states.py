@@ -49,35 +49,21 @@ class VoterKind(StrEnum):
 
 
 class Doubt(StrEnum):
-    """Why an accepted result is in doubt.
+    """Why an accepted result is in doubt."""
 
-    Attributes:
-        CONFLICT: results of its task disagree, and the votes have not decided yet.
-        TIE: results disagree after the maximum number of votes; only the operator can decide.
-        QUESTION: it was put in question, or lost the votes that a conflict had called for.
-    """
-
-    CONFLICT = "conflict"
-    TIE = "tie"
-    QUESTION = "question"
+    CONFLICT = "conflict"  # results of its task disagree, and the votes have not decided yet
+    TIE = "tie"  # results disagree after the maximum number of votes; only the operator can decide
+    QUESTION = "question"  # it was put in question, or lost the votes that a conflict had called for
 
 
 class Ending(StrEnum):
-    """How the work of a worker ended.
+    """How the work of a worker ended."""
 
-    Attributes:
-        FINISHED: nothing was left to do for it.
-        PREEMPTED: it received SIGTERM, as from a scheduler.
-        STOPPED: another signal, its time limit or an error ended it.
-        REPLACED: the name of its campaign belonged to another campaign.
-        LOST: its last leases expired, and it did not say that it ended.
-    """
-
-    FINISHED = "finished"
-    PREEMPTED = "preempted"
-    STOPPED = "stopped"
-    REPLACED = "replaced"
-    LOST = "lost"
+    FINISHED = "finished"  # nothing was left to do for it
+    PREEMPTED = "preempted"  # it received SIGTERM, as from a scheduler
+    STOPPED = "stopped"  # another signal, its time limit or an error ended it
+    REPLACED = "replaced"  # the name of its campaign belonged to another campaign
+    LOST = "lost"  # its last leases expired, and it did not say that it ended
 
 
 class EventKind(StrEnum):
@@ -95,21 +81,13 @@ class EventKind(StrEnum):
 
 
 class NoticeKind(StrEnum):
-    """What an operator is notified of.
+    """What an operator is notified of."""
 
-    Attributes:
-        DONE: every task has a result, and no result waits to be evaluated again.
-        STALLED: there is work, but no worker does any.
-        CONFLICT: results of a task disagree.
-        DISTRUSTED: a result was found wrong, and its worker is no longer trusted.
-        SET_ASIDE: a task failed too often.
-    """
-
-    DONE = "done"
-    STALLED = "stalled"
-    CONFLICT = "conflict"
-    DISTRUSTED = "distrusted"
-    SET_ASIDE = "set_aside"
+    DONE = "done"  # every task has a result, and no result waits to be evaluated again
+    STALLED = "stalled"  # there is work, but no worker does any
+    CONFLICT = "conflict"  # results of a task disagree
+    DISTRUSTED = "distrusted"  # a result was found wrong, and its worker is no longer trusted
+    SET_ASIDE = "set_aside"  # a task failed too often
 
 
 class Role(StrEnum):

@@ -108,39 +108,28 @@ _EVENTS = (
 )
 
 
+_RESULTS = (
+    select(Result.task_index, Result.attempt_id, Result.seconds, Result.accepted, Result.provenance)
+    .add_columns(Result.confirmed_by.is_not(None))
+    .where(Result.campaign_id == CAMPAIGN)
+    .order_by(Result.task_index)
+)
+_FURTHER = select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == CAMPAIGN)
+_ATTEMPTS = (
+    select(Attempt.id, Attempt.task_index, Attempt.worker_id, Attempt.granted, Attempt.began, Attempt.ended)
+    .add_columns(Attempt.outcome, Attempt.steps.is_not(None))
+    .where(Attempt.campaign_id == CAMPAIGN)
+    .order_by(Attempt.id)
+)
+
+
 def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
     """The history of a campaign; imported results without times have no attempts in it."""
     workers = _workers(transaction)
     positions = {worker.worker_id: place for place, worker in enumerate(workers)}
-    results = transaction.execute(
-        select(
-            Result.task_index,
-            Result.attempt_id,
-            Result.seconds,
-            Result.accepted,
-            Result.provenance,
-            Result.confirmed_by.is_not(None),
-        )
-        .where(Result.campaign_id == CAMPAIGN)
-        .order_by(Result.task_index)
-    ).all()
-    further = transaction.execute(
-        select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == CAMPAIGN)
-    ).all()
-    attempts = transaction.execute(
-        select(
-            Attempt.id,
-            Attempt.task_index,
-            Attempt.worker_id,
-            Attempt.granted,
-            Attempt.began,
-            Attempt.ended,
-            Attempt.outcome,
-            Attempt.steps.is_not(None),
-        )
-        .where(Attempt.campaign_id == CAMPAIGN)
-        .order_by(Attempt.id)
-    ).all()
+    results = transaction.execute(_RESULTS).all()
+    further = transaction.execute(_FURTHER).all()
+    attempts = transaction.execute(_ATTEMPTS).all()
     seconds = {row[1]: row[2] for row in results} | {row[0]: row[1] for row in further}
     own = [row for row in attempts if row.worker_id in positions]
     workers_of = {row.id: positions[row.worker_id] for row in own}

@@ -37,12 +37,15 @@ class Question:
     name: str
     summary: str  # what the rows of the answer are
     query: Query
-    columns: tuple[str, ...]
     since: str | None = None  # the column with the time for the filter ``since``; None: rows have no time
     state: str | None = None  # the column with the state for the filter ``state``; None: rows have no state
     order: str | None = None
     workers: bool = True  # whether each row belongs to a worker, so that the filter ``worker`` applies
-    leading: tuple[str, ...] = ()  # the columns that a table shows first: those that say most
+    leading: str = ""  # the columns that a table shows first: those that say most
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return tuple(self.query.selected_columns.keys())
 
 
 @contextmanager
@@ -58,7 +61,7 @@ def ask(
         with database.reading() as connection:
             queries.required_campaign(connection, filters.campaign, database.where)
     asked = question.query.subquery("asked")
-    names = dict.fromkeys([*(question.leading if leading else ()), *question.columns])
+    names = dict.fromkeys([*(question.leading.split() if leading else ()), *question.columns])
     chosen = select(*(asked.c[name] for name in names)).limit(filters.limit)
     chosen = chosen.where(*_conditions(question, asked.c, filters))
     if question.order is not None:
@@ -99,33 +102,28 @@ def iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-# -- views ------------------------------------------------------------------------------------
-
-
-def _of_view(name: str, since: str | None, state: str | None, workers: bool, leading: str = "") -> Question:
-    view = next(view for view in views.VIEWS if view.name == name)
-    query = select(table(name, *map(column, view.columns)))
-    return _named(name, view.summary, query, since, state, None, workers, leading)
-
-
-# -- further questions ------------------------------------------------------------------------
-
-
-def _named(
-    name: str,
-    summary: str,
-    query: Query,
-    since: str | None = None,
-    state: str | None = None,
-    order: str | None = None,
-    workers: bool = True,
-    leading: str = "",
-) -> Question:
-    columns = tuple(query.selected_columns.keys())
-    return Question(name, summary, query, columns, since, state, order, workers, tuple(leading.split()))
-
-
-_TASKS = table("task_overview", *map(column, next(v for v in views.VIEWS if v.name == "task_overview").columns))
+_VIEWS = {view.name: table(view.name, *map(column, view.columns)) for view in views.VIEWS}
+_OF_VIEWS: Mapping[str, dict[str, Any]] = {
+    "task_overview": {
+        "since": "ended",
+        "state": "state",
+        "leading": "campaign task state seconds worker host ended outcome doubt",
+    },
+    "worker_overview": {
+        "since": "last_seen",
+        "state": "ending",
+        "leading": "worker host campaign done leased last_seen ending",
+    },
+    "throughput": {"since": "minute", "workers": False},
+    "lost_time": {"since": "last", "state": "outcome", "workers": False},
+    "disagreements": {
+        "since": "other_at",
+        "state": "doubt",
+        "workers": False,
+        "leading": "campaign task doubt accepted_host other_host",
+    },
+}
+_TASKS = _VIEWS["task_overview"]
 _SLOWEST = "campaign", "task", "seconds", "work", "attempts", "ended", "worker", "host", "device_model", "slurm"
 _ATTEMPTS = (
     select(
@@ -188,68 +186,57 @@ _EVENTS = select(
 ).join(Campaign, Campaign.id == Event.campaign_id)
 
 _ALL = (
-    _of_view(
-        "task_overview", "ended", "state", True, "campaign task state seconds worker host ended outcome doubt"
-    ),
-    _of_view("worker_overview", "last_seen", "ending", True, "worker host campaign done leased last_seen ending"),
-    _of_view("throughput", "minute", None, False),
-    _of_view("lost_time", "last", "outcome", False),
-    _of_view("disagreements", "other_at", "doubt", False, "campaign task doubt accepted_host other_host"),
-    _named(
+    *(Question(v.name, v.summary, select(_VIEWS[v.name]), **_OF_VIEWS[v.name]) for v in views.VIEWS),
+    Question(
         "slowest_tasks",
         "A row for each result, the longest computing time first.",
         select(*(_TASKS.c[name] for name in _SLOWEST)).where(_TASKS.c.seconds.is_not(None)),
-        "ended",
-        None,
-        "seconds",
+        since="ended",
+        order="seconds",
         leading="campaign task seconds worker host ended",
     ),
-    _named(
+    Question(
         "lost_attempts",
         "A row for each attempt that ended without a result: the reason, and the worker whose log says more.",
         _ATTEMPTS.where(is_lost()),
-        "ended",
-        "outcome",
-        "attempt",
+        since="ended",
+        state="outcome",
+        order="attempt",
         leading="campaign task outcome worker host ended note",
     ),
-    _named(
+    Question(
         "running",
         "A row for each running attempt: its task, its worker and its deadline.",
         _ATTEMPTS.where(Attempt.ended.is_(None)),
-        "granted",
-        None,
-        "attempt",
+        since="granted",
+        order="attempt",
         leading="campaign task worker host granted deadline",
     ),
-    _named(
+    Question(
         "devices",
         "A row for each kind of device: tasks, times, and work per second of computation, which compares where "
         "mean_evaluated is alike.",
         _DEVICES,
-        None,
-        None,
-        "seconds",
-        False,
+        order="seconds",
+        workers=False,
         leading="campaign device_model tasks work_per_second mean_evaluated mean_seconds",
     ),
-    _named(
+    Question(
         "hosts",
         "A row for each host: its workers, attempts, results and losses.",
         _HOSTS,
-        "last_ended",
-        None,
-        "results",
-        False,
+        since="last_ended",
+        order="results",
+        workers=False,
     ),
-    _named(
+    Question(
         "events",
         "A row for each event of a campaign, the last one first.",
         _EVENTS,
-        "at",
-        "kind",
-        "at",
-        False,
+        since="at",
+        state="kind",
+        order="at",
+        workers=False,
         leading="campaign at kind task detail",
     ),
 )

@@ -21,9 +21,8 @@ NOTE = "cancelled by the operator"
 
 def cancel(transaction: Transaction) -> tuple[int, int]:
     """End all leases of a campaign, and set aside all tasks that are not done; returns (leases, tasks)."""
-    ended = transitions.end(
-        transaction, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE, campaign=transaction.campaign_id
-    )
+    own = {"campaign": transaction.campaign_id}
+    ended = len(transitions.end(transaction, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE, **own))
     waiting = Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY
     set_aside = transaction.execute(update(Task).where(*waiting).values(state=TaskState.SET_ASIDE)).rowcount
     if ended or set_aside:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Row, bindparam, func, select
@@ -66,34 +66,24 @@ def _campaign_of(row: Row[Any]) -> CampaignRecord:
     return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
 
 
-_EVALUATIONS = select(
-    Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance
-).where(Result.campaign_id == CAMPAIGN)
-
-
-def evaluations(transaction: Transaction) -> list[Evaluation]:
-    """By task, with time and provenance."""
-    return list(map(_evaluation_of, transaction.execute(_EVALUATIONS.order_by(Result.task_index))))
-
-
-def _evaluation_of(row: Any) -> Evaluation:
-    result = PartialResult.from_text(row.task_index, row.value, row.residue, row.evaluated)
-    return Evaluation(result, row.seconds, row.provenance)
-
-
 _IMPORTED = select(Attempt.task_index, Attempt.note).where(
     Attempt.campaign_id == CAMPAIGN, among(Attempt.task_index, "tasks"), Attempt.note.startswith(ORIGIN_PREFIX)
 )
-_ACCEPTED = _EVALUATIONS.where(among(Result.task_index, "tasks"))
+_ACCEPTED = select(
+    Result.task_index, Result.value, Result.residue, Result.evaluated, Result.seconds, Result.provenance
+).where(Result.campaign_id == CAMPAIGN, among(Result.task_index, "tasks"))
 
 
 def origins(transaction: Transaction, tasks: Collection[int]) -> set[tuple[int, str]]:
     """(task, origin) of all imported results of some tasks and of the accepted ones, see
     :func:`db.files.exports.origin`.
     """
-    imported = {(row.task_index, row.note) for row in transaction.execute(_IMPORTED, tasks=tasks)}
-    accepted = map(_evaluation_of, transaction.execute(_ACCEPTED, tasks=tasks))
-    return imported | {(evaluation.result.index, origin(evaluation)) for evaluation in accepted}
+    found = {(row.task_index, row.note) for row in transaction.execute(_IMPORTED, tasks=tasks)}
+    accepted: Iterable[Sequence[Any]] = transaction.execute(_ACCEPTED, tasks=tasks)
+    for *result, seconds, provenance in accepted:
+        evaluation = Evaluation(PartialResult.from_text(*result), seconds, provenance)
+        found.add((evaluation.result.index, origin(evaluation)))
+    return found
 
 
 def work(transaction: Transaction, tasks: Collection[int]) -> dict[int, float]:

@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
+from sqlalchemy import Connection, delete, insert, select, true
 
 from db.records import Right, TokenRecord
 from db.schema.dialects import Now, among
@@ -32,33 +32,18 @@ def new_token(transaction: Transaction, role: Role, seconds: float | None = None
     return token
 
 
-def revoke_token(transaction: Transaction, token_id: int) -> bool:
-    """Delete the token of a campaign with this number and end its leases; returns whether it existed."""
-    return _revoke(transaction, Token.id == token_id) > 0
+def revoke(transaction: Transaction, token: int | str | None) -> int:
+    """Delete a token of a campaign and end its leases; returns the number of tokens that were deleted.
 
-
-def revoke(transaction: Transaction, token: str) -> None:
-    """Delete a token of a campaign by the token itself, and end its leases."""
-    _revoke(transaction, Token.digest == digest(token))
-
-
-def revoke_tokens(transaction: Transaction) -> int:
-    """Delete all tokens of a campaign and end their leases; returns the number of the tokens."""
-    return _revoke(transaction, true())
-
-
-def _revoke(transaction: Transaction, chosen: ColumnElement[bool]) -> int:
-    """Returns the number of tokens that were deleted."""
+    ``token``: its number, or the token itself; None: all tokens of the campaign.
+    """
+    chosen = Token.id == token if isinstance(token, int) else Token.digest == digest(token or "")
+    if token is None:
+        chosen = true()
     digests = transaction.scalars(select(Token.digest).where(Token.campaign_id == CAMPAIGN, chosen)).all()
     for shown in digests:
-        transitions.end(
-            transaction,
-            transitions.OF_TOKEN,
-            Outcome.RELEASED,
-            "its token was revoked",
-            shown=shown,
-            campaign=transaction.campaign_id,
-        )
+        of_token = {"shown": shown, "campaign": transaction.campaign_id}
+        transitions.end(transaction, transitions.OF_TOKEN, Outcome.RELEASED, "its token was revoked", **of_token)
     return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN, chosen)).rowcount
 
 

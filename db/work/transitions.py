@@ -130,23 +130,12 @@ def end(
     outcome: Outcome,
     note: str | None,
     **parameters: object,
-) -> int:
+) -> list[str]:
     """End running attempts; their tasks become ready again, unless they are done or other attempts run.
 
     ``condition``: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN, OF_TOKEN or OF_WORKER_HERE; ``parameters`` are
-    those of the condition.  ``note``: None keeps an earlier note.  Returns the number of attempts that ended.
+    those of the condition.  ``note``: None keeps an earlier note.  Returns the workers, one for each attempt.
     """
-    return len(ended(transaction, condition, outcome, note, **parameters))
-
-
-def ended(
-    transaction: Transaction,
-    condition: ColumnElement[bool],
-    outcome: Outcome,
-    note: str | None,
-    **parameters: object,
-) -> list[str]:
-    """As :func:`end`; returns the workers, one for each attempt."""
     rows = transaction.connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
     for campaign_id in sorted({row.campaign_id for row in rows}):
         indices = {row.task_index for row in rows if row.campaign_id == campaign_id}

@@ -510,7 +510,7 @@ P WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.co
   DROP INDEX leaving_witness;
   DELETE FROM campaign WHERE campaign.id = :campaign;
 
--- lifecycle.remove, tokens._revoke
+-- lifecycle.remove, tokens.revoke
   DELETE FROM token WHERE token.campaign_id = :campaign;
 
 -- lifecycle.rename
@@ -894,11 +894,6 @@ P   WHERE true
 S WHERE attempt.id = reported.json_extract_2;
 P WHERE attempt.id = reported.id;
 
--- tokens._revoke
-  SELECT token.digest FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
-  DELETE FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
-  SELECT token.digest FROM token WHERE token.campaign_id = :campaign;
-
 -- tokens.listed
   SELECT token.id, token.role, token.label, token.created, token.expires
   FROM token
@@ -914,6 +909,11 @@ P RETURNING id;
 S VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results);
 P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results)
 P RETURNING id;
+
+-- tokens.revoke
+  SELECT token.digest FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
+  DELETE FROM token WHERE token.campaign_id = :campaign AND token.id = :id;
+  SELECT token.digest FROM token WHERE token.campaign_id = :campaign;
 
 -- tokens.rights
   SELECT campaign.uuid, token.role, token.digest
@@ -943,7 +943,7 @@ P FOR NO KEY UPDATE;
 S UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND result.listed = 0;
 P UPDATE result SET listed=:listed WHERE result.campaign_id = :campaign AND NOT result.listed;
 
--- transitions.ended
+-- transitions.end
   UPDATE attempt
   SET ended=NOW, outcome=:how, note=coalesce(:why, attempt.note)
   WHERE attempt.deadline < NOW AND attempt.ended IS NULL

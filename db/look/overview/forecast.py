@@ -47,18 +47,12 @@ the last tasks of a recorded campaign take 2.2 times as long as the larger ones 
 
 @dataclass(frozen=True)
 class Estimate:
-    """The time that is left.
-
-    Attributes:
-        error: its probable error, relative to the time that is left.
-        task: seconds that the longest task takes of those that are left.
-        workers: whose devices count.
-    """
+    """The time that is left."""
 
     seconds: float
-    error: float
-    task: float
-    workers: frozenset[str]
+    error: float  # its probable error, relative to the time that is left
+    task: float  # seconds that the longest task takes of those that are left
+    workers: frozenset[str]  # whose devices count
 
 
 def results_wanted(present: Sequence[DeviceGroup]) -> int:

@@ -99,26 +99,13 @@ def overview(
 
 def _parts(facts: Facts) -> tuple[Parts[int], Parts[float]]:
     """(numbers of tasks, shares of the work) by state."""
-    tasks, work = facts.standing.tasks, facts.standing.work
-    whole = facts.campaign.work or 1.0
-    return (
-        Parts(
-            facts.campaign.tasks,
-            facts.standing.tasks_done,
-            tasks.get(TaskState.LEASED, 0),
-            tasks.get(TaskState.READY, 0),
-            tasks.get(TaskState.SET_ASIDE, 0),
-            len(facts.rechecks),
-        ),
-        Parts(
-            1.0,
-            facts.done,
-            work.get(TaskState.LEASED, 0.0) / whole,
-            work.get(TaskState.READY, 0.0) / whole,
-            work.get(TaskState.SET_ASIDE, 0.0) / whole,
-            sum(facts.rechecks.values()) / whole,
-        ),
-    )
+    standing, whole = facts.standing, facts.campaign.work or 1.0
+    states = TaskState.LEASED, TaskState.READY, TaskState.SET_ASIDE
+    leased, ready, set_aside = (standing.tasks.get(state, 0) for state in states)
+    tasks = Parts(facts.campaign.tasks, standing.tasks_done, leased, ready, set_aside, len(facts.rechecks))
+    leased_work, ready_work, set_aside_work = (standing.work.get(state, 0.0) / whole for state in states)
+    recheck = sum(facts.rechecks.values()) / whole
+    return tasks, Parts(1.0, facts.done, leased_work, ready_work, set_aside_work, recheck)
 
 
 def _average(transaction: Transaction, facts: Facts) -> float | None:

@@ -32,21 +32,13 @@ ENDINGS: Mapping[str, str] = {
 
 
 class Presence(StrEnum):
-    """The state of a worker, as far as the ledger knows.
+    """The state of a worker, as far as the ledger knows."""
 
-    Attributes:
-        WORKING: it holds leases.
-        IDLE: it holds none, and made a request recently.
-        SILENT: it has made no request for long, and has not said that it ends.
-        ENDED: it said that it ends, or its leases expired and it did not come back.
-        DISTRUSTED: one of its results was found wrong.
-    """
-
-    WORKING = "working"
-    IDLE = "idle"
-    SILENT = "silent"
-    ENDED = "ended"
-    DISTRUSTED = "distrusted"
+    WORKING = "working"  # it holds leases
+    IDLE = "idle"  # it holds none, and made a request recently
+    SILENT = "silent"  # it has made no request for long, and has not said that it ends
+    ENDED = "ended"  # it said that it ends, or its leases expired and it did not come back
+    DISTRUSTED = "distrusted"  # one of its results was found wrong
 
 
 class WarningKind(StrEnum):
