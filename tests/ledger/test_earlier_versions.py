@@ -107,25 +107,18 @@ def test_an_export_of_an_earlier_version_is_imported(schema: str, tmp_path: Path
         assert result(campaign).published == 150
 
 
-def test_a_copy_replaces_no_other_and_is_as_private_as_the_ledger(tmp_path: Path) -> None:
+def test_a_copy_replaces_nothing_and_is_as_private_as_the_ledger(tmp_path: Path) -> None:
+    """Neither a file nor a link that leads nowhere."""
     where = ledger_of("0007", tmp_path)
     Path(where).chmod(0o600)
-    other = tmp_path / "langford.db.schema-0007"
+    other, link = (tmp_path / f"langford.db.schema-0007{suffix}" for suffix in ("", "-2"))
     other.write_text("another")
-    with Database(where, upgrade=True) as database:
-        copy = database.copy_before_upgrade
-    assert copy == tmp_path / "langford.db.schema-0007-2"
-    assert copy.stat().st_mode & 0o777 == 0o600
-    assert other.read_text() == "another"
-
-
-def test_a_copy_replaces_no_link_that_leads_nowhere(tmp_path: Path) -> None:
-    where = ledger_of("0007", tmp_path)
-    link = tmp_path / "langford.db.schema-0007"
     link.symlink_to(tmp_path / "offline" / "backup")
     with Database(where, upgrade=True) as database:
         copy = database.copy_before_upgrade
-    assert copy == tmp_path / "langford.db.schema-0007-2"
+    assert copy == tmp_path / "langford.db.schema-0007-3"
+    assert copy.stat().st_mode & 0o777 == 0o600
+    assert other.read_text() == "another"
     assert link.is_symlink()
 
 

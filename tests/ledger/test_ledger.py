@@ -59,15 +59,6 @@ def test_leases_are_exclusive_and_largest_first(campaign: Campaign) -> None:
     assert not campaign.lease("a", 1, HOUR)
 
 
-def test_expired_leases_are_granted_again_without_a_failure(campaign: Campaign) -> None:
-    first = campaign.lease("a", TASKS, -1)
-    second = campaign.lease("b", TASKS, HOUR)
-    assert {lease.index for lease in first} == {lease.index for lease in second}
-    assert not {lease.attempt for lease in first} & {lease.attempt for lease in second}
-    assert campaign.progress().attempts == {Outcome.EXPIRED: TASKS, "running": TASKS}
-    assert {task.failures for task in campaign.task_records()} == {0}
-
-
 def test_renewing_tells_zombies_politely(campaign: Campaign) -> None:
     old = campaign.lease("a", 1, -1)[0]
     new = campaign.lease("b", TASKS, HOUR)[0]
@@ -246,11 +237,10 @@ def test_the_pace_is_that_of_the_slowest_result_of_a_kind_of_device(ledger: Ledg
     assert (other.pace("cpu"), other.pace("cuda")) == (pytest.approx(9.0), None)
 
 
-@pytest.mark.parametrize("bogus", [2**31, 2**62])
-def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Campaign, bogus: int) -> None:
+def test_attempts_of_other_campaigns_are_left_alone(ledger: Ledger, campaign: Campaign) -> None:
     other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
     [lease] = other.lease("a", 1, HOUR)
-    shown = [lease, Credential(bogus, lease.nonce)]
+    shown = [lease, Credential(2**62, lease.nonce)]
     assert campaign.renew(shown, HOUR) == set()
     campaign.release(shown)
     assert [campaign.fail(credential, "boom") for credential in shown] == [False, False]

@@ -103,12 +103,6 @@ def test_every_malicious_file_is_refused_in_one_line(tmp_path: Path) -> None:
         assert len(str(refused.value)) < 1_000 + len(str(file)), label
 
 
-def test_the_honest_file_is_taken(langford: Run, tmp_path: Path) -> None:
-    (tmp_path / "honest.gz").write_bytes(packed(honest()))
-    done = langford("import", "honest.gz", "--ledger", "new.db")
-    assert done.stdout.startswith(f"honest.gz: {TASKS} new results of {NAME}\n"), done.stderr
-
-
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_malicious_file_changes_nothing(langford: Run, tmp_path: Path, kind: str) -> None:
     """In a ledger in use: a campaign half done, with a token."""

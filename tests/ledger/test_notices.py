@@ -15,7 +15,7 @@ from db.look.notices import Claim
 from db.schema.dialects import Now
 from db.schema.models import Event, Notice
 from db.states import EventKind, NoticeKind
-from tests.support.campaigns import finish, new_campaign
+from tests.support.campaigns import new_campaign
 from tests.support.databases import new_ledger
 
 DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
@@ -56,15 +56,6 @@ def test_of_many_servers_one_tells_it(campaign: Campaign) -> None:
     assert len([each for each in claimed if each is not None]) == 1
 
 
-def test_a_claim_of_a_dead_server_ends(campaign: Campaign) -> None:
-    dead = claim(campaign, DONE, 0)
-    assert dead is not None
-    let_time_pass(campaign)
-    later = claim(campaign, DONE, 0)
-    assert later is not None
-    assert (later.notice_id, later.tries) == (dead.notice_id, 2)
-
-
 def test_failures_wait_longer_and_longer_and_end(campaign: Campaign) -> None:
     waits = []
     while (claimed := claim(campaign, DONE, 0)) is not None:
@@ -96,14 +87,6 @@ def test_what_follows_soon_waits(campaign: Campaign) -> None:
     notices.delivered(campaign.database, first)
     assert claim(campaign, CONFLICT, 20, pause=60.0) is None
     assert claim(campaign, CONFLICT, 20, pause=0.0) is not None
-
-
-def test_the_account_of_a_campaign_is_deleted_with_it(campaign: Campaign) -> None:
-    assert claim(campaign, DONE, 0) is not None
-    finish(campaign, "a")
-    campaign.delete(campaign.trusted_export())
-    with campaign.database.reading() as connection:
-        assert connection.scalar(select(func.count()).select_from(Notice)) == 0
 
 
 # -- events -----------------------------------------------------------------------------------

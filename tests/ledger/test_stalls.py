@@ -126,7 +126,7 @@ def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> 
     assert not campaign.lease("elsewhere", TASKS, HOUR, [])  # it is not idle
     copies = campaign.lease("elsewhere", TASKS, HOUR, [], copies=3)
     assert {lease.index for lease in first} < {lease.index for lease in copies}
-    assert len(copies) == 3
+    assert [lease.is_copy for lease in copies] == [True] * 3
     assert not {lease.index for lease in copies} & {
         lease.index for lease in campaign.lease("third", 2, HOUR, [], copies=2)
     }
@@ -155,8 +155,9 @@ def test_the_first_result_counts_and_the_other_confirms(campaign: Campaign) -> N
     assert campaign.results() == TRUE
 
 
-@pytest.mark.parametrize("who", ["original", "copy"])
-@pytest.mark.parametrize("how", ["release", "fail", "die", "expire"])
+@pytest.mark.parametrize(
+    ("who", "how"), [("original", "release"), ("copy", "fail"), ("original", "die"), ("copy", "expire")]
+)
 def test_one_of_two_attempts_ends_and_the_task_stays_with_the_other(campaign: Campaign, who: str, how: str) -> None:
     held = campaign.lease("a", TASKS, HOUR)
     age(campaign, 2 * COPY_SECONDS)

@@ -9,13 +9,9 @@ import pytest
 from sqlalchemy import select
 
 from db import Campaign, Ledger
-from db.errors import TooManyWorkers
 from db.leased_tasks import CLOCK_SECONDS
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
-from db.work import presence
-from db.work.leases import COPY_SECONDS
-from db.work.presence import IDLE_SECONDS
 from tests.support.campaigns import HOUR, NAME, TASKS
 from tests.support.database_clock import DatabaseClock, moved_clock
 
@@ -51,6 +47,7 @@ def test_a_lease_expires_when_its_time_is_over_and_not_before(campaign: Campaign
     assert campaign.patience() == 0
     assert {lease.index for lease in campaign.lease("b", TASKS, HOUR)} == {lease.index for lease in held}
     assert outcomes(campaign) == [Outcome.EXPIRED] * TASKS + [None] * TASKS
+    assert {task.failures for task in campaign.task_records()} == {0}
     assert ending(campaign, "a") == Ending.LOST
 
 
@@ -63,15 +60,6 @@ def test_a_lease_that_is_renewed_lasts_on(campaign: Campaign, clock: DatabaseClo
     clock.move(HOUR + MINUTE)
     campaign.lease("b", 1, HOUR)
     assert campaign.renew(held, HOUR) == set()
-
-
-def test_a_task_that_is_held_for_long_is_copied(campaign: Campaign, clock: DatabaseClock) -> None:
-    campaign.lease("a", TASKS, HOUR)
-    clock.move(COPY_SECONDS - 1)
-    assert campaign.lease("b", 1, HOUR, copies=1) == []
-    clock.move(2)
-    [copy] = campaign.lease("b", 1, HOUR, copies=1)
-    assert copy.is_copy
 
 
 def test_a_clock_that_was_ahead_holds_no_task_for_long(
@@ -88,16 +76,3 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
     assert campaign.lease("b", 1, HOUR) == []
     clock.move(HOUR + MINUTE)
     assert len(campaign.lease("b", TASKS, HOUR)) == TASKS
-
-
-def test_a_token_has_room_again_after_an_hour(
-    ledger: Ledger, campaign: Campaign, clock: DatabaseClock, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(presence, "MAX_WORKERS", 2)
-    for worker in ("first", "second"):
-        ledger.enrol(worker, "host", "1", token="t")
-    clock.move(IDLE_SECONDS - MINUTE)
-    with pytest.raises(TooManyWorkers):
-        ledger.enrol("third", "host", "1", token="t")
-    clock.move(2 * MINUTE)
-    ledger.enrol("third", "host", "1", token="t")

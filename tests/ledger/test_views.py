@@ -10,7 +10,6 @@ from sqlalchemy import insert, text
 
 from db import Database
 from db.schema.models import Attempt, Base, Campaign, Result, Task, Voter, Witness, Worker
-from db.schema.views import VIEWS
 from tests.support.databases import new_address
 
 START = 1_800_000_000.0
@@ -219,11 +218,3 @@ def test_disagreements(database: Database) -> None:
             *("-6", at(199), "c", "host-c", None, "feed", at(200)),
         )
     ]
-
-
-@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
-def test_every_column_is_described(database: Database, view: Any) -> None:
-    with database.reading() as connection:
-        columns = list(connection.execute(text(f"SELECT * FROM {view.name}")).keys())
-    assert list(view.columns) == columns
-    assert all(words.endswith(".") for words in (view.summary, *view.columns.values()))
