@@ -9,8 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from jobs.mpi.ranks import Operator, Ranks
 from jobs.mpi.world import device_of
 from langford.devices import Cuda
@@ -28,34 +26,17 @@ class InPlaceRanks(Ranks):
     exchange_name = "the CUDA-aware MPI"
 
     def all_gather(self, part: Array, whole: Array) -> None:
-        if on_gpu(part):
-            wait_for_stream(module_of(part))
-        else:
-            part = np.ascontiguousarray(part)
+        part = self.reachable(part)
+        self.settle(part)
         self.communicator.Allgather(part, whole)
 
-    def exchange(self, arrays: list[Array]) -> list[Array]:
-        if not on_gpu(arrays[0]):
-            return super().exchange(arrays)
-        xp: Any = module_of(*arrays)
-        counts = [len(array) for array in arrays]
-        sizes = self.communicator.alltoall(counts)
-        received, sent = xp.empty(sum(sizes), arrays[0].dtype), xp.concatenate(arrays)
-        wait_for_stream(xp)
-        self.communicator.Alltoallv([sent, counts], [received, sizes])
-        return list(xp.split(received, np.cumsum(sizes)[:-1].tolist()))
+    def reachable(self, array: Array) -> Array:
+        return module_of(array).ascontiguousarray(array)
 
-    def merge(self, array: Array, by: Operator) -> Array:
-        if not on_gpu(array):
-            return super().merge(array, by)
-        from mpi4py import MPI
-
-        xp: Any = module_of(array)
-        array = xp.ascontiguousarray(array)
-        merged = xp.empty_like(array)
-        wait_for_stream(xp)
-        self.communicator.Allreduce(array, merged, {"or": MPI.BOR, "max": MPI.MAX, "sum": MPI.SUM}[by])
-        return merged
+    def settle(self, array: Array) -> None:
+        """MPI knows nothing of streams: what is sent must be there, and what is received no longer in use."""
+        if on_gpu(array):
+            module_of(array).cuda.get_current_stream().synchronize()
 
 
 class NcclRanks(Ranks):
@@ -191,8 +172,3 @@ def is_cuda_aware() -> bool:
         # Open MPI and MPICH have this function beside those of the standard; others lack it.
         return bool(ctypes.CDLL(MPI.__file__).MPIX_Query_cuda_support())
     return False
-
-
-def wait_for_stream(xp: Any) -> None:
-    """MPI knows nothing of streams: what is sent must be there, and what is received no longer in use."""
-    xp.cuda.get_current_stream().synchronize()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, on_host
 
@@ -38,26 +37,33 @@ class Ranks:
 
     def all_gather(self, part: Array, whole: Array) -> None:
         received = np.empty(whole.shape, whole.dtype)
-        self.communicator.Allgather(_host(part), received)
+        self.communicator.Allgather(self.reachable(part), received)
         whole[...] = module_of(whole).asarray(received)
 
     def exchange(self, arrays: list[Array]) -> list[Array]:
         counts = [len(array) for array in arrays]
         sizes = self.communicator.alltoall(counts)
-        received = np.empty(sum(sizes), arrays[0].dtype)
-        sent = np.concatenate([on_host(array) for array in arrays])
+        parts = [self.reachable(array) for array in arrays]
+        there: Any = module_of(*parts)
+        received, sent = there.empty(sum(sizes), arrays[0].dtype), there.concatenate(parts)
+        self.settle(sent)
         self.communicator.Alltoallv([sent, counts], [received, sizes])
-        xp: Any = module_of(arrays[0])
-        return list(xp.split(xp.asarray(received), np.cumsum(sizes)[:-1].tolist()))
+        here: Any = module_of(*arrays)
+        return list(here.split(here.asarray(received), np.cumsum(sizes)[:-1].tolist()))
 
     def merge(self, array: Array, by: Operator) -> Array:
         from mpi4py import MPI
 
         operators = {"or": MPI.BOR, "max": MPI.MAX, "sum": MPI.SUM}
-        merged = np.empty(array.shape, array.dtype)
-        self.communicator.Allreduce(_host(array), merged, operators[by])
+        sent = self.reachable(array)
+        merged = module_of(sent).empty(array.shape, array.dtype)
+        self.settle(sent)
+        self.communicator.Allreduce(sent, merged, operators[by])
         return module_of(array).asarray(merged)
 
+    def reachable(self, array: Array) -> Array:
+        """The array in one piece, where MPI reads and writes it."""
+        return np.ascontiguousarray(on_host(array))
 
-def _host(array: Array) -> NDArray[Any]:
-    return np.ascontiguousarray(on_host(array))
+    def settle(self, array: Array) -> None:
+        """Wait until an array that is sent is complete: in host memory it is."""

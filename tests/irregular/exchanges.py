@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from jobs.mpi import device_ranks
 from jobs.mpi.device_ranks import InPlaceRanks, NcclRanks, ranks_on_gpus
 from jobs.mpi.ranks import Ranks
 from langford.irregular.arrays import on_host
@@ -47,8 +46,6 @@ def check_all(kind: str) -> None:
     """Check the ranks, parts of them in another order, and the same ones again."""
     xp, ranks = np, Ranks(MPI.COMM_WORLD)
     if kind == "place":
-        device_ranks.on_gpu = lambda array: True  # type: ignore[attr-defined]
-        device_ranks.wait_for_stream = lambda xp: None
         ranks = InPlaceRanks(MPI.COMM_WORLD)
     elif kind != "host":
         on_gpus = ranks_on_gpus(MPI.COMM_WORLD)
