@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -46,9 +47,8 @@ class Watcher:
 
 @pytest.fixture
 def watcher(tmp_path: Path) -> Iterator[Watcher]:
-    made = Watcher(tmp_path)
-    yield made
-    made.close()
+    with closing(Watcher(tmp_path)) as made:
+        yield made
 
 
 def shows_form(answer: httpx.Response) -> bool:
@@ -117,32 +117,27 @@ def test_forms_of_other_sites_are_refused(watcher: Watcher) -> None:
     assert watcher.client.get("/campaigns").status_code == 401
 
 
-@pytest.mark.parametrize("token", ["wrong", "", "x" * 5_000, "a.b", "\x00", "é", "a b", "%0d%0aSet-Cookie: x=y"])
-def test_wrong_tokens(watcher: Watcher, token: str) -> None:
-    answer = watcher.log_in(token, NAME)
-    assert answer.status_code == (413 if len(token) > 4_096 else 403)
-    assert "set-cookie" not in answer.headers
-    if answer.status_code == 403:
-        assert shows_form(answer)
-        assert "No campaign here accepts this token" in answer.text
-        assert f'value="{NAME}"' in answer.text
-    if len(token) > 3:
-        assert token not in answer.text
+def test_wrong_tokens_and_names_open_nothing_and_lead_nowhere_else(watcher: Watcher) -> None:
+    for token in ("wrong", "", "x" * 5_000, "a.b", "\x00", "é", "a b", "%0d%0aSet-Cookie: x=y"):
+        answer = watcher.log_in(token, NAME)
+        assert answer.status_code == (413 if len(token) > 4_096 else 403)
+        assert "set-cookie" not in answer.headers
+        if answer.status_code == 403:
+            assert shows_form(answer)
+            assert "No campaign here accepts this token" in answer.text
+            assert f'value="{NAME}"' in answer.text
+        assert len(token) <= 3 or token not in answer.text
+    for campaign in ("//evil.example", "https://evil.example/", "../..", '"><script>', "-", "absent"):
+        answer = watcher.log_in(watcher.tokens[0], campaign)
+        assert answer.headers["location"] == f"../{NAME}/"
+        watcher.client.post("/-/log-out")
+        refused = watcher.log_in("wrong", campaign)
+        assert campaign not in refused.text or campaign in ("absent", "-", "../..")
 
 
-@pytest.mark.parametrize(
-    "campaign", ["//evil.example", "https://evil.example/", "../..", '"><script>', "-", "absent"]
-)
-def test_a_log_in_leads_nowhere_else(watcher: Watcher, campaign: str) -> None:
-    answer = watcher.log_in(watcher.tokens[0], campaign)
-    assert answer.headers["location"] == f"../{NAME}/"
-    refused = watcher.log_in("wrong", campaign)
-    assert campaign not in refused.text or campaign in ("absent", "no", "-", "../..")
-
-
-@pytest.mark.parametrize("path", ["/-/nothing.js", "/-/", "/-/%2e%2e/pages.py", "/-x/", "/a/b/", "/a/b"])
-def test_other_paths_are_no_pages(watcher: Watcher, path: str) -> None:
-    assert watcher.client.get(path).status_code == 404
+def test_other_paths_are_no_pages(watcher: Watcher) -> None:
+    for path in ("/-/nothing.js", "/-/", "/-/%2e%2e/pages.py", "/-x/", "/a/b/", "/a/b"):
+        assert watcher.client.get(path).status_code == 404, path
 
 
 def test_the_address_for_workers_leads_to_the_page(watcher: Watcher) -> None:
@@ -192,26 +187,16 @@ def test_a_cookie_holds_few_tokens(watcher: Watcher) -> None:
 
 
 def test_guesses_are_limited(tmp_path: Path) -> None:
-    watcher = Watcher(tmp_path, limit=RateLimit(0.01, 5))  # the next guess is a hundred seconds away
-    try:
+    # The next guess is a hundred seconds away.
+    with closing(Watcher(tmp_path, limit=RateLimit(0.01, 5))) as watcher:
         answers = [watcher.log_in("wrong") for _ in range(8)]
-        assert [answer.status_code for answer in answers] == [403] * 5 + [429] * 3
-        assert float(answers[-1].headers["retry-after"]) > 0
-    finally:
-        watcher.close()
+    assert [answer.status_code for answer in answers] == [403] * 5 + [429] * 3
+    assert float(answers[-1].headers["retry-after"]) > 0
 
 
-def test_behind_a_proxy_with_tls(tmp_path: Path) -> None:
-    """A proxy may say that the way to it is encrypted; others may not."""
-    for proxies, secure in (([], False), (["127.0.0.1"], True)):
-        folder = tmp_path / str(secure)
-        folder.mkdir()
-        watcher = Watcher(folder, proxies=proxies)
-        try:
-            cookie = watcher.log_in(watcher.tokens[0], **{"x-forwarded-proto": "https"}).headers["set-cookie"]
-            assert ("; Secure" in cookie, cookie.startswith("__Host-")) == (secure, secure)
-        finally:
-            watcher.close()
+def test_who_is_no_proxy_does_not_say_that_the_way_is_encrypted(watcher: Watcher) -> None:
+    cookie = watcher.log_in(watcher.tokens[0], **{"x-forwarded-proto": "https"}).headers["set-cookie"]
+    assert ("; Secure" in cookie, cookie.startswith("__Host-")) == (False, False)
 
 
 @pytest.mark.parametrize("together", [True, False], ids=["one line", "a line each"])
@@ -221,13 +206,12 @@ def test_only_what_the_proxy_adds_is_believed(tmp_path: Path, together: bool) ->
     def forwarded(name: str, invented: str, added: str) -> list[tuple[str, str]]:
         return [(name, f"{invented}, {added}")] if together else [(name, invented), (name, added)]
 
-    watcher = Watcher(tmp_path, proxies=["127.0.0.1"], limit=RateLimit(0.001, 5))
-    try:
-        guess = {"token": "wrong", "campaign": ""}
+    def log_in(token: str, headers: list[tuple[str, str]]) -> httpx.Response:
+        return watcher.client.post("/-/log-in", data={"token": token, "campaign": ""}, headers=headers)
+
+    with closing(Watcher(tmp_path, proxies=["127.0.0.1"], limit=RateLimit(0.001, 5))) as watcher:
         answers = [
-            watcher.client.post(
-                "/-/log-in", data=guess, headers=forwarded("x-forwarded-for", invented, "192.0.2.7")
-            )
+            log_in("wrong", forwarded("x-forwarded-for", invented, "192.0.2.7"))
             for invented in (*(f"198.51.100.{k}" for k in range(4)), "192.0.2.1", "192.0.2.1")
         ]
         assert [answer.status_code for answer in answers] == [403] * 5 + [429]
@@ -235,10 +219,8 @@ def test_only_what_the_proxy_adds_is_believed(tmp_path: Path, together: bool) ->
         assert answer.status_code == 200
         for invented, added, secure in (("https", "http", False), ("http", "https", True)):
             headers = [*forwarded("x-forwarded-proto", invented, added), ("x-forwarded-for", "192.0.2.2")]
-            answer = watcher.client.post("/-/log-in", data={"token": watcher.tokens[0]}, headers=headers)
-            assert ("; Secure" in answer.headers["set-cookie"]) == secure
-    finally:
-        watcher.close()
+            cookie = log_in(watcher.tokens[0], headers).headers["set-cookie"]
+            assert ("; Secure" in cookie, cookie.startswith("__Host-")) == (secure, secure)
 
 
 def test_a_server_with_tls_has_a_safe_cookie(watcher: Watcher) -> None:

@@ -114,13 +114,13 @@ def test_a_copy_that_is_refused_is_moved_under_its_own_name(machine: Machine) ->
     assert all(any(file.endswith(f"-{name}") for file in kept) for name in names)
 
 
-@pytest.mark.parametrize("number", range(len(forged(GENUINE))))
-def test_a_forgery_is_no_result_of_this_campaign(machine: Machine, number: int) -> None:
+def test_a_forgery_is_no_result_of_this_campaign(machine: Machine) -> None:
     outbox = machine.outbox()
-    (outbox.folder / "1.result.json").write_bytes(forged(GENUINE)[number])
-    assert KEPT not in outbox.waiting()
-    refused(outbox, KEPT)
-    assert (outbox.waiting(), outbox.count, len(machine.quarantined())) == ([], 0, 1)
+    for number, forgery in enumerate(forged(GENUINE), 1):
+        (outbox.folder / "1.result.json").write_bytes(forgery)
+        assert KEPT not in outbox.waiting(), forgery[:300]
+        refused(outbox, KEPT)
+        assert (outbox.waiting(), outbox.count, len(machine.quarantined())) == ([], 0, number), forgery[:300]
 
 
 Make = Callable[[Path], object]
