@@ -5,8 +5,9 @@ This module needs matplotlib.  Texts are drawn as they are: nothing in them is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -80,45 +81,33 @@ WIDE, NARROW = Format(7.4, 3.0, 9.0), Format(3.6, 2.9, 8.5)
 
 def draw(name: str, evidence: Evidence, palette: Palette, size: Format = WIDE) -> Figure:
     """``name``: one of Evidence.figures."""
-    with matplotlib.rc_context({"font.size": size.font}):
-        figure = Figure(figsize=(size.width, size.tall), layout="constrained")
-        figure.patch.set_visible(bool(palette.ground))
-        figure.patch.set_facecolor(palette.ground or "none")
+    with matplotlib.rc_context(_style(palette, size)):
+        figure = Figure(figsize=(size.width, size.tall), layout="constrained", frameon=bool(palette.ground))
         DRAWN[name](figure, evidence, palette, size)
         return figure
 
 
-def _axes(figure: Figure, palette: Palette) -> Axes:
-    axes = figure.add_subplot()
-    _colour(axes, palette)
-    return axes
+def _style(palette: Palette, size: Format) -> dict[Any, Any]:
+    inked = ("axes.edgecolor", "axes.labelcolor", "legend.labelcolor", "xtick.color", "ytick.color")
+    return {
+        **dict.fromkeys(inked, palette.ink),
+        "axes.axisbelow": True,
+        "axes.facecolor": "none",
+        "axes.grid": True,
+        "axes.spines.right": False,
+        "axes.spines.top": False,
+        "figure.facecolor": palette.ground or "none",
+        "font.size": size.font,
+        "grid.color": palette.faint,
+        "grid.linewidth": 0.6,
+        "legend.borderaxespad": 0.1,
+        "legend.frameon": False,
+    }
 
 
-def _colour(axes: Axes, palette: Palette) -> None:
-    axes.set_facecolor("none")
-    axes.grid(color=palette.faint, linewidth=0.6)
-    axes.set_axisbelow(True)
-    axes.tick_params(colors=palette.ink)
-    for side, spine in axes.spines.items():
-        spine.set_visible(side in ("left", "bottom"))
-        spine.set_color(palette.ink)
-    for label in (axes.xaxis.label, axes.yaxis.label):
-        label.set_color(palette.ink)
-    for axis in (axes.xaxis, axes.yaxis):
-        axis.offsetText.set_color(palette.ink)
-
-
-def _legend(axes: Axes, palette: Palette, size: Format, others: Sequence[Axes] = ()) -> None:
+def _legend(axes: Axes, size: Format, *others: Axes) -> None:
     handles = [handle for drawn in (axes, *others) for handle in drawn.get_legend_handles_labels()[0]]
-    axes.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0, 1),
-        ncols=2 if size is NARROW else 4,
-        frameon=False,
-        labelcolor=palette.ink,
-        borderaxespad=0.1,
-    )
+    axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2 if size is NARROW else 4)
 
 
 def _time_axis(axes: Axes, size: Format) -> None:
@@ -145,7 +134,7 @@ def _steps(axes: Axes, edges: NDArray[np.float64], heights: NDArray[np.float64],
 def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
     shown, mean = evidence.occupancy, evidence.numbers.occupancy
     assert shown is not None
-    axes = _axes(figure, palette)
+    axes = figure.add_subplot()
     _steps(axes, shown.edges, shown.devices, palette.first, "devices that computed")
     # Workers of one device each would only hide the devices.
     if np.abs(shown.workers - shown.devices).max() > 0.1 * shown.devices.max(initial=0.0):
@@ -157,20 +146,19 @@ def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Forma
     axes.set_ylabel("at once")
     _plain_numbers(axes)
     _time_axis(axes, size)
-    _legend(axes, palette, size)
+    _legend(axes, size)
 
 
 def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
     shown = evidence.throughput
     assert shown is not None
-    axes = _axes(figure, palette)
+    axes = figure.add_subplot()
     unit, factor = ("minute", 60.0) if shown.tasks.max() * 60 >= 1 else ("hour", 3600.0)
     _steps(axes, shown.edges, factor * shown.tasks, palette.first, f"tasks per {unit}")
     axes.set_ylabel(f"tasks per {unit}")
     _plain_numbers(axes)
     _time_axis(axes, size)
     done = axes.twinx()
-    _colour(done, palette)
     done.grid(visible=False)
     done.spines["right"].set_visible(True)
     done.plot(
@@ -178,7 +166,7 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     )
     done.set_ylim(0, 102)
     done.set_ylabel("work done [%]")
-    _legend(axes, palette, size, [done])
+    _legend(axes, size, done)
 
 
 def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
@@ -186,14 +174,12 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     index, seconds = results.task, results.seconds
     if size is WIDE:
         axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
-        _colour(side, palette)
         side.hist(seconds, bins=_bins(seconds), orientation="horizontal", color=palette.first, alpha=0.6)
         side.set_xlabel("tasks")
         side.tick_params(labelleft=False)
         side.xaxis.set_major_locator(MaxNLocator(2, integer=True))
     else:
         axes = figure.add_subplot()
-    _colour(axes, palette)
     many = len(index) > MAX_MARKS
     axes.plot(
         index,
@@ -220,7 +206,7 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     axes.xaxis.set_major_locator(MaxNLocator(4 if size is NARROW else 7, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.0f}"))
     _plain_numbers(axes)
-    _legend(axes, palette, size)
+    _legend(axes, size)
 
 
 def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -243,7 +229,7 @@ def _medians(
 def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
     shown = evidence.busiest(MAX_BARS)
     figure.set_size_inches(size.width, 0.9 + (0.17 if len(shown) > 8 else 0.26) * len(shown))
-    axes = _axes(figure, palette)
+    axes = figure.add_subplot()
     colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
     labelled: set[str] = set()
     for row, worker in enumerate(shown):
@@ -276,7 +262,7 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
     _time_axis(axes, size)
-    _legend(axes, palette, size)
+    _legend(axes, size)
 
 
 def _short(label: str, longest: int) -> str:
