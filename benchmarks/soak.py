@@ -24,7 +24,7 @@ from typing import Any
 
 from harness import Figure, Report, parser_of, run
 from serving import empty_database, postgres_server
-from soak_parts.round import KEY, QUICK_KEY, Round
+from soak_parts.round import KEY, QUICK_KEY, QUICK_WORKERS, WORKERS, Round
 from sqlalchemy import func, select
 
 from db.schema.models import Attempt
@@ -48,19 +48,21 @@ class Soak:
         ended: workers that ended as none should.
     """
 
-    def __init__(self, folder: Path, key: PlanKey, seed: int, liars: int, postgres: Any = None) -> None:
+    def __init__(
+        self, folder: Path, key: PlanKey, seed: int, workers: int, liars: int, postgres: Any = None
+    ) -> None:
         """
         Args:
             folder: for all that the rounds write.
             key: of the plan of each campaign.
             seed: of what happens.
-            liars: workers that lie, in each round.
+            workers, liars: honest ones and those that lie, in each round.
             postgres: the server that the first, third, … ledger is on; None: all are files.
         """
         self.faults = Counter[str]()
         self.lost = self.doubled = self.wrong = self.rounds = self.tasks = 0
         self.ended: list[str] = []
-        self._folder, self._liars, self._chance = folder, liars, random.Random(seed)
+        self._folder, self._workers, self._chance = folder, (workers, liars), random.Random(seed)
         self._key, plan = key, plan_of(key)
         self._truth = {task: plan.evaluate(task).value for task in plan.tasks}
         self._postgres = postgres
@@ -70,7 +72,7 @@ class Soak:
         until = time.monotonic() + seconds
         while self.faults.total() < faults and time.monotonic() < until:
             where = self._empty_database()
-            one = Round(self._folder, self.rounds, self._key, where, self._liars, self._chance)
+            one = Round(self._folder, self.rounds, self._key, where, *self._workers, self._chance)
             try:
                 one.work_off(faults - self.faults.total(), until)
                 self._audit(one)
@@ -108,7 +110,8 @@ def main(options: argparse.Namespace, report: Report) -> None:
     start = time.monotonic()
     with ExitStack() as stack:
         server = stack.enter_context(postgres_server()) if options.postgres else None
-        soak = Soak(folder, QUICK_KEY if options.quick else KEY, options.seed, options.liars, server)
+        key, workers = (QUICK_KEY, QUICK_WORKERS) if options.quick else (KEY, WORKERS)
+        soak = Soak(folder, key, options.seed, workers, options.liars, server)
         soak.run(faults, options.seconds)
     table = report.table("fault", "times")
     for name, times in sorted(soak.faults.items()):

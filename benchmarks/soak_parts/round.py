@@ -27,7 +27,7 @@ from langford.problem import Problem
 KEY, QUICK_KEY = PlanKey(Problem.langford(16), "polyphase", 16), PlanKey(Problem.langford(15), "polyphase", 10)
 NAME = "soak"
 LEASE_SECONDS, PATIENCE_SECONDS = 4, 3
-WORKERS, CROWD = 2, 8
+WORKERS, QUICK_WORKERS, CROWD = 2, 1, 8
 """Workers with processes of their own, and those that share one (crowd.py)."""
 SHARE_OF_MESSAGES = 0.4
 SECONDS_BETWEEN_BLOWS = 2.0
@@ -84,7 +84,7 @@ class Round:
     """
 
     def __init__(
-        self, folder: Path, number: int, key: PlanKey, where: str, liars: int, chance: random.Random
+        self, folder: Path, number: int, key: PlanKey, where: str, workers: int, liars: int, chance: random.Random
     ) -> None:
         """
         Args:
@@ -92,10 +92,11 @@ class Round:
             number: of the round.
             key: of the campaign's plan.
             where: address of its ledger, which is empty.
-            liars: how many workers lie, besides the honest ones.
+            workers: how many are honest, besides the crowd.
+            liars: how many lie, besides them.
             chance: chooses what happens.
         """
-        self.soak_folder, self.where, self.chance = folder, where, chance
+        self.soak_folder, self.where, self.honest, self.chance = folder, where, workers, chance
         self.folder = folder / f"round-{number}"
         self.folder.mkdir()
         (self.folder / "sitecustomize.py").write_text(PLANTED)
@@ -103,7 +104,7 @@ class Round:
         self.ledger = Ledger(self.where, create=True)
         self.campaign = self.ledger.create_campaign(NAME, key, plan_of(key).work.tolist())
         self.campaign.set_recheck_share(1.0)
-        self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(WORKERS + liars)]
+        self.tokens = [self.campaign.new_token(Role.WORKER) for _ in range(workers + liars)]
         self.crowd_tokens = [self.campaign.new_token(Role.WORKER) for _ in range(CROWD)]
         self.port = free_port()
         self.relay = Relay(free_port(), self.port, self.chance.randrange(2**32))
@@ -140,7 +141,7 @@ class Round:
             crowd = str(Path(__file__).with_name("crowd.py"))
             tokens = " ".join(self.crowd_tokens)
             return self.start(crowd, url, str(LEASE_SECONDS), "outbox-crowd", log="crowd", LANGFORD_TOKEN=tokens)
-        lies = "0.3" if number >= WORKERS else "0"
+        lies = "0.3" if number >= self.honest else "0"
         return self.start(
             "-m", "langford", "work", url, "--workers", "1", "--lease", str(LEASE_SECONDS),
             "--patience", str(PATIENCE_SECONDS), "--outbox", f"outbox-{number}",
@@ -181,7 +182,7 @@ class Round:
         for number, worker in enumerate(self.workers):
             code = worker.poll()
             if code is not None:
-                if code not in ENDINGS and number not in range(WORKERS, len(self.tokens)):
+                if code not in ENDINGS and number not in range(self.honest, len(self.tokens)):
                     name = "crowd" if number == len(self.tokens) else f"worker-{number}"
                     log = (self.folder / f"{name}.log").read_text(errors="replace")
                     self.ended.append(f"{name} ended with {code}, and its log with:\n{log[-LOG_CHARACTERS:]}")
@@ -220,7 +221,7 @@ class Round:
     def foreign_file(self) -> None:
         """Where an earlier campaign left a file, it comes to light now."""
         kept = sorted(self.soak_folder.glob("kept-*"))
-        outbox = self.folder / f"outbox-{self.chance.randrange(WORKERS)}"
+        outbox = self.folder / f"outbox-{self.chance.randrange(self.honest)}"
         if kept and outbox.is_dir():
             dead = outbox / self.campaign.uuid / "11111111-0000-4000-8000-000000000000"
             dead.mkdir(parents=True, exist_ok=True)
