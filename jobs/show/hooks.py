@@ -11,8 +11,7 @@ import subprocess
 import tempfile
 import threading
 from contextlib import suppress
-from functools import partial
-from typing import IO, TYPE_CHECKING, Protocol
+from typing import IO, Protocol
 from urllib.parse import SplitResult, urlsplit
 
 from jobs.addresses import is_this_machine
@@ -20,9 +19,6 @@ from jobs.console import Console
 from jobs.reach.patience import Calls, GivenUp, Overdue
 from langford.errors import BadInput
 from langford.version import __version__
-
-if TYPE_CHECKING:
-    from httpx import Client
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
 """How long a command may run, and how long a server may take to answer."""
@@ -117,7 +113,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-class UrlHook:
+class UrlHook(Console):
     """A URL that gets the document by POST; any status from 200 to 299 means that it arrived."""
 
     channel = "url"
@@ -127,19 +123,23 @@ class UrlHook:
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
         self._url, self._seconds = url, seconds
-        self._ending = _Ending()
+        self._reason: str | None = None
         # HTTP_PROXY and HTTPS_PROXY count, but not on the way to this machine: no proxy could reach it.
         self._uses_proxies = not is_this_machine(parts.hostname or "")
 
     def notify(self, document: bytes) -> None:
         from httpx import Client, HTTPError, InvalidURL, TimeoutException
 
+        def post() -> int:
+            # The body of the answer is not read.  No redirect is followed: it would become a GET.
+            with client.stream("POST", self._url, content=document, headers=HEADERS) as response:
+                return response.status_code
+
         try:
             trusted, seconds = ssl.create_default_context(), self._seconds
             with Client(verify=trusted, trust_env=self._uses_proxies, timeout=seconds) as client:
                 # Another thread sends it, and ends with its connection, however long the other end goes on.
-                calls = Calls(self._ending, self.where)
-                status = calls.make(partial(_post, client, self._url, document), seconds)
+                status = Calls(self, self.where).make(post, seconds)
         except GivenUp as error:
             raise NotDelivered("it does not answer, and this program ends") from error
         except (Overdue, TimeoutException) as error:
@@ -150,20 +150,10 @@ class UrlHook:
             raise NotDelivered(f"it answers with the status {status}")
 
     def give_up(self) -> None:
-        self._ending.reason = "this program ends"
-
-
-class _Ending(Console):
-    reason: str | None = None
+        self._reason = "this program ends"
 
     def stop_reason(self) -> str | None:
-        return self.reason
-
-
-def _post(client: Client, url: str, document: bytes) -> int:
-    """The status of the answer, whose body is not read.  No redirect is followed: it would become a GET."""
-    with client.stream("POST", url, content=document, headers=HEADERS) as response:
-        return response.status_code
+        return self._reason
 
 
 def has_secret(url: str) -> bool:

@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -58,83 +56,72 @@ def spread(problem: Problem, method: Method) -> float:
 
 
 def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:
-    """Expected seconds of each problem by its method, on devices that compute at the same time."""
-    largest: dict[str, Problem] = {}
-    for problem, method in choices:
-        if method.name not in largest or problem.n > largest[method.name].n:
-            largest[method.name] = problem
-    forecasts = {method.name: MethodForecast(method, largest[method.name], devices) for _, method in choices}
-    return {problem: forecasts[method.name].seconds(problem) for problem, method in choices}
+    """Expected seconds of each problem by its method, on devices that compute at the same time.
+
+    They follow from a measurement of each method with its largest problem; 0 for a short count.
+    """
+    expected: dict[Problem, float] = {}
+    for method in {method.name: method for _, method in choices}.values():
+        problems = [problem for problem, each in choices if each.name == method.name]
+        largest = max(problems, key=lambda problem: problem.n)
+        start = method.speeds.forecast(largest.copies)
+        measured = 0.0 if largest.n <= start.instant else _measured(largest, method, devices[0]) / len(devices)
+        for problem in problems:
+            if problem.n <= start.instant or not measured:
+                factor = 0.0
+            elif start.growth is not None:
+                factor = start.growth ** (problem.n - largest.n)
+            else:
+                share = _work(problem, method) / _work(largest, method)
+                factor = share * (problem.n / largest.n) ** start.widening
+            expected[problem] = float(measured * factor)
+    return expected
 
 
-@dataclass(frozen=True)
-class MethodForecast:
-    """The time of counts by one method on all devices together, from a measurement with the largest problem."""
+def _measured(problem: Problem, method: Method, device: Device) -> float:
+    """Expected seconds of one device for the whole count."""
+    start = method.speeds.forecast(problem.copies)
+    if device.on_cores:
+        return core_seconds(problem, method)
+    if start.growth is None:
+        return _summed_on_gpu(problem, method, device)
+    return _searched_on_gpu(problem, method, device, start)
 
-    method: Method
-    largest: Problem
-    devices: Sequence[Device]
 
-    def seconds(self, problem: Problem) -> float:
-        """Expected seconds for one problem, no larger than ``largest``; 0 for a short count."""
-        if problem.n <= self._start.instant or not self._measured:
-            return 0.0
-        if self._start.growth is not None:
-            return float(self._measured * self._start.growth ** (problem.n - self.largest.n))
-        widening = (problem.n / self.largest.n) ** self._start.widening
-        share = _work(problem, self.method) / _work(self.largest, self.method)
-        return float(self._measured * share * widening)
+def _searched_on_gpu(problem: Problem, method: Method, device: Device, start: Forecast) -> float:
+    """Seconds of one GPU for a search, from the first smaller problem with a task that shows its speed.
 
-    @cached_property
-    def _measured(self) -> float:
-        """0 for a short count."""
-        device = self.devices[0]
-        if self.largest.n <= self._start.instant:
-            return 0.0
-        if device.on_cores:
-            one = core_seconds(self.largest, self.method)
-        elif self._start.growth is None:
-            one = self._summed_on_gpu(device)
-        else:
-            one = self._searched_on_gpu(device, self._start.growth)
-        return one / len(self.devices)
+    No task of the problem itself is evaluated unless those of the smaller ones are short: it may take years.
+    """
+    assert start.growth is not None
+    for n in range(start.probe, problem.n + 1):
+        probe = _smaller(problem, n)
+        plan = method.plan(probe, method.suggested_depth(probe))
+        task = int(np.argmax(plan.work))
+        plan.evaluator(device)
+        seconds = evaluate(plan, task, device).seconds
+        if seconds >= ENOUGH_SECONDS:
+            break
+    whole = seconds / float(plan.work[task]) * float(plan.work.sum())
+    return float(whole * start.growth ** (problem.n - probe.n))
 
-    @property
-    def _start(self) -> Forecast:
-        return self.method.speeds.forecast(self.largest.copies)
 
-    def _searched_on_gpu(self, device: Device, growth: float) -> float:
-        """Seconds of one GPU for a search, from the first smaller problem with a task that shows its speed.
-
-        No task of the problem itself is evaluated unless those of the smaller ones are short: it may take years.
-        """
-        for n in range(self._start.probe, self.largest.n + 1):
-            probe = _smaller(self.largest, n)
-            plan = self.method.plan(probe, self.method.suggested_depth(probe))
-            task = int(np.argmax(plan.work))
-            plan.evaluator(device)
-            seconds = evaluate(plan, task, device).seconds
-            if seconds >= ENOUGH_SECONDS:
-                break
-        whole = seconds / float(plan.work[task]) * float(plan.work.sum())
-        return whole * float(growth ** (self.largest.n - probe.n))
-
-    def _summed_on_gpu(self, device: Device) -> float:
-        """From a task that takes long enough to show its speed."""
-        depths, shown = self.method.best_depths(self.largest), 0.0
-        deep = min(max(self.method.suggested_depth(self.largest), depths[0]), depths[-1])
-        for depth in range(deep, depths[0] - 1, -depths.step):
-            plan = self.method.plan(self.largest, depth)
-            try:
-                evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
-            except BadDepth:
-                break
-            evaluator.evaluate(index)  # tables and buffers are made once
-            seconds = _shortest(evaluator, index)
-            shown = seconds / float(plan.work[index])
-            if seconds >= ENOUGH_SECONDS:
-                break
-        return shown * _work(self.largest, self.method)
+def _summed_on_gpu(problem: Problem, method: Method, device: Device) -> float:
+    """From a task that takes long enough to show its speed."""
+    depths, shown = method.best_depths(problem), 0.0
+    deep = min(max(method.suggested_depth(problem), depths[0]), depths[-1])
+    for depth in range(deep, depths[0] - 1, -depths.step):
+        plan = method.plan(problem, depth)
+        try:
+            evaluator, index = plan.evaluator(device), int(np.argmax(plan.work))
+        except BadDepth:
+            break
+        evaluator.evaluate(index)  # tables and buffers are made once
+        seconds = _shortest(evaluator, index)
+        shown = seconds / float(plan.work[index])
+        if seconds >= ENOUGH_SECONDS:
+            break
+    return shown * _work(problem, method)
 
 
 def _summed(problem: Problem, probe: Problem, method: Method, start: Forecast) -> float:

@@ -130,7 +130,7 @@ def _versions(evidence: Evidence) -> str:
 def _devices(evidence: Evidence) -> str:
     tasks: dict[str, int] = {}
     for origin in evidence.origins:
-        tasks[origin.device] = tasks.get(origin.device, 0) + origin.times.number
+        tasks[origin.device] = tasks.get(origin.device, 0) + len(origin.times)
     named = sorted(tasks, key=lambda device: -tasks[device])[:MAX_DEVICES]
     devices = [f"{device} ({several(tasks[device], 'task')})" for device in named]
     if len(tasks) > MAX_DEVICES:

@@ -138,9 +138,12 @@ class Origin:
     # Of this program and of what its kernels are compiled with: (name, version)
     versions: tuple[tuple[str, str], ...]
     units: int  # how many devices of this kind the provenances distinguish; 1 if they do not
-    times: Spread
-    seconds: float
+    times: Times  # of each result, in seconds
     work: float
+
+    @property
+    def seconds(self) -> float:
+        return float(self.times.sum())
 
 
 def origins(history: History, work: Times) -> tuple[Origin, ...]:
@@ -160,11 +163,9 @@ def origins(history: History, work: Times) -> tuple[Origin, ...]:
     found = []
     for (host, model, kernels, versions), places in alike.items():
         chosen = np.isin(results.source, places)
-        times = Spread.of(results.seconds[chosen])
-        if times is not None:
-            seconds, done = float(results.seconds[chosen].sum()), float(work[results.task[chosen]].sum())
-            count = len(units[host, model])
-            found.append(Origin(host, model, kernels, versions, count, times, seconds, done))
+        if chosen.any():
+            times, done = results.seconds[chosen], float(work[results.task[chosen]].sum())
+            found.append(Origin(host, model, kernels, versions, len(units[host, model]), times, done))
     return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
+import numpy as np
+
 from db.look.history import PastWorker
 from jobs.show.report.document import Block, Paragraph, Picture, Table
 from jobs.show.report.gathering import Evidence
@@ -62,26 +64,13 @@ def _devices(evidence: Evidence) -> Table:
     total = evidence.numbers.effective or 1.0
     rows = []
     for (device, kernels), origins in groups.items():
-        tasks, seconds = sum(origin.times.number for origin in origins), sum(origin.seconds for origin in origins)
-        work = sum(origin.work for origin in origins)
-        squares = sum(
-            origin.times.number * (origin.times.deviation**2 + origin.times.mean**2) for origin in origins
-        )
-        mean = seconds / tasks
-        deviation = max(squares / tasks - mean**2, 0.0) ** 0.5
-        device_speed = speed(work, seconds)
-        spread = share(deviation / mean) if mean else ""
+        times = np.concatenate([origin.times for origin in origins])
+        seconds, mean = float(times.sum()), float(times.mean())
+        of_each, spread = f"{number(mean)} s", share(float(times.std()) / mean) if mean else ""
+        device_speed = speed(sum(origin.work for origin in origins), seconds)
+        fast = "" if device_speed is None else quantity(device_speed)
         rows.append(
-            [
-                device,
-                kernels,
-                f"{tasks:,}",
-                duration(seconds),
-                share(seconds / total),
-                f"{number(mean)} s",
-                spread,
-                "" if device_speed is None else quantity(device_speed),
-            ]
+            [device, kernels, f"{len(times):,}", duration(seconds), share(seconds / total), of_each, spread, fast]
         )
     head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]
     caption = f"Results by device and version of the kernels; {evidence.unit}/s of computation, of one device"
@@ -96,7 +85,7 @@ def _hosts(evidence: Evidence) -> Table:
     for host, origins in groups.items():
         models = ", ".join(dict.fromkeys(origin.device for origin in origins))
         seconds = sum(origin.seconds for origin in origins)
-        tasks = sum(origin.times.number for origin in origins)
+        tasks = sum(len(origin.times) for origin in origins)
         rows.append(
             [host, models, f"{tasks:,}", duration(seconds), share(seconds / (evidence.numbers.effective or 1.0))]
         )

@@ -103,7 +103,7 @@ def origins(evidence: Evidence) -> Iterator[Block]:
     rows: dict[tuple[str, str], int] = {}
     for origin in evidence.origins:
         versions = ", ".join(f"{name} {text}" for name, text in origin.versions) or UNKNOWN
-        rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + origin.times.number
+        rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + len(origin.times)
     cells = [[kernels, versions, f"{tasks:,}"] for (kernels, versions), tasks in rows.items()]
     yield Table("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)
     files = [event for event in evidence.history.events or () if event.kind == EventKind.IMPORT]
