@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from langford.errors import BadInput
 from langford.problem import MAX_PLACES, Problem
@@ -87,19 +88,18 @@ def entries(family: Family) -> list[Entry]:
     if family.first > family.last:
         raise BadInput(f"no n lies between {family.first} and {family.last}: raise --to, or lower --from")
     variant.require_known(family.values)
+    keywords = [parameter.keyword for parameter in family.parameters]
     found: list[Entry] = []
     problems = 0
     for n in range(max(family.first, variant.least), family.last + 1):
         members = [
-            (values, Problem.named(family.variant, n, family.copies, **values)) for values in _choices(family, n)
+            (tuple(map(values.__getitem__, keywords)), Problem.named(family.variant, n, family.copies, **values))
+            for values in _choices(family, n)
         ]
-        if family.summed:
-            found += [Entry(n, (), tuple(problem for _, problem in members))] if members else []
-        else:
-            keywords = [parameter.keyword for parameter in family.parameters]
-            found += [
-                Entry(n, tuple(values[keyword] for keyword in keywords), (problem,)) for values, problem in members
-            ]
+        if family.summed and members:
+            found.append(Entry(n, (), tuple(problem for _, problem in members)))
+        elif not family.summed:
+            found += [Entry(n, values, (problem,)) for values, problem in members]
         problems += len(members)
         if problems > MAX_PROBLEMS:
             raise BadInput(f"{family.words} has more than {MAX_PROBLEMS:,} problems: choose a smaller --to")
@@ -116,17 +116,9 @@ def representative(problem: Problem) -> Shape:
 
 def _choices(family: Family, n: int) -> Iterator[dict[str, int]]:
     """Two holes in ascending order."""
-
-    def chosen(parameters: tuple[Parameter, ...]) -> Iterator[dict[str, int]]:
-        if not parameters:
-            yield {}
-            return
-        first, *others = parameters
-        for value in _values(first, n, family.values.get(first.keyword)):
-            for rest in chosen(tuple(others)):
-                yield {first.keyword: value, **rest}
-
-    for values in chosen(VARIANTS[family.variant].parameters):
+    parameters = VARIANTS[family.variant].parameters
+    for chosen in product(*(_values(each, n, family.values.get(each.keyword)) for each in parameters)):
+        values = {each.keyword: value for each, value in zip(parameters, chosen, strict=True)}
         if values.get("hole", 0) < values.get("second_hole", n * n + 4):
             yield values
 
