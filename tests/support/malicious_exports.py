@@ -110,46 +110,36 @@ def swap(documents: Documents, *fields: str) -> None:
 
 
 FIRST_LINE = text_of(honest()[:1])
-WRONG_NAMES = {
-    "path": "../../etc/passwd",
-    "absolute": "/tmp/x",
-    "folder": "a/b",
-    "backslash": "a\\b",
-    "hidden": ".seven",
-    "parent": "..",
-    "option": "--ledger",
-    "empty": "",
-    "space": " ",
-    "escape": "seven\x1b[2J\x1b[31m",
-    "newline": "seven\nlangford: all is well",
-    "nul": "seven\0",
-    "markup": "[/evil]",
-    "link": "[link=http://evil]seven[/link]",
-    "long": "a" * 101,
-    "very long": "a" * 10_000,
-    "quotes": "seven'; DROP TABLE task; --",
-    "shell": "$(reboot)",
-    "right to left": "\u202eneves",
-    "letters of others": "sеven",
-    "half a character": HALF,
-    "number": 7,
-    "list": ["seven"],
-    "none": None,
-}
+WRONG_NAMES = [
+    "../../etc/passwd",
+    ".seven",
+    "--ledger",
+    "",
+    "seven\x1b[2J",
+    "seven\nlangford: all is well",
+    "seven\0",
+]
+WRONG_NAMES += [
+    "[/evil]",
+    "a" * 101,
+    "seven'; DROP TABLE task; --",
+    "\u202eneves",
+    "s\u0435ven",
+    HALF,
+    7,
+    ["seven"],
+    None,
+]
 WRONG_PROBLEMS = {
     "huge": "langford-1000000",
-    "of 4,000 digits": "langford-" + "9" * 4_000,
     "of 5,000 digits": "langford-" + "9" * 5_000,
     "with many copies": "langford-9-x9999",
     "with far places": "differences-1.3.5-over-9999",
     "with many differences": "differences-" + ".".join(map(str, range(1, 300))) + "-over-598",
     "of no variant": "eratosthenes-7",
     "of no colour": "langford-0",
-    "of foreign digits": "langford-٧",
+    "of foreign digits": "langford-\u0667",
     "with leading zeros": "langford-007",
-    "negative": "langford--7",
-    "fractional": "langford-7.5",
-    "empty": "",
     "a number": 7,
     "with an escape": "langford-7\x1b[2J",
     "another one": "langford-8",
@@ -159,7 +149,7 @@ WRONG_PROBLEMS = {
 
 def malicious() -> Iterator[tuple[str, bytes]]:
     """(what is wrong, content of the file)."""
-    yield from ((f"name: {label}", with_header(campaign=name)) for label, name in WRONG_NAMES.items())
+    yield from ((f"name: {name!r:.20}", with_header(campaign=name)) for name in WRONG_NAMES)
     yield from ((f"problem: {label}", with_header(problem=name)) for label, name in WRONG_PROBLEMS.items())
     yield from headers()
     yield from results()
