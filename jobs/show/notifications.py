@@ -88,7 +88,7 @@ class Facts:
         done = standing.tasks_done
         if not (standing.to_do or standing.rechecking or standing.tasks.get(TaskState.SET_ASIDE)):
             undecided = self._campaign.rechecked_tasks()
-            return [] if undecided else [Fact(NoticeKind.DONE, max(map(_number(latest), REOPENING)))]
+            return [] if undecided else [Fact(NoticeKind.DONE, max(latest.get(kind, 0) for kind in REOPENING))]
         state = done, standing.rechecks
         patience = self._campaign.patience() if standing.to_do else inf
         if state != self._state or patience == inf:
@@ -97,10 +97,6 @@ class Facts:
         if self._clock.monotonic() - self._since < max(self._stalled_seconds, patience):
             return []
         return [Fact(NoticeKind.STALLED, done)]
-
-
-def _number(latest: Mapping[EventKind, int]) -> Callable[[EventKind], int]:
-    return lambda kind: latest.get(kind, 0)
 
 
 class Notifier:

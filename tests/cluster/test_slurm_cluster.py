@@ -43,35 +43,23 @@ def quick(tmp_path: Path) -> Path:
     return preloaded().program_for(tmp_path / "quick", ("tests.cluster.slurm_cluster:ask_often", {}))
 
 
+def keep(program: Path, name: str, folder: Path, *options: str) -> subprocess.Popen[str]:
+    """Start a keeper of a queue of best effort, in an environment with variables that must not matter."""
+    return subprocess.Popen(
+        [program, "slurm", "keep", name, "--partition", "best-effort", "--time", "10:00", *options],
+        cwd=folder, env={**os.environ, **INHERITED}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+
+
 def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
     name, port = "langford-12-polyphase-8", free_port()
     assert langford("create", "langford", "12", "--depth", "8").returncode == 0
     assert langford("token", name, "--out", "token").returncode == 0
     server = subprocess.Popen([preloaded().program, "serve", name, "--port", str(port)], cwd=tmp_path)
     try:
-        options = [
-            "--partition",
-            "best-effort",
-            "--max-queued",
-            "2",
-            "--time",
-            "10:00",
-            "--server",
-            f"http://127.0.0.1:{port}",
-            "--token-file",
-            "token",
-            "--sbatch=--export=ALL",
-        ]
-        first, second = (
-            subprocess.Popen(
-                [quick, "slurm", "keep", name, *options],
-                cwd=tmp_path,
-                text=True,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
-            for _ in range(2)
-        )
+        served = ["--server", f"http://127.0.0.1:{port}", "--token-file", "token"]
+        options = ["--max-queued", "2", *served, "--sbatch=--export=ALL"]
+        first, second = (keep(quick, name, tmp_path, *options) for _ in range(2))
         outputs = [keeper.communicate(timeout=150) for keeper in (first, second)]
     finally:
         server.kill()
@@ -123,23 +111,13 @@ def test_two_campaigns_of_one_name(
             assert time.monotonic() < deadline, (waiting(), [keeper.poll() for keeper in keepers])
             time.sleep(0.5)
 
-    options = ["--partition", "best-effort", "--max-queued", "3", "--time", "10:00", "--sbatch=--hold"]
+    held = ["--max-queued", "3", "--sbatch=--hold"]
     telling = ["--notify-url", receiver.url]
-    environment = {**os.environ, **INHERITED}
-    keepers = [
-        subprocess.Popen(
-            [quick, "slurm", "keep", name, *options, *telling, "--ledger", ledger],
-            cwd=tmp_path,
-            env=environment,
-            text=True,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-        )
-        for ledger in ledgers
-    ]
+    keepers = [keep(quick, name, tmp_path, *held, *telling, "--ledger", ledger) for ledger in ledgers]
     try:
         wait_for({first: 3, second: 3})
-        again = langford("slurm", "submit", name, *options, "--ledger", ledgers[0], "--json", variables=environment)
+        options = ["--partition", "best-effort", "--time", "10:00", *held, "--ledger", ledgers[0], "--json"]
+        again = langford("slurm", "submit", name, *options, variables={**os.environ, **INHERITED})
         assert again.returncode == 0, again.stderr
         assert json.loads(again.stdout)["submitted"] == 0
         assert langford("run", *problem, "--ledger", ledgers[0]).returncode == 0

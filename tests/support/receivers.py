@@ -6,12 +6,12 @@ import json
 import threading
 import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
 from typing import Any
 
 
-class Receiver:
+class Receiver(ExitStack):
     """A server on this machine; a context manager.
 
     Attributes:
@@ -23,6 +23,7 @@ class Receiver:
 
     def __init__(self, refusals: Sequence[int] = ()) -> None:
         """``refusals``: the statuses of the first answers."""
+        super().__init__()
         self.tried: list[Any] = []
         self.accepted: list[Any] = []
         self.headers: dict[str, str] = {}
@@ -47,9 +48,10 @@ class Receiver:
             def log_message(self, *arguments: object) -> None:
                 pass
 
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}/hook"
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
+        server = self.enter_context(ThreadingHTTPServer(("127.0.0.1", 0), Handler))
+        self.callback(server.shutdown)
+        self.url = f"http://127.0.0.1:{server.server_port}/hook"
+        threading.Thread(target=server.serve_forever, daemon=True).start()
 
     def kinds(self) -> list[str]:
         """The kinds of what was accepted, in order."""
@@ -61,12 +63,3 @@ class Receiver:
         while len(self.accepted) < number:
             assert time.monotonic() < deadline, (self.tried, self.accepted)
             time.sleep(0.05)
-
-    def __enter__(self) -> Receiver:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()

@@ -10,7 +10,6 @@ import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from tests.support.command_line import ENVIRONMENT
@@ -29,7 +28,7 @@ QUICK: dict[str, object] = {
 FIELDS = {"time", "level", "event", "campaign", "message"}
 
 
-class Server:
+class Server(contextlib.ExitStack):
     """`langford serve` in a folder, as a context manager.
 
     Attributes:
@@ -38,6 +37,7 @@ class Server:
     """
 
     def __init__(self, folder: Path, name: str, *options: str, port: int | None = None) -> None:
+        super().__init__()
         self.port = port or free_port()
         self._file = folder / f"server-{self.port}-{time.monotonic_ns()}.log"
         arguments = ["serve", name, "--port", str(self.port), *options]
@@ -46,6 +46,8 @@ class Server:
             self.process = preloaded().start(
                 arguments, folder, ENVIRONMENT, stdout=subprocess.PIPE, stderr=log, prepare=prepare
             )
+        self.callback(self.process.wait)
+        self.callback(self.process.kill)
         self.wait_until(self._listens)
 
     def _listens(self) -> bool:
@@ -88,12 +90,3 @@ class Server:
         output, _ = self.process.communicate(timeout=60)
         assert not output
         return self.log
-
-    def __enter__(self) -> Server:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.process.kill()
-        self.process.wait()
