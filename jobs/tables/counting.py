@@ -9,7 +9,7 @@ from math import fsum, inf
 from db import Campaign, Ledger
 from db.errors import Away, CampaignMismatch
 from jobs.clock import SYSTEM, Clock
-from jobs.console import Console
+from jobs.console import Console, Step
 from jobs.pools.evaluation import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.reach.identity import Identity
@@ -30,7 +30,7 @@ from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
 from langford.problem.reference import known_of
-from langford.words import several
+from langford.words import seconds_left, several
 
 MIN_SECONDS = 0.05
 """What the smallest count takes, with its campaign."""
@@ -179,9 +179,7 @@ class TableCounting:
     def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:
         """Raises Interrupted, HeldByOthers or Incomplete."""
         share = self._shares[problem][which]
-        console = PartOfTable(
-            self._console, campaign, number, self._done, share, self.seconds, self._clock, self._began
-        )
+        console = PartOfTable(self._console, campaign, share, lambda done: self._show(number, self._done + done))
         stopped = console.stop_reason()
         if stopped:
             raise Interrupted(stopped, number, len(self.expected))
@@ -206,6 +204,11 @@ class TableCounting:
         if report.stopped:
             raise Interrupted(report.stopped, number, len(self.expected))
         raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
+
+    def _show(self, number: int, done: float) -> None:
+        """``done``: expected seconds of all that is done."""
+        left = seconds_left(self.seconds, done, self._clock.monotonic() - self._began)
+        self._console.show(Step(number, done, number, done, left))
 
     def _parts_left(self, problem: Problem) -> list[float]:
         """0 of a sum that the ledger has, 1 of one that has not begun."""

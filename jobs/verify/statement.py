@@ -17,6 +17,7 @@ from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
 from langford.errors import BadInput, WrongResult
 from langford.machine.durable import TooLarge, content
+from langford.methods import PlanKey
 from langford.provenance import kernel_hash, versions
 
 SEPARATOR = "\n---\n"
@@ -104,7 +105,7 @@ def _text(number: int | None) -> str | None:
 
 def statement_of(
     name: str,
-    plan_fields: Mapping[str, object],
+    key: PlanKey,
     comparisons: Sequence[Comparison],
     coverage: Coverage,
     how: str,
@@ -116,7 +117,6 @@ def statement_of(
     """The statement about a verification by this user, here and now.
 
     Args:
-        plan_fields: its problem, method, depth and seed.
         checks: what was checked without recomputing, in words.
         counted_sources: how many of the compared results come from each source.
         promise: of the campaign, after the verification; None: none is recorded.
@@ -133,11 +133,14 @@ def statement_of(
         {
             "format": FORMAT,
             "campaign": name,
-            **plan_fields,
+            "problem": key.problem.name,
+            "method": key.method,
+            "depth": key.depth,
+            "seed": key.seed,
             "by": user(),
             "host": platform.node(),
             "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
-            "kernels": kernel_hash(str(plan_fields["method"])),
+            "kernels": kernel_hash(key.method),
             "versions": versions(),
             "device": device.described,
             "how": how,

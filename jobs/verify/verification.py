@@ -123,11 +123,8 @@ class Verification:
         share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
         coverage = Coverage(len(compared), len(self.done), campaign.tasks, share, self._seed)
         origins = sources([each for each in self._export.results if each.result.index in compared])
-        plan_fields = {
-            "problem": campaign.problem.name, "method": key.method, "depth": key.depth, "seed": key.seed,
-        }  # fmt: skip
         statement = statement_of(
-            campaign.name, plan_fields, comparisons, coverage, self._way.words, self._device, checks, origins,
+            campaign.name, key, comparisons, coverage, self._way.words, self._device, checks, origins,
             campaign.promise(),
         )  # fmt: skip
         return Outcome(campaign.name, statement, comparisons, decided, stale(origins, key.method), pending)

@@ -9,8 +9,10 @@ from jobs.verify.recomputation import Comparison, Coverage
 from jobs.verify.statement import FORMAT, Statement, statement_of
 from langford.devices import CPU
 from langford.errors import BadInput
+from langford.methods import PlanKey
+from langford.problem import Problem
 
-PLAN = {"problem": "langford-8", "method": "polyphase", "depth": 8, "seed": 0}
+PLAN = PlanKey(Problem.langford(8), "polyphase", 8)
 COVERAGE = Coverage(2, 4, 5, 0.5, 7)
 
 

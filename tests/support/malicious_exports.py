@@ -112,6 +112,8 @@ def swap(documents: Documents, *fields: str) -> None:
 FIRST_LINE = text_of(honest()[:1])
 WRONG_NAMES = [
     "../../etc/passwd",
+    "a/b",
+    "a b",
     ".seven",
     "--ledger",
     "",

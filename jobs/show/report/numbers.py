@@ -94,12 +94,10 @@ class Numbers:
 def numbers(history: History, spans: Computing | None) -> Numbers:
     """``spans``: None where only results are known."""
     results = history.results
-    lost = None
-    if spans is not None and history.tells_losses:
-        lost = tuple(_lost(spans, outcome) for outcome in ABORTED)
-    # What workers brought beside the accepted results; those of imports are no attempts.
-    repeated, repeated_seconds = None, 0.0
+    lost, repeated, repeated_seconds = None, None, 0.0
     if spans is not None and history.attempts is not None and history.tells_losses:
+        lost = tuple(_lost(spans, outcome) for outcome in ABORTED)
+        # What workers brought beside the accepted results; those of imports are no attempts.
         own = results.worker >= 0
         repeated = int(spans.has_result.sum() - own.sum())
         repeated_seconds = max(0.0, float(np.nansum(history.attempts.seconds) - results.seconds[own].sum()))
