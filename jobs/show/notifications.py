@@ -110,14 +110,7 @@ class Notifier:
         stalled_seconds: float = STALLED_SECONDS,
         clock: Clock = SYSTEM,
     ) -> None:
-        """
-        Args:
-            campaigns: of one ledger.
-            hook: notifies the operator.
-            say: called in that thread, with remarks on what was sent and what was not.
-            stalled_seconds: how many seconds without a worker make a stall.
-            clock: measures it, and the pauses between two looks.
-        """
+        """``campaigns``: of one ledger; ``say``: called in that thread, with what was sent and what was not."""
         self._facts = {campaign: Facts(campaign, stalled_seconds, clock) for campaign in campaigns}
         self._hook, self._say, self._clock = hook, say, clock
         self._stopping = threading.Event()

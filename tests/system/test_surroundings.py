@@ -20,12 +20,21 @@ from tests.support.preloaded import Preparation, preloaded
 from tests.support.servers import Server
 
 
+def ran(command: list[str], folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**ENVIRONMENT, **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 def shell(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     """Run a line of shell in which $langford is the program, and $started the same one, started as usual."""
-    environment = {**ENVIRONMENT, "langford": str(preloaded().program), "started": " ".join(COMMAND)}
-    return subprocess.run(
-        ["sh", "-c", command], cwd=folder, env=environment, capture_output=True, text=True, timeout=120, check=False
-    )
+    return ran(["sh", "-c", command], folder, langford=str(preloaded().program), started=" ".join(COMMAND))
 
 
 @pytest.mark.parametrize("arguments", ["count 8", "count 8 --json", "list 7", "--help", "estimate 8"])
@@ -205,10 +214,7 @@ def test_memory_is_bounded(tmp_path: Path, arguments: str) -> None:
         "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdin=-3, stdout=-3); "
         "print(done.returncode, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, *COMMAND, *arguments.split()],
-        cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=True,
-    )  # fmt: skip
+    done = ran([sys.executable, "-c", program, *COMMAND, *arguments.split()], tmp_path)
     code, kilobytes = map(int, done.stdout.split())
     assert code in (0, 2), done.stderr
     assert kilobytes * 1024 < 2**30
@@ -229,9 +235,7 @@ def test_foreign_packages_break_nothing(tmp_path: Path) -> None:
     command = Path(sys.executable).with_name("langford")
     starts = [COMMAND, [str(command)] if command.exists() else [sys.executable, "-P", "-m", "langford"]]
     for start in starts:
-        done = subprocess.run(
-            [*start, "status"], cwd=tmp_path, env=ENVIRONMENT, capture_output=True, text=True, check=False
-        )
+        done = ran([*start, "status"], tmp_path)
         assert done.returncode == 2, done.stderr
         assert "there is no ledger" in done.stderr
         assert "foreign" not in done.stderr
@@ -240,11 +244,7 @@ def test_foreign_packages_break_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_foreign_package_is_diagnosed_in_one_line(tmp_path: Path, package: str) -> None:
     make_foreign(tmp_path, package)
-    environment = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
-    done = subprocess.run(
-        [*COMMAND, "count", "8"],
-        cwd=tmp_path.parent, env=environment, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = ran([*COMMAND, "count", "8"], tmp_path.parent, PYTHONPATH=str(tmp_path))
     assert done.returncode == 2
     assert f"finds the package {package} at {tmp_path}" in done.stderr
     assert len(done.stderr.splitlines()) == 1
@@ -255,9 +255,8 @@ def test_folders_that_are_no_packages_do_not_matter(langford: Run, tmp_path: Pat
     for name in ("db", "jobs", "slurm"):
         (tmp_path / name).mkdir()
     assert langford("run", "langford", "8").returncode == 0
-    on_path = {**ENVIRONMENT, "PYTHONPATH": str(tmp_path)}
     command = [*COMMAND, "run", "langford", "11", "--workers", "1"]
-    done = subprocess.run(command, cwd=tmp_path, env=on_path, capture_output=True, text=True, check=False)
+    done = ran(command, tmp_path, PYTHONPATH=str(tmp_path))
     assert done.returncode == 0, done.stderr
 
 
@@ -279,9 +278,7 @@ def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp
 def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the program on a Python that was built without a module."""
     program = f"import sys; sys.modules[{module!r}] = None; from langford.cli.start import main; main()"
-    return subprocess.run(
-        [sys.executable, "-c", program, *arguments], capture_output=True, text=True, timeout=120, check=False
-    )
+    return ran([sys.executable, "-c", program, *arguments], Path.cwd())
 
 
 @pytest.mark.exhaustive
@@ -299,14 +296,10 @@ def test_a_python_without_a_part_is_named(module: str, part: str, command: str) 
 
 
 def test_a_numba_that_does_not_start_is_named(tmp_path: Path) -> None:
-    environment = {**ENVIRONMENT, "NUMBA_CACHE_LOCATOR_CLASSES": "Bogus"}
-    done = [
-        subprocess.run(
-            [*COMMAND, *command], env=environment, cwd=tmp_path, capture_output=True, text=True, check=False
-        )
+    refused, doctor = (
+        ran([*COMMAND, *command], tmp_path, NUMBA_CACHE_LOCATOR_CLASSES="Bogus")
         for command in (["count", "8"], ["doctor", "--json"])
-    ]  # fmt: skip
-    refused, doctor = done
+    )
     *_, said = refused.stderr.splitlines()
     assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
     assert "Traceback" not in refused.stderr

@@ -166,9 +166,7 @@ class Evidence:
 def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[Campaign] = ()) -> Evidence:
     """The evidence about a campaign of a ledger; raises the errors of :mod:`db.errors`, and CheckFailed.
 
-    Args:
-        unconfirmed: whether to count although the promised share is not replicated.
-        others: campaigns among which some may have counted the same problem.
+    ``unconfirmed``: count although the promised share is not replicated; ``others``: may have the same problem.
     """
     history = campaign.history()
     found = _evidence(
