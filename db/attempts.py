@@ -77,10 +77,6 @@ class Delivery(Credential, frozen=True):
         """By the clock of this machine, when that of the worker is ``ahead`` seconds ahead of it."""
         return self if self.began is None else replace(self, began=self.began - ahead)
 
-    def lasting(self, longest: float) -> Self:
-        """With at most this computing time."""
-        return self if self.seconds <= longest else replace(self, seconds=longest)
-
 
 class Receipt(Message, frozen=True, rename={"verdict": "event"}):
     """What became of a delivery, see :meth:`db.Campaign.deliver`."""

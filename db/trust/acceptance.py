@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from msgspec.structs import replace
 from sqlalchemy import insert
 
 from db.attempts import Credential, Delivery, Receipt, digest, fresh_nonce
@@ -54,10 +55,6 @@ class Judged:
     def value(self) -> str:
         return str(self.delivery.evaluation.result.value)
 
-    @property
-    def may_be_first(self) -> bool:
-        return self.attempt is not None and self.fault is None and self.attempt.accepted is None
-
     def receipt(self, accepted: Mapping[int, tuple[str, int]]) -> Receipt:
         """``accepted``: the accepted results by task: (value as decimal text, attempt)."""
         attempt_id = self.delivery.attempt
@@ -101,7 +98,7 @@ def accept(
 
     first: dict[int, Judged] = {}
     for row in judged:
-        if row.may_be_first:
+        if row.attempt is not None and row.fault is None and row.attempt.accepted is None:
             first.setdefault(row.index, row)
     candidates = [row.delivery for row in first.values()]
     inserted = results.insert(transaction, candidates, attempts, lots)
@@ -136,7 +133,8 @@ def accept(
 
 def _plausible(delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
     """A delivery that claims no more computing time than has passed since its grant, and SLACK_SECONDS."""
-    return delivery.lasting(SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age)))
+    longest = SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age))
+    return delivery if delivery.seconds <= longest else replace(delivery, seconds=longest)
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:

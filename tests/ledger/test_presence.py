@@ -124,34 +124,23 @@ def test_a_worker_says_how_it_ended(ledger: Ledger) -> None:
 
 
 def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.lease("a", 1, -1)
-    campaign.lease("b", 2, HOUR)
-    assert row(ledger, "a").ending == Ending.LOST
+    """Unless it has another lease, or has said how it ended; leases that end in another way lose nobody."""
+    for worker in ("holds", "left", "returned"):
+        ledger.enrol(worker, "host", "1")
+    campaign.release(campaign.lease("returned", 1, HOUR))
+    campaign.lease("returned", 1, HOUR)
+    assert campaign.take_back("by the operator", "returned") == 1
+    campaign.lease("holds", 1, HOUR)
+    for worker in ("holds", "left", "a"):
+        campaign.lease(worker, 1, -1)
+    ledger.leave("left", Ending.STOPPED)
+    campaign.lease("b", 1, HOUR)
+    assert campaign.progress().attempts == {"expired": 3, "released": 2, "running": 2}
+    endings = {worker: row(ledger, worker).ending for worker in ("a", "b", "holds", "left", "returned")}
+    assert endings == {"a": Ending.LOST, "b": None, "holds": None, "left": Ending.STOPPED, "returned": None}
     assert row(ledger, "a").ended > 0
     ledger.campaign(NAME).lease("a", 1, HOUR)
     assert (row(ledger, "a").ended, row(ledger, "a").ending) == (None, None)
-
-
-def test_a_worker_with_another_lease_is_not_lost(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.lease("a", 1, HOUR)
-    campaign.lease("a", 1, -1)
-    campaign.lease("b", 1, HOUR)
-    assert campaign.progress().attempts == {"expired": 1, "running": 2}
-    assert row(ledger, "a").ended is None
-
-
-def test_what_a_worker_said_is_stronger_than_its_expired_leases(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.lease("a", 1, -1)
-    ledger.leave("a", Ending.STOPPED)
-    campaign.lease("b", 1, HOUR)
-    assert row(ledger, "a").ending == Ending.STOPPED
-
-
-def test_leases_that_end_in_another_way_lose_nobody(ledger: Ledger, campaign: Campaign) -> None:
-    campaign.release(campaign.lease("a", 1, HOUR))
-    campaign.lease("a", 1, HOUR)
-    assert campaign.take_back("by the operator", "a") == 1
-    assert row(ledger, "a").ended is None
 
 
 @pytest.mark.parametrize(

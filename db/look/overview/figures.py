@@ -12,8 +12,6 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from langford.words import speed
-
 WINDOWS_SECONDS = (10.0, 60.0, 300.0, 900.0, 3600.0, 4 * 3600.0, 24 * 3600.0)
 ENOUGH = 30
 """Number of results from which a speed is known to about 20 %."""
@@ -42,15 +40,6 @@ class Running:
     seconds: float  # time from a renewal of its lease to the deadline
 
 
-@dataclass(frozen=True)
-class Pace:
-    """The recent speed of a campaign or of a worker."""
-
-    seconds: float  # length of the window
-    work: float
-    results: float
-
-
 def arrivals_of_late(
     now: float, since: float, arrivals: Callable[[float], Sequence[Arrival]], enough: int = ENOUGH
 ) -> tuple[float, list[Arrival]]:
@@ -67,14 +56,6 @@ def arrivals_of_late(
         if len(arrived) >= enough or seconds < window or window == WINDOWS_SECONDS[-1]:
             break
     return seconds, arrived
-
-
-def pace_of(seconds: float, arrived: Sequence[Arrival]) -> Pace | None:
-    """None: nothing arrived in the window."""
-    if not arrived:
-        return None
-    work = sum(arrival.work for arrival in arrived)
-    return Pace(seconds, speed(work, seconds) or 0.0, len(arrived) / seconds)
 
 
 def against_peers(paces: Mapping[str, float], groups: Mapping[str, K]) -> dict[str, float]:

@@ -55,7 +55,6 @@ def overview(
         arrivals = cache(partial(worker_queries.arrivals, transaction, facts.everybody))
         seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in facts.present), arrivals)
         eta = _eta(transaction, facts, arrivals, forecasts)
-    pace = figures.pace_of(seconds, arrived)
     shown = views(transaction, facts, arrived, seconds)
     begun = min((row.started for row in facts.workers), default=None)
     until = now if finished is None else finished
@@ -76,11 +75,11 @@ def overview(
         tasks=tasks,
         work=work,
         speed=Speed(
-            None if pace is None else pace.work,
+            (speed(sum(arrival.work for arrival in arrived), seconds) or 0.0) if arrived else None,
             _average(transaction, facts),
-            None if pace is None else 60 * pace.results,
+            60 * len(arrived) / seconds if arrived else None,
             METHODS[campaign.key.method].unit,
-            None if pace is None else pace.seconds,
+            seconds if arrived else None,
         ),
         eta=eta,
         workers=tuple(shown[:MAX_WORKERS]),
