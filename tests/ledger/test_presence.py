@@ -131,7 +131,7 @@ def test_a_worker_whose_leases_all_expire_is_lost_until_it_asks_again(ledger: Le
     campaign.lease("returned", 1, HOUR)
     assert campaign.take_back("by the operator", "returned") == 1
     campaign.lease("holds", 1, HOUR)
-    for worker in ("holds", "left", "a"):
+    for worker in ("holds", "a", "left"):
         campaign.lease(worker, 1, -1)
     ledger.leave("left", Ending.STOPPED)
     campaign.lease("b", 1, HOUR)
