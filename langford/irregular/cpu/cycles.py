@@ -119,7 +119,9 @@ def improve(
             # At once, so that others profit: no cycle of the new policy is worse for it.
             policy[vertex], distance[vertex] = choice, best
             still[label] = True
-    active[:] = still
+    # One by one: to assign to a slice, numba compiles a message about shapes that do not fit, which takes seconds.
+    for label in range(active.size):
+        active[label] = still[label]
 
 
 @kernel

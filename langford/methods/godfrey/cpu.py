@@ -18,6 +18,8 @@ from langford.result import PartialResult
 
 CACHE_BYTES = 16384
 """Bytes of Gray sequence kept ready: half of a first-level cache."""
+MIN_SUM_BITS = 5
+"""Of the smallest kernel, which the rows of up to 14 colours share: a kernel takes a second to compile."""
 
 
 class GodfreyOnCpu:
@@ -25,9 +27,9 @@ class GodfreyOnCpu:
         self._plan = plan
         problem = plan.problem
         self._reach = max(problem.differences)
-        self._packing = packing = Packing.of(problem, LANES)
+        self._packing = packing = Packing.of(problem, LANES, least=1)
         compile_time = (
-            packing.words, packing.vanishing, widths.sum_bound(problem).bit_length(),
+            packing.words, packing.vanishing, max(MIN_SUM_BITS, widths.sum_bound(problem).bit_length()),
             limbs.word_count(plan.product_bound),
         )  # fmt: skip
         self._kernel = build_gray_sum(*compile_time)
