@@ -10,6 +10,22 @@ NOW = datetime.now(UTC).replace(microsecond=0)
 HOSTILE = "<img src=x onerror=document.title='owned'>"
 
 
+WARNINGS = {
+    "silent_worker": "node-003.cluster.example.org has been silent for 32 min and holds 97 leases: they go to "
+    "others at their deadline",
+    "set_aside": "2 tasks failed three times and are set aside: `langford retry` tries them again",
+    "distrusted": "node-007.cluster.example.org found another value than three others: its 412 results are "
+    "evaluated again",
+}
+EVENTS = {
+    "distrusted": "host node-007.cluster.example.org: its result of task 88,117 lost by 3 votes to 1",
+    "conflict": "task 88,117: two values",
+    "confirmed": "task 88,101 by another host",
+    "set-aside": "task 12,002 after 3 failures: CheckFailed: the sum does not end in 11 zero bits",
+    "created": "",
+}
+
+
 def iso(seconds_ago: float) -> str:
     return f"{NOW - timedelta(seconds=seconds_ago):%Y-%m-%dT%H:%M:%SZ}"
 
@@ -77,42 +93,10 @@ def running(number: int = 200, **fields: Any) -> dict[str, Any]:
         "eta": {"seconds": 98_400.0, "earliest": iso(-91_000), "latest": iso(-112_000)},
         "workers": crew,
         "workers_left_out": 0,
-        "warnings": [
-            {
-                "kind": "silent_worker",
-                "text": "node-003.cluster.example.org has been silent for 32 min and holds 97 "
-                "leases: they go to others at their deadline",
-            },
-            {
-                "kind": "set_aside",
-                "text": "2 tasks failed three times and are set aside: `langford retry` tries them again",
-            },
-            {
-                "kind": "distrusted",
-                "text": "node-007.cluster.example.org found another value than three others: its "
-                "412 results are evaluated again",
-            },
-        ],
+        "warnings": [{"kind": kind, "text": text} for kind, text in WARNINGS.items()],
         "timeline": [[iso(172_800 - 576 * k), occupied] for k, occupied in enumerate(shape)],
         "events": [
-            {"at": iso(60 + 3_000 * k), "kind": kind, "text": text}
-            for k, (kind, text) in enumerate(
-                [
-                    (
-                        "distrusted",
-                        "host node-007.cluster.example.org: its result of task 88,117 lost by 3 votes to 1",
-                    ),
-                    ("conflict", "task 88,117: two values"),
-                    ("confirmed", "task 88,101 by another host"),
-                    (
-                        "set-aside",
-                        "task 12,002 after 3 failures: CheckFailed: the sum does not end in 11 zero bits",
-                    ),
-                    ("refused", "a late result of an attempt that nobody holds"),
-                    ("confirmed", "task 80,015 by another host"),
-                    ("created", ""),
-                ]
-            )
+            {"at": iso(60 + 3_000 * k), "kind": kind, "text": text} for k, (kind, text) in enumerate(EVENTS.items())
         ],
         "attempts": {"done": 664_123, "running": 18_904, "preempted": 411},
         "checked": {"share": 0.02, "drawn": 13_301, "replicated": 12_990, "confirmed": 13_020, "conflicts": 0},
@@ -124,18 +108,9 @@ def running(number: int = 200, **fields: Any) -> dict[str, Any]:
 
 def starting() -> dict[str, Any]:
     """A campaign for which nobody works yet."""
-    return running(
-        0,
-        campaign="new",
-        tasks=parts(1_024, 0, 0),
-        work=parts(1.0, 0, 0),
-        speed={"now": None, "average": None, "tasks_per_minute_now": None, "unit": "nodes", "seconds": None},
-        eta=None,
-        timeline=[],
-        events=[],
-        warnings=[],
-        created=iso(30),
-    )
+    speed = dict.fromkeys(("now", "average", "tasks_per_minute_now", "seconds")) | {"unit": "nodes"}
+    new: dict[str, Any] = {"campaign": "new", "created": iso(30), "tasks": parts(1_024, 0, 0), "speed": speed}
+    return running(0, **new, work=parts(1.0, 0, 0), eta=None, timeline=[], events=[], warnings=[])
 
 
 def finished() -> dict[str, Any]:
