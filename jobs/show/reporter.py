@@ -16,7 +16,7 @@ from db import Campaign
 from db.errors import LedgerError
 from db.look.events import EventReader, Stirring
 from db.look.overview.records import Overview, Presence
-from db.look.overview.shared import Watch
+from db.look.overview.shared import Shared
 from jobs.clock import SYSTEM, Clock
 from jobs.show import log_lines
 from jobs.show.wording import WORDINGS
@@ -54,8 +54,8 @@ class Gathered:
 
 
 class CampaignReporter:
-    def __init__(self, campaign: Campaign, watch: Watch, clock: Clock = SYSTEM) -> None:
-        self._watch, self._clock = watch, clock
+    def __init__(self, campaign: Campaign, overviews: Shared[Overview], clock: Clock = SYSTEM) -> None:
+        self._overviews, self._clock = overviews, clock
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
         lines: dict[str, Callable[[list[Any]], object]] = {
             **{kind: partial(log_lines.happened, campaign.name, kind) for kind in WORDINGS},
@@ -83,7 +83,7 @@ class CampaignReporter:
             self._gathered[event.kind].add(event)
         if at_once or self._clock.monotonic() >= self._next_look:
             self._next_look = self._clock.monotonic() + LOOK_SECONDS
-            self._look_at(self._watch.overview())
+            self._look_at(self._overviews.newest())
         for gathered in self._gathered.values():
             gathered.write(at_once)
 
@@ -134,9 +134,9 @@ class CampaignReporter:
 class Reporter:
     """Writes the lines about all campaigns of a server, in a thread of its own."""
 
-    def __init__(self, campaigns: Mapping[Campaign, Watch], clock: Clock = SYSTEM) -> None:
+    def __init__(self, campaigns: Mapping[Campaign, Shared[Overview]], clock: Clock = SYSTEM) -> None:
         self._reporters = {
-            campaign: CampaignReporter(campaign, watch, clock) for campaign, watch in campaigns.items()
+            campaign: CampaignReporter(campaign, shared, clock) for campaign, shared in campaigns.items()
         }
         self._stirring = [Stirring(database) for database in {campaign.database for campaign in campaigns}]
         self._clock, self._stopping = clock, threading.Event()

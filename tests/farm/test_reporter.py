@@ -12,7 +12,7 @@ import pytest
 
 from db import Campaign, Ledger
 from db.look.overview.records import Overview
-from db.look.overview.shared import Watch
+from db.look.overview.shared import Shared
 from db.states import Ending, Outcome
 from jobs.show import log_lines
 from jobs.show.reporter import (
@@ -36,8 +36,8 @@ class Reported:
     def __init__(self, ledger: Ledger, caplog: pytest.LogCaptureFixture) -> None:
         self.ledger, campaign = ledger, new_campaign(ledger)
         self.campaign, self._clock, self._caplog = campaign, MovableClock(), caplog
-        watch = Watch(campaign.overview, now=self._clock.monotonic)
-        self._reporter = CampaignReporter(campaign, watch, self._clock)
+        shared = Shared(campaign.overview, now=self._clock.monotonic)
+        self._reporter = CampaignReporter(campaign, shared, self._clock)
 
     def lines(self, seconds: float) -> Counter[str]:
         """The kinds of the lines that are written while these seconds pass."""
@@ -146,7 +146,7 @@ def test_a_process_that_died_leaves_a_line(reported: Reported, caplog: pytest.Lo
 
 def test_a_ledger_that_cannot_be_read_is_said_once(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:
     clock = MovableClock()
-    reporter = Reporter({reported.campaign: Watch(reported.campaign.overview, now=clock.monotonic)}, clock)
+    reporter = Reporter({reported.campaign: Shared(reported.campaign.overview, now=clock.monotonic)}, clock)
 
     def look(statement: str) -> None:
         with reported.ledger.database.writing() as connection:
@@ -178,7 +178,7 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
         asked[campaign.name] += 1
         return campaign.overview()
 
-    watches = {each: Watch(partial(asking, each), now=clock.monotonic) for each in campaigns}
+    watches = {each: Shared(partial(asking, each), now=clock.monotonic) for each in campaigns}
     reporter = Reporter(watches, clock)
 
     def asked_in(seconds: float) -> Counter[str]:

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from db.look.overview import shared
 from db.look.overview.records import Overview
-from db.look.overview.shared import FRESH_SECONDS, Watch
+from db.look.overview.shared import FRESH_SECONDS, Shared
 from db.messages import Time
 from tests.ledger.test_overview_documents import OVERVIEW
 
@@ -39,9 +39,9 @@ class Slow:
 
 def test_one_asks_for_all() -> None:
     slow = Slow(0.3)
-    watched = Watch(slow)
+    watched = Shared(slow)
     with ThreadPoolExecutor(20) as threads:
-        looks = list(threads.map(lambda _: watched.overview().now, range(20)))
+        looks = list(threads.map(lambda _: watched.newest().now, range(20)))
     assert (looks, slow.asked) == ([1.0] * 20, 1)
 
 
@@ -57,12 +57,12 @@ def test_it_is_asked_seldom_and_the_more_seldom_the_longer_it_takes(seconds: flo
         asked.append(now)
         return replace(OVERVIEW, now=Time(now))
 
-    watched = Watch(ask, lambda: now)
+    watched = Shared(ask, lambda: now)
     for _ in range(3):
-        answer = watched.overview()
+        answer = watched.newest()
         assert answer.now == now
         now += 0.999 * pause
-        assert watched.overview() is answer
+        assert watched.newest() is answer
         now += 0.002 * pause
     assert len(asked) == 3
 
@@ -71,17 +71,17 @@ def test_nobody_waits_for_who_asks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(shared, "FRESH_SECONDS", 0.0)
     monkeypatch.setattr(shared, "SHARE", 1e9)
     slow = Slow(0.0)
-    watched = Watch(slow)
-    watched.overview()
+    watched = Shared(slow)
+    watched.newest()
     slow.may_go_on.clear()
-    asking = threading.Thread(target=watched.overview)
+    asking = threading.Thread(target=watched.newest)
     asking.start()
     while not slow.at_once:
         time.sleep(0.001)
-    assert watched.overview().now == 1.0  # who waited for the other would get its answer
+    assert watched.newest().now == 1.0  # who waited for the other would get its answer
     slow.may_go_on.set()
     asking.join()
-    assert (watched.overview().now, slow.most) == (3.0, 1)
+    assert (watched.newest().now, slow.most) == (3.0, 1)
 
 
 def test_an_error_is_told_and_not_kept() -> None:
@@ -94,7 +94,7 @@ def test_an_error_is_told_and_not_kept() -> None:
         return next(answers)
 
     failed: list[int] = []
-    watched = Watch(ask)
+    watched = Shared(ask)
     with pytest.raises(OSError, match="once"):
-        watched.overview()
-    assert watched.overview() is OVERVIEW
+        watched.newest()
+    assert watched.newest() is OVERVIEW

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from threading import Lock
 from typing import Generic, TypeVar
 
-from db.look.overview.records import Overview
-
 FRESH_SECONDS = 2.0
 SHARE = 0.05
 """Maximum share of the time in which the ledger answers the same query."""
@@ -44,10 +42,3 @@ class Shared(Generic[T]):
             return self._known
         finally:
             self._lock.release()
-
-
-class Watch(Shared[Overview]):
-    """The overview of one campaign, see :meth:`db.Campaign.overview`."""
-
-    def overview(self) -> Overview:
-        return self.newest()

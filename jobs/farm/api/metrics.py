@@ -45,7 +45,7 @@ class Metrics:
     def _written(self, names: Sequence[str]) -> bytes:
         registry = CollectorRegistry(auto_describe=False)
         ProcessCollector(registry=registry)
-        overviews = [self._overviews.watch(name).overview() for name in names]
+        overviews = [self._overviews.of(name).newest() for name in names]
         registry.register(_Families([*_of_campaigns(overviews), *self._of_the_server()]))
         return generate_latest(registry)
 

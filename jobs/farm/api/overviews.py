@@ -8,7 +8,7 @@ from threading import Lock
 
 from db import Campaign, Standing
 from db.look.overview.records import Overview
-from db.look.overview.shared import Shared, Watch
+from db.look.overview.shared import Shared
 from db.messages import encoded, iso
 from jobs.reach.wire import Listed, TaskNumbers
 
@@ -21,26 +21,26 @@ class Overviews:
 
     def __init__(self, campaigns: Mapping[str, Campaign]) -> None:
         self._folders, self._turn = {"the server": Path.cwd()}, Lock()
-        self._watches = {name: self._watching(campaign) for name, campaign in campaigns.items()}
+        self._overviews = {name: self._shared(campaign) for name, campaign in campaigns.items()}
         self._standings = {name: Shared(campaign.standing) for name, campaign in campaigns.items()}
         self._texts: dict[str, tuple[Overview, bytes]] = {}
 
-    def _watching(self, campaign: Campaign) -> Watch:
+    def _shared(self, campaign: Campaign) -> Shared[Overview]:
         def ask() -> Overview:
             with self._turn:
                 return campaign.overview(self._folders)
 
-        return Watch(ask)
+        return Shared(ask)
 
-    def watch(self, name: str) -> Watch:
-        return self._watches[name]
+    def of(self, name: str) -> Shared[Overview]:
+        return self._overviews[name]
 
     def standing(self, name: str) -> Standing:
         """Some seconds old."""
         return self._standings[name].newest()
 
     def status(self, name: str) -> bytes:
-        overview = self._watches[name].overview()
+        overview = self._overviews[name].newest()
         known, text = self._texts.get(name, (None, b""))
         if known is not overview:
             text = encoded(overview)
@@ -48,7 +48,7 @@ class Overviews:
         return text
 
     def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
-        return [_listed(self._watches[campaign.name].overview()) for campaign in campaigns]
+        return [_listed(self._overviews[campaign.name].newest()) for campaign in campaigns]
 
 
 def _listed(overview: Overview) -> Listed:

@@ -9,7 +9,8 @@ from contextlib import contextmanager
 import click
 
 from db import Campaign, Ledger
-from db.look.overview.shared import Watch
+from db.look.overview.records import Overview
+from db.look.overview.shared import Shared
 from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
 from jobs.show import log_lines
@@ -102,10 +103,10 @@ def serve(
         clients = Clients(proxies=proxies, traffic=Traffic(access_log))
         application = server.application(ledger, names, clients, overviews)
         log_lines.listening(listener, certificate is not None, campaigns)
-        watches = {campaign: overviews.watch(campaign.name) for campaign in campaigns}
+        shared = {campaign: overviews.of(campaign.name) for campaign in campaigns}
         with (
             notified(campaigns, hooks, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
-            reported(watches),
+            reported(shared),
         ):
             limits = serving.Serving(certificate, key)
             serving.serve(application, clients, listener, limits, lambda: bool(received))
@@ -129,9 +130,9 @@ def ended_in_order() -> Iterator[list[int]]:
 
 
 @contextmanager
-def reported(watches: Mapping[Campaign, Watch]) -> Iterator[None]:
+def reported(overviews: Mapping[Campaign, Shared[Overview]]) -> Iterator[None]:
     """Log the events of campaigns while the block runs."""
-    reporter = Reporter(watches)
+    reporter = Reporter(overviews)
     reporter.start()
     try:
         yield
