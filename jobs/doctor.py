@@ -44,7 +44,7 @@ class Finding:
 
 def examine() -> Iterator[Finding]:
     """Examine every part of the machine in turn, and count on the processor and on every GPU."""
-    libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba"))
+    libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
     by_method = ", ".join(f"{name} {kernel_hash(name)}" for name in load("langford.methods:METHODS"))
     yield Finding(

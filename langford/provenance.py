@@ -132,7 +132,7 @@ def versions() -> dict[str, str]:
     # Loaded now: it takes longer than all else that `langford --version` loads.
     version, not_found = (load(f"importlib.metadata:{name}") for name in ("version", "PackageNotFoundError"))
     installed = {"langford": __version__}
-    for package in ("numba", "numpy", "cupy-cuda12x", "cupy-cuda13x"):
+    for package in ("numba", "numpy", "gmpy2", "cupy-cuda12x", "cupy-cuda13x"):
         with suppress(not_found):
             installed[package] = version(package)
     return installed

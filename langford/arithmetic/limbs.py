@@ -1,4 +1,4 @@
-"""The one definition of the limb layout.
+"""The one definition of the limb layout, and the exact merge.
 
 A *carry-save number* is an array of int64 limbs in radix 2^32, little endian:
 
@@ -17,6 +17,9 @@ most |weight|·(2^32 − 1), and 2^32·(1 + SPREAD_BOUND) ≤ 2^63 − 2^32.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import gmpy2
 import numpy as np
 from numpy.typing import NDArray
 
@@ -48,7 +51,12 @@ def zero_residues() -> Limbs:
 
 def to_int(limbs: Limbs) -> int:
     """The exact value of a carry-save number, carries spread or not."""
-    total = 0
+    total = gmpy2.mpz(0)
     for limb in limbs[::-1].tolist():
         total = (total << DIGIT_BITS) + limb
-    return total
+    return int(total)
+
+
+def exact_sum(values: Iterable[int]) -> int:
+    """Σ values, exact."""
+    return int(sum(map(gmpy2.mpz, values), gmpy2.mpz(0)))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from langford.errors import CheckFailed, Incomplete
+from langford.loading import load
 from langford.methods.plan import Plan
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -66,7 +67,9 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     missing = len(plan.work) - len(by_task)
     if missing:
         raise Incomplete(f"{missing} of {several(len(plan.work), 'task')} have no result yet; run them first")
-    total = sum(result.value for result in by_task.values())
+    # Loaded now: whoever names a plan needs no numpy.
+    exact_sum: Callable[[Iterable[int]], int] = load("langford.arithmetic.limbs:exact_sum")
+    total = exact_sum(result.value for result in by_task.values())
     arrangements, rest = divmod(total, plan.multiplier)
     if rest or arrangements < 0:
         raise CheckFailed(
