@@ -186,7 +186,7 @@ class Coverage:
     def finds(self, wrong: int) -> float:
         """The probability that a random choice of this size contains at least one of ``wrong`` wrong tasks."""
         left, drawn = self.done - self.compared, range(min(wrong, self.done))
-        return 1 - math.prod(max(0, left - k) / (self.done - k) for k in drawn)
+        return 1.0 - math.prod(max(0, left - k) / (self.done - k) for k in drawn)
 
     @property
     def words(self) -> str:

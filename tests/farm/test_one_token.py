@@ -274,9 +274,16 @@ def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Farm, c
 
 def test_revoking_a_token_ends_its_leases(farm: Farm) -> None:
     farm.enrol("one")
-    farm.lease("one")
+    farm.enrol("good", HONEST)
+    farm.lease("one", count=1)
+    farm.lease("good", HONEST, count=1)
     number = next(token.token_id for token in farm.campaign.tokens() if token.label == "liar")
     assert farm.campaign.revoke_token(number)
+    assert farm.held() == {"good": 1}
+    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.enrol("last", -1)
+    farm.lease("last", -1, count=1)
+    farm.campaign.revoke_tokens()
     assert farm.held() == {}
     assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
 

@@ -211,10 +211,12 @@ def test_what_is_no_file_is_no_token_file(langford: Run) -> None:
 
 
 def test_a_token_that_cannot_be_kept_is_revoked(langford: Run, campaign_file: Path) -> None:
+    with Ledger(str(campaign_file)) as ledger:
+        ledger.campaign(NAME).new_token(Role.WORKER, label="another")
     refused = langford("token", NAME, "--out", "no/such/worker.token")
     assert (refused.returncode, "No such file" in refused.stderr) == (2, True)
     with Ledger(str(campaign_file)) as ledger:
-        assert ledger.campaign(NAME).tokens() == []
+        assert [token.label for token in ledger.campaign(NAME).tokens()] == ["another"]
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,7 @@ def test_a_time_that_a_file_claims_misleads_nobody(langford: Run, tmp_path: Path
         assert done.returncode == code, done.stderr
         forecast = [line for line in (done.stdout + done.stderr).splitlines() if "of computation" not in line]
         assert "year" not in "".join(forecast)
+        assert command[0] != "import" or f"claims.gz: {len(claimed)} new results of {NAME}\n" in done.stdout
     [document] = json.loads(done.stdout, parse_constant=pytest.fail)
     assert (document["count"], document["agrees"]) == ("26", True)
     for command in (["tasks", NAME], ["result", NAME], ["report", NAME, "--out", "report.html"]):

@@ -110,9 +110,13 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
     campaign.lease("working", 1, 9 * HOUR, token=TOKEN)
     campaign.release(campaign.lease("worked", 1, HOUR, token=TOKEN))
     campaign.deliver(true_deliveries(campaign.lease("delivered", 1, HOUR, token=TOKEN)))
-    pass_time(ledger)
+    pass_time(ledger, presence.IDLE_SECONDS - 60)
     enrol(ledger, "fresh")
     left = {"working", "worked", "delivered", "another's", "direct", "fresh"}
+    assert workers(ledger) == {*left, "idle", "ended"}
+    pass_time(ledger, 120)
+    enrol(ledger, "later")
+    left.add("later")
     assert workers(ledger) == left
     assert voters(ledger) == len(left)
     with pytest.raises(UnknownWorker):  # and enrols again, as after a restored backup

@@ -107,7 +107,7 @@ def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -
             assert not [secret for secret in secrets if secret in told], sql
     asked = langford("query", "--sql", SECRETS[0], "--ledger", reading)
     assert (asked.returncode, len(asked.stderr.splitlines())) == (2, 1), asked.stderr
-    words = ["cancel NAME", "recheck NAME --all", "run 7"]
+    words = ["cancel NAME", "recheck NAME --all", "token NAME", "run 7"]
     for command in (line.replace("NAME", NAME).split() for line in words):
         refused = langford(*command, "--ledger", reading)
         assert (refused.returncode, len(refused.stderr.splitlines())) == (2, 1), refused.stderr

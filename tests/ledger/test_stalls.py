@@ -121,6 +121,7 @@ def test_idle_workers_get_copies_of_what_is_held_longest(campaign: Campaign) -> 
     first = campaign.lease("a", 2, HOUR)
     age(campaign, 10.0)
     second = campaign.lease("b", TASKS - 2, HOUR)
+    age(campaign, COPY_SECONDS / 2)
     assert not campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)  # too young
     age(campaign, COPY_SECONDS)
     assert not campaign.lease("elsewhere", TASKS, HOUR, [])  # it is not idle
