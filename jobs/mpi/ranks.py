@@ -46,6 +46,7 @@ class Ranks:
         parts = [self.reachable(array) for array in arrays]
         there: Any = module_of(*parts)
         received, sent = there.empty(sum(sizes), arrays[0].dtype), there.concatenate(parts)
+        del parts
         self.settle(sent)
         self.communicator.Alltoallv([sent, counts], [received, sizes])
         here: Any = module_of(*arrays)

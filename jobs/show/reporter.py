@@ -49,8 +49,8 @@ class Gathered:
         """Write the line, if it is time for it or ``at_once`` is set."""
         if self.waiting and (at_once or self._clock.monotonic() >= self._due):
             self._last_line = self._clock.monotonic()
-            self._log(self.waiting)
-            self.waiting = []
+            waiting, self.waiting = self.waiting, []
+            self._log(waiting)
 
 
 class CampaignReporter:

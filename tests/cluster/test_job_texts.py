@@ -72,6 +72,7 @@ OWN = [
     ("-Jother", "job-name", "leave it out"),
     ("--mem=2G '-J' other", "job-name", "leave it out"),
     ("--arr=0-3", "array", "--max-queued"),
+    ("-a0-3", "array", "--max-queued"),
     ("--time=5", "time", "--time"),
     ("-t 5", "time", "--time"),
     ("--output=log", "output", "--logs"),

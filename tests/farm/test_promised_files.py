@@ -60,6 +60,7 @@ def test_a_lie_does_not_pass_through_a_file(campaign: Campaign, langford: Run, t
     refused = [
         langford("result", "--from", FILE),
         langford("result", "--from", FILE, FILE, "--json"),
+        langford("report", "--from", FILE, "-o", "files.html"),
         langford("report", NAME, "-o", "ledger.html"),
         langford("import", FILE, "--ledger", "other.db"),
         langford("result", NAME, "--ledger", "other.db"),
@@ -74,14 +75,14 @@ def test_a_lie_does_not_pass_through_a_file(campaign: Campaign, langford: Run, t
     verify = ["verify", NAME, "--tasks", "0", "--all-checks", "--ledger", "other.db"]
     one = f"1 of {TASKS} drawn"
     for command, waits in (
-        (["result", "--from", FILE], WAITS), (verify, one),
+        (["result", "--from", FILE], WAITS), (["report", NAME, "-o", "forced.html"], WAITS), (verify, one),
     ):  # fmt: skip
         done = langford(*command, "--unconfirmed")
         assert (done.returncode, f"NOT CONFIRMED: {waits}" in done.stdout) == (0, True), command
     assert "= " not in refused[0].stdout
-    page = (tmp_path / "ledger.html").read_text()
-    assert f"{COUNT + 1:,}" not in page
-    assert "No count, although all tasks are done" in page
+    for page in ("files.html", "ledger.html"):
+        assert f"{COUNT + 1:,}" not in (tmp_path / page).read_text()
+        assert "No count, although all tasks are done" in (tmp_path / page).read_text()
     deleted = langford("delete", NAME, "--yes", "--out", "kept.gz")
     assert (deleted.returncode, f"promise   {WAITS}" in deleted.stdout) == (0, True)
     again = langford("import", "kept.gz", "--json")
@@ -142,6 +143,9 @@ def test_a_campaign_without_a_promise_says_so(langford: Run, tmp_path: Path) -> 
         # What was imported says nothing of what this ledger did not promise.
         verified = langford("verify", name, "--all-checks", *ledger)
         assert (verified.returncode, "promise   no promise recorded\n" in verified.stdout) == (0, True)
+    reported = json.loads(langford("report", "--from", file, "-o", "r.html", "--json").stdout)
+    assert (reported["promised"], reported["promise"]) == (share, words)
+    assert f"{words[:1].upper()}{words[1:]}." in (tmp_path / "r.html").read_text()
 
 
 def test_an_old_export_counts_as_before(langford: Run, tmp_path: Path) -> None:

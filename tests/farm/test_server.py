@@ -135,6 +135,7 @@ def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
     answer = farm.post("/retries", Role.ADMIN)
     assert float(answer.headers["Retry-After"]) == 10
+    assert farm.clients.traffic.answered["POST", "elsewhere", 429] == 2
     clock.move(9)
     assert farm.post("/retries", Role.ADMIN).status_code == 429
     clock.move(1)

@@ -42,17 +42,28 @@ def check(ranks: Ranks, xp: Any) -> None:
     assert ranks.merge(np.array([rank]), "sum").tolist() == [size * (size - 1) // 2]
 
 
+class Settled(InPlaceRanks):
+    """Counts what is waited for before it is sent."""
+
+    sends = 0
+
+    def settle(self, array: Any) -> None:
+        super().settle(array)
+        Settled.sends += 1
+
+
 def check_all(kind: str) -> None:
     """Check the ranks, parts of them in another order, and the same ones again."""
     xp, ranks = np, Ranks(MPI.COMM_WORLD)
     if kind == "place":
-        ranks = InPlaceRanks(MPI.COMM_WORLD)
+        ranks = Settled(MPI.COMM_WORLD)
     elif kind != "host":
         on_gpus = ranks_on_gpus(MPI.COMM_WORLD)
         xp = on_gpus.gpu.xp
         ranks = on_gpus.ranks if kind == "nccl" else ranks
         assert (type(ranks) is NcclRanks) == (kind == "nccl")
     check(ranks, xp)
+    assert Settled.sends == (14 if kind == "place" else Settled.sends)
     part = ranks.split(ranks.rank % 2, -ranks.rank)
     assert part.rank == (ranks.size - 1 - ranks.rank) // 2
     check(part, xp)

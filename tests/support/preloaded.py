@@ -143,6 +143,7 @@ class Command(subprocess.Popen[str]):
         self.stdin = self.stdout = self.stderr = None
         # What communicate() reads, which Popen's own start sets.
         self._communication_started, self._input, self.text_mode = False, None, True
+        self._sigint_wait_secs = 0  # after Ctrl-C
         streams = [os.open(os.devnull, os.O_RDONLY) if stdin is None else os.dup(stdin)]
         for name, asked in (("stdout", stdout), ("stderr", stderr)):
             if asked == subprocess.PIPE:
@@ -170,6 +171,8 @@ class Command(subprocess.Popen[str]):
             self.returncode = os.waitstatus_to_exitcode(int(self._connection.recv(100)))
             self._connection.close()
         return self.returncode
+
+    _wait = wait
 
     def poll(self) -> int | None:
         with suppress(subprocess.TimeoutExpired):

@@ -27,7 +27,6 @@ def ran(command: list[str], folder: Path, **variables: str) -> subprocess.Comple
         env={**ENVIRONMENT, **variables},
         capture_output=True,
         text=True,
-        timeout=120,
         check=False,
     )
 

@@ -94,6 +94,11 @@ def _style(palette: Palette, size: Format) -> dict[Any, Any]:
         "axes.axisbelow": True,
         "axes.facecolor": "none",
         "axes.grid": True,
+        # As matplotlib has them: a user's settings may hide them.
+        "axes.grid.axis": "both",
+        "axes.grid.which": "major",
+        "axes.spines.bottom": True,
+        "axes.spines.left": True,
         "axes.spines.right": False,
         "axes.spines.top": False,
         "figure.facecolor": palette.ground or "none",
@@ -102,6 +107,8 @@ def _style(palette: Palette, size: Format) -> dict[Any, Any]:
         "grid.linewidth": 0.6,
         "legend.borderaxespad": 0.1,
         "legend.frameon": False,
+        "xtick.labelcolor": "inherit",
+        "ytick.labelcolor": "inherit",
     }
 
 
