@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from threading import Lock
 from typing import Annotated, Any, ClassVar, Protocol, Self, TypeVar
 
 import msgspec
@@ -147,10 +148,22 @@ class Message(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 # -- reading and writing ----------------------------------------------------------------------
 
 
+_LOOKING = Lock()
+_decoders: dict[Any, msgspec.json.Decoder[Any]] = {}
+
+
+def _decoder(kind: type[M]) -> msgspec.json.Decoder[M]:
+    # One thread looks at a new type: until msgspec knows its fields, a thread that reads it crashes the process.
+    with _LOOKING:
+        if kind not in _decoders:
+            _decoders[kind] = msgspec.json.Decoder(kind, dec_hook=_of_text)
+        return _decoders[kind]
+
+
 def decoded(text: bytes, kind: type[M]) -> M:
-    """Raises BadMessage."""
+    """Raises BadMessage.  Threads may read at once."""
     try:
-        return msgspec.json.decode(text, type=kind, dec_hook=_of_text)
+        return _decoder(kind).decode(text)
     except msgspec.ValidationError as error:
         raise BadMessage(in_words(error)) from error
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
@@ -158,7 +171,8 @@ def decoded(text: bytes, kind: type[M]) -> M:
 
 
 def converted(value: Any, kind: type[M]) -> M:
-    """``value``: JSON as Python's objects; raises BadMessage."""
+    """``value``: JSON as Python's objects; raises BadMessage.  Threads may read at once."""
+    _decoder(kind)
     try:
         return msgspec.convert(value, kind, dec_hook=_of_text)
     except (msgspec.ValidationError, RecursionError) as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
+from threading import Lock
 from typing import Annotated
 
 from msgspec import Meta, Struct, toml
@@ -12,6 +13,7 @@ from msgspec import Meta, Struct, toml
 from langford.errors import LangfordError
 
 FILE = Path(__file__).with_name("speeds.toml")
+_READING = Lock()
 Number = Annotated[int, Meta(gt=0)]
 Factor = Annotated[float, Meta(gt=0)]
 Text = Annotated[str, Meta(min_length=1)]
@@ -83,4 +85,6 @@ def speeds_of(method: str) -> Speeds:
 @cache
 def measured() -> dict[str, Speeds]:
     """The figures of all methods, by name."""
-    return toml.decode(FILE.read_text(), type=dict[str, Speeds])
+    # Two threads that look at the same new types crash the process.
+    with _READING:
+        return toml.decode(FILE.read_text(), type=dict[str, Speeds])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import Annotated, Any
 
 import pytest
@@ -102,6 +104,43 @@ def test_a_message_comes_back_from_its_document() -> None:
     assert document(form)["at"] == "2001-09-09T01:46:40Z"
     assert converted(document(form), Form) == form
     assert decoded(json.dumps(document(form)).encode(), Form) == form
+
+
+THREADS = """
+import sys
+from threading import Barrier, Thread
+from msgspec import defstruct
+from db.messages import Message, converted, decoded
+
+def nested(kind, depth):
+    form = {"bases": (Message,), "kw_only": True, "frozen": True, "forbid_unknown_fields": True}
+    return kind if not depth else defstruct("Nested", [("below", nested(kind, depth - 1))], **form)
+
+def read():
+    for number, kind in enumerate(kinds):
+        barrier.wait()
+        if number % 2:
+            decoded(b'{"below": ' * 8 + b"1" + b"}" * 8, kind)
+        else:
+            value = 1
+            for _ in range(8):
+                value = {"below": value}
+            converted(value, kind)
+
+sys.setswitchinterval(1e-6)
+kinds, barrier = [nested(int, 8) for _ in range(100)], Barrier(8)
+threads = [Thread(target=read) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_threads_read_a_type_for_the_first_time_at_once() -> None:
+    """msgspec alone crashes the process."""
+    ended = subprocess.run([sys.executable, "-c", THREADS], check=False, capture_output=True, text=True)
+    assert (ended.returncode, ended.stderr) == (0, "")
 
 
 def test_a_machine_is_printable() -> None:
