@@ -8,10 +8,8 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from threading import Lock
 
 from msgspec.structs import replace
 
@@ -23,11 +21,8 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteServer
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
-from langford.devices import CPU, Device
+from langford.devices import CPU
 from langford.errors import LangfordError
-from langford.methods import PlanKey, plan_of
-
-LOADING = Lock()
 
 
 class Printed(Console):
@@ -40,13 +35,6 @@ class Printed(Console):
         print(f"{self._number}: {message}", file=sys.stderr, flush=True)
 
 
-def loaded_pool(key: PlanKey, devices: Sequence[Device]) -> InProcessPool:
-    """A pool whose kernels are loaded: by one thread, as in every command, and before another one computes."""
-    with LOADING:
-        plan_of(key).evaluate(0)
-    return InProcessPool(key, devices)
-
-
 def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
     """One worker, from its start to the end of the campaign."""
 
@@ -57,7 +45,7 @@ def work(url: str, seconds: float, root: Path, number: int, token: str) -> None:
     try:
         outbox.prepare()
         source = TaskSource(RemoteServer(url, token).campaign(), me, outbox, console, seconds)
-        Run(source, [CPU], console, pool_of=loaded_pool).run()
+        Run(source, [CPU], console, pool_of=InProcessPool).run()
     except LangfordError as error:
         console.say(f"{type(error).__name__}: {error}")
 
