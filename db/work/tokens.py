@@ -6,7 +6,7 @@ import hashlib
 import secrets
 from collections.abc import Collection
 
-from sqlalchemy import Connection, delete, insert, select, true
+from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
 from db.records import Right, TokenRecord
 from db.schema.dialects import Now, among
@@ -37,9 +37,11 @@ def revoke(transaction: Transaction, token: int | str | None) -> int:
 
     ``token``: its number, or the token itself; None: all tokens of the campaign.
     """
-    chosen = Token.id == token if isinstance(token, int) else Token.digest == digest(token or "")
-    if token is None:
-        chosen = true()
+    chosen: ColumnElement[bool] = true()
+    if isinstance(token, int):
+        chosen = Token.id == token
+    elif token is not None:
+        chosen = Token.digest == digest(token)
     digests = transaction.scalars(select(Token.digest).where(Token.campaign_id == CAMPAIGN, chosen)).all()
     for shown in digests:
         of_token = {"shown": shown, "campaign": transaction.campaign_id}
