@@ -66,13 +66,14 @@ def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequenc
         largest = max(problems, key=lambda problem: problem.n)
         start = method.speeds.forecast(largest.copies)
         measured = 0.0 if largest.n <= start.instant else _measured(largest, method, devices[0]) / len(devices)
+        whole = _work(largest, method) if measured and start.growth is None else 1.0
         for problem in problems:
             if problem.n <= start.instant or not measured:
                 factor = 0.0
             elif start.growth is not None:
                 factor = start.growth ** (problem.n - largest.n)
             else:
-                share = _work(problem, method) / _work(largest, method)
+                share = _work(problem, method) / whole
                 factor = share * (problem.n / largest.n) ** start.widening
             expected[problem] = float(measured * factor)
     return expected
