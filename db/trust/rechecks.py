@@ -24,8 +24,6 @@ _TOKEN: ColumnElement[str] = bindparam("token", type_=String)
 _DEVICE: ColumnElement[str] = bindparam("device", type_=String)
 _KERNELS: ColumnElement[str] = bindparam("kernels", type_=String)
 _COUNT: ColumnElement[int] = bindparam("count", type_=Integer)
-# Whoever holds a recheck for longer than tasks warrant keeps it from no other voter.
-_IS_RECENT = Attempt.ended.is_(None) & (Attempt.granted > Now() - bindparam("longest", type_=Float(53)))
 
 _CLAIMANT = (
     select(
@@ -44,6 +42,8 @@ _CLAIMANT = (
 )
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
+# Whoever holds a recheck for longer than tasks warrant keeps it from no other voter.
+_IS_RECENT = Attempt.ended.is_(None) & (queries.held_since(_other) > Now() - bindparam("longest", type_=Float(53)))
 # Not by its outcome: an expired attempt may have delivered a late result.  By a join: Postgres copies a condition
 # with a subquery, to filter attempts early, and one copy keeps the hashed witnesses of one task.
 _HAS_RESULT = or_(Attempt.id == Result.attempt_id, Witness.id.is_not(None))
@@ -98,7 +98,14 @@ _DRAWN = _available(
     )
     .order_by(Result.lot)
 )
-_IS_RUNNING = select(Attempt.id).where(same_task(Attempt, Result), _IS_RECENT).correlate(Result).exists()
+_IS_RUNNING = (
+    select(Attempt.id)
+    .join(_other_worker, _other_worker.id == Attempt.worker_id)
+    .join(_other, _other.id == _other_worker.voter_id)
+    .where(same_task(Attempt, Result), _IS_RECENT)
+    .correlate(Result)
+    .exists()
+)
 # A separate statement: another transaction may have started the same recheck while this one waited for a row.
 _START = transitions.starting(
     select(Result.campaign_id, Result.task_index).where(

@@ -120,7 +120,16 @@ _START_COPIES = transitions.starting(
     .with_for_update(skip_locked=True, of=Task),
     copied=True,
 )
-# Another statement, for tasks with a copy: of these there are at most about as many as idle devices.
+_earlier = aliased(Attempt)
+_GOT_AGAIN = (
+    select(_earlier.id)
+    .where(same_task(_earlier, Attempt), _earlier.id < Attempt.id, _earlier.granted < Now() - COPY_SECONDS)
+    .correlate(Attempt)
+    .exists()
+)
+_SINCE = queries.held_since(Voter)
+# Another statement, for tasks with a copy, of which there are at most about as many as idle devices, and for those
+# that someone had before.
 _HELD_IN_VAIN = (
     select(Attempt.task_index)
     .join(Task, same_task(Task, Attempt))
@@ -129,18 +138,18 @@ _HELD_IN_VAIN = (
     .where(
         Attempt.campaign_id == CAMPAIGN,
         Attempt.ended.is_(None),
-        Attempt.copied,
+        or_(Attempt.copied, _GOT_AGAIN),
         Attempt.deadline > 0,
         Task.state == TaskState.LEASED,
     )
     .group_by(Attempt.task_index)
     .having(
-        func.min(Attempt.granted) < Now() - COPY_SECONDS,
+        func.min(_SINCE) < Now() - COPY_SECONDS,
         func.sum(case((Voter.token == bindparam("token", type_=String), 1), else_=0)) == 0,
         or_(
             and_(func.count(Voter.token.distinct()) == 1, func.min(Voter.token) != ""),
-            and_(func.max(Attempt.granted) < Now() - COPY_SECONDS, func.max(func.coalesce(Attempt.steps, 0)) == 0),
-            func.max(Attempt.granted) < Now() - bindparam("longest", type_=Float(53)),
+            and_(func.max(_SINCE) < Now() - COPY_SECONDS, func.max(func.coalesce(Attempt.steps, 0)) == 0),
+            func.max(_SINCE) < Now() - bindparam("longest", type_=Float(53)),
         ),
     )
     .order_by(func.min(Attempt.granted))
@@ -165,7 +174,7 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
     its two attempts ends without a result, or for a worker with another token when both are held with one token,
     have made no steps, or are older than tasks warrant: otherwise whoever holds both would keep the task from all
-    others.
+    others.  Whoever gives a task back and gets it again has held it since the first time.
     """
     if count <= 0:
         return []

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, func, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, func, select
+from sqlalchemy.orm import aliased
 
 from db.attempts import Credential
 from db.errors import NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Voter, Worker
+from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Voter, Worker, same_task
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
 from langford.methods import PlanKey
@@ -117,6 +118,25 @@ def shown(transaction: Transaction, credentials: Collection[Credential]) -> dict
         for credential in credentials
         if credential.attempt in attempts and credential.is_genuine(attempts[credential.attempt].nonce)
     }
+
+
+_earlier, _its_worker, _its_voter = aliased(Attempt), aliased(Worker), aliased(Voter)
+
+
+def held_since(voter: type[Voter]) -> ColumnElement[float]:
+    """When the token of an attempt first got its task; ``voter``: that of the attempt.
+
+    Whoever gives a task back and gets it again has held it all the time: otherwise its lease would always be young.
+    """
+    first = (
+        select(func.min(_earlier.granted))
+        .join(_its_worker, _its_worker.id == _earlier.worker_id)
+        .join(_its_voter, _its_voter.id == _its_worker.voter_id)
+        .where(same_task(_earlier, Attempt), _its_voter.token == voter.token)
+        .correlate(Attempt, voter)
+        .scalar_subquery()
+    )
+    return case((voter.token == "", Attempt.granted), else_=first)
 
 
 # By the worker alone: otherwise SQLite might read all attempts of the campaign.

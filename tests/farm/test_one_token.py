@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import random
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -68,10 +68,16 @@ class Farm:
         return worker
 
     def ask(
-        self, worker: str, token: int = LIAR, seconds: float = 86_400.0, copies: int = 0, count: int = 1000
+        self,
+        worker: str,
+        token: int = LIAR,
+        seconds: float = 86_400.0,
+        copies: int = 0,
+        count: int = 1000,
+        held: Collection[int] = range(10_000),
     ) -> Any:
         asked = {"campaign": self.campaign.uuid, "worker": worker, "count": count, "copies": copies}
-        return self.post("/leases", token, **asked, seconds=seconds, held=list(range(10_000)))
+        return self.post("/leases", token, **asked, seconds=seconds, held=list(held))
 
     def lease(self, worker: str, token: int = LIAR, **options: Any) -> list[Lease]:
         answer = self.ask(worker, token, **options)
@@ -247,6 +253,45 @@ def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Farm, clo
         assert farm.renew(held, step)
         assert not step or farm.lease(other) == []
         assert farm.work() == done
+    assert result(farm.campaign).published == COUNT
+
+
+@pytest.mark.parametrize("tokens", [1, 2])
+def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
+    farm: Farm, clock: DatabaseClock, tokens: int
+) -> None:
+    """A worker that knows of no lease gets new ones for its tasks by one request, in which nobody comes between."""
+    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.enrol("good", HONEST, processes=8)
+    liars = [(farm.enrol("one"), LIAR), (farm.enrol("two", 2), 2)][:tokens]
+    held = [lease for worker, token in liars for lease in farm.lease(worker, token, held=[])]
+    done = farm.work()
+    assert done + len(held) == TASKS
+    for _ in range(5):
+        clock.move(COPY_SECONDS / 2)
+        for worker, token in liars:
+            farm.lease(worker, token, held=[], copies=1000)
+        done += farm.work()
+    assert done == TASKS
+    assert result(farm.campaign).published == COUNT
+
+
+def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
+    farm: Farm, clock: DatabaseClock
+) -> None:
+    farm.campaign.set_recheck_share(1.0)
+    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.enrol("first", 2, processes=8)
+    farm.work("first", 2)
+    liar = farm.enrol("one")
+    assert len(farm.lease(liar, held=[])) == SHARE
+    farm.enrol("good", HONEST, processes=8)
+    done = farm.work()
+    for _ in range(3):
+        clock.move(UNKNOWN_SECONDS / 2)
+        assert len(farm.lease(liar, held=[])) <= SHARE
+        done += farm.work()
+    assert done == TASKS
     assert result(farm.campaign).published == COUNT
 
 

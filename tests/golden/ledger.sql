@@ -453,14 +453,49 @@ P LIMIT :param FOR KEY SHARE;
   SELECT attempt.task_index
   FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
   JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-S WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.copied = 1
-P WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.copied
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+  AND (
+S   attempt.copied = 1 OR (
+P   attempt.copied OR (
+      EXISTS (
+        SELECT attempt_1.id
+        FROM attempt AS attempt_1
+        WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+        AND attempt_1.id < attempt.id AND attempt_1.granted < NOW - :param
+      )
+    )
+  )
   AND attempt.deadline > :deadline AND task.state = :state
-  GROUP BY attempt.task_index HAVING min(attempt.granted) < NOW - :param
+  GROUP BY attempt.task_index HAVING min(
+    CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
+      SELECT min(attempt_2.granted) AS min_1
+      FROM attempt AS attempt_2 JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
+      AND voter_1.token = voter.token
+    ) END
+  ) < NOW - :param
   AND sum(CASE WHEN (voter.token = :token) THEN :param ELSE :param END) = :sum
   AND (
-    count(DISTINCT voter.token) = :count AND min(voter.token) != :min OR max(attempt.granted) < NOW - :param
-    AND max(coalesce(attempt.steps, :coalesce)) = :max OR max(attempt.granted) < NOW - :longest
+    count(DISTINCT voter.token) = :count
+    AND min(voter.token) != :min OR max(
+      CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
+        SELECT min(attempt_2.granted) AS min_1
+        FROM attempt AS attempt_2 JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
+        JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+        WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
+        AND voter_1.token = voter.token
+      ) END
+    ) < NOW - :param
+    AND max(coalesce(attempt.steps, :coalesce)) = :max OR max(
+      CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
+        SELECT min(attempt_2.granted) AS min_1
+        FROM attempt AS attempt_2 JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
+        JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+        WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
+        AND voter_1.token = voter.token
+      ) END
+    ) < NOW - :longest
   )
   ORDER BY min(attempt.granted)
   LIMIT :count;
@@ -719,9 +754,13 @@ P WHERE result.campaign_id = :campaign AND result.voter_id = :voter AND result.l
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
-        AND attempt.granted > NOW - :longest OR (
-          voter_1.host = :host OR :token != :param AND voter_1.token = :token
-        )
+        AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
+          SELECT min(attempt_1.granted) AS min_1
+          FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
+          JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
+          WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+          AND voter_2.token = voter_1.token
+        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
@@ -747,9 +786,13 @@ P FOR UPDATE OF result SKIP LOCKED;
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
-        AND attempt.granted > NOW - :longest OR (
-          voter_1.host = :host OR :token != :param AND voter_1.token = :token
-        )
+        AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
+          SELECT min(attempt_1.granted) AS min_1
+          FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
+          JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
+          WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+          AND voter_2.token = voter_1.token
+        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
@@ -775,9 +818,13 @@ P FOR UPDATE OF result SKIP LOCKED;
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
-        AND attempt.granted > NOW - :longest OR (
-          voter_1.host = :host OR :token != :param AND voter_1.token = :token
-        )
+        AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
+          SELECT min(attempt_1.granted) AS min_1
+          FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
+          JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
+          WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+          AND voter_2.token = voter_1.token
+        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
@@ -803,9 +850,13 @@ P FOR UPDATE OF result SKIP LOCKED;
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
       AND (
         attempt.ended IS NULL
-        AND attempt.granted > NOW - :longest OR (
-          voter_1.host = :host OR :token != :param AND voter_1.token = :token
-        )
+        AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
+          SELECT min(attempt_1.granted) AS min_1
+          FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
+          JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
+          WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+          AND voter_2.token = voter_1.token
+        ) END > NOW - :longest OR (voter_1.host = :host OR :token != :param AND voter_1.token = :token)
         AND (
           attempt.ended IS NULL OR (attempt.id = result.attempt_id OR witness.id IS NOT NULL)
           AND attempt.questioned IS NULL AND voter_1.kind = :kind
@@ -1043,9 +1094,17 @@ P   AS anon_4, :seconds AS anon_5, false AS anon_6
   AND NOT (
     EXISTS (
       SELECT attempt.id
-      FROM attempt
+      FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
       WHERE attempt.campaign_id = result.campaign_id AND attempt.task_index = result.task_index
-      AND attempt.ended IS NULL AND attempt.granted > NOW - :longest
+      AND attempt.ended IS NULL
+      AND CASE WHEN (voter_1.token = :token) THEN attempt.granted ELSE (
+        SELECT min(attempt_1.granted) AS min_1
+        FROM attempt AS attempt_1 JOIN worker AS worker_2 ON worker_2.id = attempt_1.worker_id
+        JOIN voter AS voter_2 ON voter_2.id = worker_2.voter_id
+        WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+        AND voter_2.token = voter_1.token
+      ) END > NOW - :longest
     )
   )
   RETURNING task_index, id;
