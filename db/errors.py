@@ -79,7 +79,7 @@ class Unreplicated(LedgerError, Incomplete):
 
 
 class WrongToken(LedgerError):
-    """A worker shows another token than the one with which it enrolled."""
+    """A worker shows another token than the one with which it enrolled, or one that was revoked."""
 
 
 class TooManyWorkers(LedgerError):

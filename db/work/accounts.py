@@ -19,7 +19,7 @@ from typing import Any
 from sqlalchemy import String, bindparam, case, func, or_, select, update
 
 from db.attempts import Receipt
-from db.errors import TooManyLeases, TransactionUndone
+from db.errors import TooManyLeases, TransactionUndone, WrongToken
 from db.records import CampaignRecord
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Token, Voter, Worker
@@ -116,7 +116,7 @@ _PROCESSES = (
 def of_token(
     transaction: Transaction, campaign: CampaignRecord, token: str, worker: str | None = None
 ) -> Account | None:
-    """The account of a token (its digest); None: there is no limit.
+    """The account of a token (its digest); None: there is no limit.  Raises WrongToken if it was revoked.
 
     ``worker``: asks for leases, and is present even if its last ones expired; those that run are counted, unless
     that was done just now and some are left.
@@ -124,8 +124,8 @@ def of_token(
     if not token:
         return None
     row = transaction.execute(_ACCOUNT, shown=token).one_or_none()
-    if row is None:
-        return None
+    if row is None:  # after the start of this request
+        raise WrongToken("this token was revoked: ask for another one")
     leases, held, room, results, counted, now = row
     account = Account(campaign.tasks, leases, held, room, results, counted)
     if worker is None or (counted is not None and 0 <= now - counted < COUNT_SECONDS and account.allowed(1)):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import random
 import threading
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -329,6 +330,31 @@ def test_revoking_a_token_ends_its_leases(farm: Farm) -> None:
     farm.enrol("last", -1)
     farm.lease("last", -1, count=1)
     farm.campaign.revoke_tokens()
+    assert farm.held() == {}
+    assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
+
+
+def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Farm) -> None:
+    """It was valid when the headers arrived."""
+    farm.enrol("one", processes=1)
+    [lease] = farm.lease("one", count=1)
+    done = document(delivery(lease, PLAN.evaluate(lease.index)))
+    asked = {"campaign": farm.campaign.uuid, "worker": "one", "count": 9, "seconds": 9.0, "held": [], "copies": 0}
+    records = farm.campaign.tokens()
+    for token, path, request in (
+        (HONEST, "/results", {"deliveries": [done], "now": 0}),
+        (LIAR, "/leases", asked),
+    ):
+        text, number = json.dumps(request).encode(), records[token].token_id
+
+        async def slowly(text: bytes = text, number: int = number) -> AsyncIterator[bytes]:
+            yield text[:1]
+            farm.campaign.revoke_token(number)
+            yield text[1:]
+
+        headers = {"Authorization": f"Bearer {farm.tokens[token]}"}
+        refused = farm.client.post(f"/campaigns/{NAME}{path}", content=slowly(), headers=headers)
+        assert (refused.status_code, "was revoked" in refused.text) == (403, True), refused.text
     assert farm.held() == {}
     assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
 

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from sqlalchemy import func, select, update
+from sqlalchemy import func, insert, select, update
 
 from db import Campaign, Ledger
 from db.errors import TooManyWorkers, UnknownWorker
-from db.schema.models import Voter, Worker
+from db.schema.models import Token, Voter, Worker
 from db.states import Ending, Role
 from db.trust import enrolment
 from db.work import presence
@@ -33,7 +33,11 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def campaign(ledger: Ledger) -> Campaign:
-    return new_campaign(ledger, workers="")
+    made = new_campaign(ledger, workers="")
+    with ledger.database.writing() as connection:
+        row = {"campaign_id": made.campaign_id, "role": Role.WORKER, "digest": digest(TOKEN), "created": 0.0}
+        connection.execute(insert(Token).values(row))
+    return made
 
 
 def workers(ledger: Ledger) -> set[str]:
