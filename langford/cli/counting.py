@@ -20,7 +20,7 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
+from langford.cli.output.how_long import Cost
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
 from langford.devices import Device, devices
@@ -69,22 +69,10 @@ def count(
         context.exit(nothing_to_count(problem, method.name).print(as_json))
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
-    place = chosen_devices[0]
-    expected = seconds_on(problem, method, chosen_devices)
-    what = f"{problem} by {method.name}"
-    require_consent(what, expected, chosen_devices, yes, anyway, lambda: advice(problem, expected, chosen_devices))
-    say_how_long(
-        what,
-        expected,
-        problem,
-        chosen_devices,
-        why=choice.reason,
-        spread=spread(problem, method),
-        shorter=lambda: (
-            f"`langford run` does the same and survives interruption; {advice(problem, expected, chosen_devices)}"
-        ),
-    )
-    used = f"on {several(len(chosen_devices), place.unit)}"
+    cost = Cost.of_count(problem, method, chosen_devices, spread=spread(problem, method))
+    cost.require_consent(yes, anyway)
+    cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
+    used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"
     plan = choice.plan
     whole = float(plan.work.sum())
     line = ProgressLine(str(problem), whole, len(plan.tasks))

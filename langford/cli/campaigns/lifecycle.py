@@ -96,9 +96,9 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         what = f"{name} with results of {kept.results:,} of its {several(campaign.tasks, 'task')}"
         if doubtful:
             what += f", and {several(len(doubtful), 'result')} in doubt, which would be lost"
-        if not yes:
-            sure = f"{what} is kept in {file}"
-            display.ask(sure, "Delete the campaign", lambda: "answer the question on a terminal")
+        kept_in = f"{what} is kept in {file}"
+        if not (yes or display.confirmed(f"{kept_in}. Delete the campaign?")):
+            raise BadInput(f"{kept_in}: answer the question on a terminal, or give --yes")
         exchange.write(file, kept.content, key=None)
         try:
             # What cannot be read back is not kept.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from jobs.tuning.forecast import spread
@@ -31,7 +29,7 @@ from langford.cli.options.notifying import NotifyOptions, last_seconds, notified
 from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
-from langford.cli.output.how_long import advice, dry_run_option, require_consent, say_how_long, seconds_on
+from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import Device, devices
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
@@ -119,12 +117,11 @@ def run(
             context.exit(worked_off(begun))
         if found is not None:
             name_others(found, new.key)
-    what, expected = f"{new.problem} by {new.method.name}", seconds_on(new.problem, new.method, here)
-    instead = partial(advice, new.problem, expected, here)
-    require_consent(what, expected, here, chosen.yes, chosen.anyway, instead, time_limit)
+    cost = Cost.of_count(new.problem, new.method, here, spread=spread(new.problem, new.method))
+    cost.require_consent(chosen.yes, chosen.anyway, time_limit)
     with Ledger(address) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason:
-            display.say(f"{what}, {new.reason}")
-        say_how_long(what, expected, new.problem, here, spread=spread(new.problem, new.method))
-        context.exit(worked_off(campaign, expected * len(here) / campaign.work if campaign.work else None))
+            display.say(f"{cost.what}, {new.reason}")
+        cost.say()
+        context.exit(worked_off(campaign, cost.seconds * len(here) / campaign.work if campaign.work else None))

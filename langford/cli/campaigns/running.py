@@ -24,10 +24,10 @@ from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
 from langford.cli.output.answer import Answer, other_method
-from langford.cli.output.how_long import TASK_DISK_BYTES, DryRun, seconds_on
+from langford.cli.output.how_long import TASK_DISK_BYTES, Cost, DryRun
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
-from langford.errors import LangfordError
+from langford.errors import BadInput, LangfordError
 from langford.loading import load
 from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
 from langford.words import quantity, several
@@ -51,7 +51,8 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
         size = f"{quantity(TASK_DISK_BYTES * len(work))}B"
         many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
-        display.ask(many, "Create it", lambda: "choose a smaller --depth")
+        if not display.confirmed(f"{many}. Create it?"):
+            raise BadInput(f"{many}: choose a smaller --depth, or give --yes")
     return ledger.campaign(key, name=name)
 
 
@@ -241,14 +242,10 @@ def planned(
         standing = campaigns[name].standing()
         left, share = standing.unfinished, 1 - standing.work_done / campaigns[name].work
     state = "is resumed" if name in campaigns else "would be created"
-    return DryRun(
-        f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{f', {why}' if why else ''}",
-        left,
-        seconds_on(key.problem, METHODS[key.method], chosen_devices) * share,
-        chosen_devices,
-        place_of(ledger, address),
-        spread(key.problem, METHODS[key.method]),
-    )
+    reason, method = f", {why}" if why else "", METHODS[key.method]
+    what = f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{reason}"
+    cost = Cost.of_count(key.problem, method, chosen_devices, what, share, spread(key.problem, method))
+    return DryRun(cost, left, place_of(ledger, address))
 
 
 def place_of(ledger: Ledger | None, address: str) -> str:

@@ -27,7 +27,7 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import gathered, given_parameters, named, problem_argument
 from langford.cli.options.types import span
 from langford.cli.output import display, formats
-from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, DryRun, dry_run_option, length, require_consent
+from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import devices
 from langford.machine.durable import require_replaceable
@@ -133,15 +133,13 @@ def table(
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
         counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit, ledger=found)
+        cost = Cost(_words(counting, len(wanted)), counting.seconds, chosen_devices, partial(_instead, counting))
         if dry_run:
-            place = place_of(found, address)
-            DryRun(_words(counting, len(wanted)), None, counting.seconds, chosen_devices, place).print(as_json)
+            DryRun(cost, None, place_of(found, address)).print(as_json)
             return
-    what = _words(counting, len(wanted))
-    instead = partial(_instead, counting)
-    require_consent(what, counting.seconds, chosen_devices, yes, anyway, instead, time_limit)
+    cost.require_consent(yes, anyway, time_limit)
     new = counting.found < len(counting.expected)
-    display.say(f"{what}, {length(counting.seconds, chosen_devices)}" if new else what)
+    display.say(f"{cost.what}, {cost.length}" if new else cost.what)
     line.of(len(counting.expected), counting.seconds)
     terminal.stop = stop = StopSignals()
     with Ledger(address, create=True) as ledger:

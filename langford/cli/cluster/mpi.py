@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -17,7 +16,7 @@ from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.output.answer import Answer, nothing_to_count, other_method
-from langford.cli.output.how_long import advice, require_consent, say_how_long, seconds_on
+from langford.cli.output.how_long import Cost
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
 from langford.machine.process import COMPILING
@@ -86,11 +85,9 @@ def mpi(
             key = communicator.bcast(key)
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
-            expected = seconds_on(new.problem, METHODS[key.method], cores)
-            what = f"{new.problem} by {key.method}"
-            instead = partial(advice, new.problem, expected, cores)
-            require_consent(what, expected, cores, chosen.yes, chosen.anyway, instead, time_limit)
-            say_how_long(what, expected, new.problem, cores)
+            cost = Cost.of_count(new.problem, METHODS[key.method], cores)
+            cost.require_consent(chosen.yes, chosen.anyway, time_limit)
+            cost.say()
         if static:
             code = _count_static(communicator, key, rank_device, as_json)
         elif communicator.rank:

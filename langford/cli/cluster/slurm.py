@@ -22,7 +22,7 @@ from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, token_of
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
-from langford.cli.output.how_long import say_how_long, seconds_on
+from langford.cli.output.how_long import Cost
 from langford.cli.output.progress import Terminal
 from langford.devices import CPU, Device
 from langford.errors import BadInput
@@ -198,8 +198,8 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
     """If all of the jobs run at once on cores like those of this machine."""
     share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
     at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
-    seconds = seconds_on(key.problem, METHODS[key.method], at_once) * share
-    say_how_long(f"{several(standing.unfinished, 'task')} left of {key}", seconds, key.problem, at_once)
+    what = f"{several(standing.unfinished, 'task')} left of {key}"
+    Cost.of_count(key.problem, METHODS[key.method], at_once, what, share).say()
 
 
 def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:

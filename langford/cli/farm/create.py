@@ -17,7 +17,7 @@ from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.display import show
-from langford.cli.output.how_long import dry_run_option, say_how_long, seconds_on
+from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import CPU, KINDS, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
@@ -65,10 +65,10 @@ def create(
         with existing(address) as found:
             planned(found, address, chosen.name, key, here, why).print(as_json)
         return
-    expected = seconds_on(new.problem, new.method, here)
+    cost = Cost.of_count(new.problem, new.method, here)
     with Ledger(address) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-        say_how_long(f"{new.problem} by {new.method.name}", expected, new.problem, here, why)
+        cost.say(why)
         if replicate is not None:
             campaign.set_recheck_share(replicate)
         where = ledger.database.where

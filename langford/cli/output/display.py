@@ -13,7 +13,6 @@ from pathlib import Path
 
 import click
 
-from langford.errors import BadInput
 from langford.words import plain as plain
 
 SLOW_SECONDS = 1.5
@@ -23,10 +22,9 @@ def print_json(document: object) -> None:
     print(json.dumps(document, indent=2))
 
 
-def ask(words: str, verb: str, instead: Callable[[], str]) -> None:
-    """Ask whether to do what is described in ``words``; raises BadInput without a yes, or a terminal."""
-    if not (sys.stdin.isatty() and click.confirm(f"{words}. {verb}?", err=True)):
-        raise BadInput(f"{words}: {instead()}, or give --yes")
+def confirmed(question: str) -> bool:
+    """Whether the user says yes on a terminal; False without one."""
+    return sys.stdin.isatty() and click.confirm(question, err=True)
 
 
 @contextmanager

@@ -5,12 +5,13 @@ from __future__ import annotations
 import platform
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
 from jobs.tuning import forecast
 from langford.cli.output import display
-from langford.cli.output.display import ask, say, show
+from langford.cli.output.display import say, show
 from langford.devices import Device
 from langford.errors import BadInput, TooExpensive
 from langford.methods import Method, fastest_method
@@ -52,50 +53,60 @@ def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> f
     return forecast.expected_seconds([(problem, method)], devices)[problem]
 
 
-def say_how_long(
-    what: str,
-    seconds: float,
-    problem: Problem,
-    devices: Sequence[Device],
-    why: str = "",
-    shorter: Callable[[], str] | None = None,
-    spread: float = 1.0,
-) -> None:
-    """Say how long a computation takes that is about to begin, where that is long, and what would make it shorter.
+@dataclass(frozen=True)
+class Cost:
+    """How long a computation takes, before it begins."""
 
-    Args:
-        why: the method was chosen; empty: not said.
-        shorter: returns what would make it shorter, in words; None: the advice for the whole count.
-        spread: the factor by which the seconds may be wrong.
-    """
-    if seconds > SECONDS_WORTH_SAYING:
-        say(f"{what}: {length(seconds, devices, spread)}{f' ({why})' if why else ''}")
-    if seconds > SECONDS_WORTH_ADVICE:
-        say(shorter() if shorter is not None else advice(problem, seconds, devices))
+    what: str
+    seconds: float  # expected on all devices; 0: moments, or not known
+    devices: Sequence[Device]  # that compute at the same time
+    instead: Callable[[], str]  # returns what makes it shorter, or what else is possible, in words
+    spread: float = 1.0  # the factor by which the seconds may be wrong
 
+    @classmethod
+    def of_count(
+        cls,
+        problem: Problem,
+        method: Method,
+        devices: Sequence[Device],
+        what: str = "",
+        share: float = 1.0,
+        spread: float = 1.0,
+    ) -> Cost:
+        """Of a count, or of a share of one."""
+        seconds = seconds_on(problem, method, devices) * share
+        instead = partial(advice, problem, seconds, devices)
+        return cls(what or f"{problem} by {method.name}", seconds, devices, instead, spread)
 
-def require_consent(
-    what: str,
-    seconds: float,
-    devices: Sequence[Device],
-    yes: bool,
-    anyway: bool,
-    instead: Callable[[], str],
-    limit: float | None = None,
-) -> None:
-    """Ask before a computation of over an hour; one of over a year needs --anyway.
+    @property
+    def length(self) -> str:
+        """With the devices: "about 46 min on 2 cores"; from SPREAD_WORTH_SAYING on both ends are said."""
+        if self.spread < SPREAD_WORTH_SAYING:
+            return _about(self.seconds, self.devices)
+        ends = " to ".join(long_duration(self.seconds * factor) for factor in (1 / self.spread, self.spread))
+        return f"{ends} on {several(len(self.devices), self.devices[0].unit)}"
 
-    Args:
-        instead: returns what else is possible, in words.
-        limit: seconds after which it stops; None: it does not.
+    def say(self, why: str = "", first: str = "") -> None:
+        """Say it before a long computation.
 
-    Raises TooExpensive or BadInput.
-    """
-    words = f"{what}: {length(seconds, devices)}"
-    if seconds > MAX_SECONDS and not anyway:
-        raise TooExpensive(f"{words}: {instead()} (--anyway starts it regardless)")
-    if min(seconds, limit or seconds) > SECONDS_WORTH_A_QUESTION and not (yes or anyway):
-        ask(words, "Start", instead)
+        ``why``: the method was chosen; ``first``: what to say before the advice.
+        """
+        if self.seconds > SECONDS_WORTH_SAYING:
+            say(f"{self.what}: {self.length}{f' ({why})' if why else ''}")
+        if self.seconds > SECONDS_WORTH_ADVICE:
+            say(f"{first}{self.instead()}")
+
+    def require_consent(self, yes: bool, anyway: bool, limit: float | None = None) -> None:
+        """Ask before a computation of over an hour; one of over a year needs --anyway.
+
+        ``limit``: seconds after which it stops; None: it does not.  Raises TooExpensive or BadInput.
+        """
+        words = f"{self.what}: {_about(self.seconds, self.devices)}"
+        if self.seconds > MAX_SECONDS and not anyway:
+            raise TooExpensive(f"{words}: {self.instead()} (--anyway starts it regardless)")
+        asks = min(self.seconds, limit or self.seconds) > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
+        if asks and not display.confirmed(f"{words}. Start?"):
+            raise BadInput(f"{words}: {self.instead()}, or give --yes")
 
 
 def long_duration(seconds: float) -> str:
@@ -113,14 +124,7 @@ def long_duration(seconds: float) -> str:
     return duration(seconds)
 
 
-def length(seconds: float, devices: Sequence[Device], spread: float = 1.0) -> str:
-    """How long a count takes, with the devices: "about 46 min on 2 cores".
-
-    ``spread``: the factor by which that may be wrong; from SPREAD_WORTH_SAYING on both ends are said.
-    """
-    if spread >= SPREAD_WORTH_SAYING:
-        ends = " to ".join(long_duration(seconds * factor) for factor in (1 / spread, spread))
-        return f"{ends} on {several(len(devices), devices[0].unit)}"
+def _about(seconds: float, devices: Sequence[Device]) -> str:
     number, unit = len(devices), devices[0].unit
     total, time = long_duration(seconds * number), long_duration(seconds)
     all_of_it = f" ({total.removesuffix(' years')} {unit} years)" if total.endswith(" years") and number > 1 else ""
@@ -167,17 +171,14 @@ dry_run_option = click.option(
 
 @dataclass(frozen=True)
 class DryRun:
-    what: str
+    cost: Cost
     tasks: int | None  # how many tasks it would evaluate; None: many campaigns have them
-    seconds: float  # expected on all devices; 0: moments
-    devices: Sequence[Device]  # that would compute at the same time
     ledger: str = ""
-    spread: float = 1.0  # the factor by which the seconds may be wrong
 
     @property
     def memory_bytes(self) -> float:
         """Memory of this machine that it would take; that of GPUs is left out."""
-        return PROGRAM_BYTES + PROCESS_BYTES * (len(self.devices) - 1) + TASK_BYTES * (self.tasks or 0)
+        return PROGRAM_BYTES + PROCESS_BYTES * (len(self.cost.devices) - 1) + TASK_BYTES * (self.tasks or 0)
 
     @property
     def ledger_bytes(self) -> int | None:
@@ -186,19 +187,19 @@ class DryRun:
 
     @property
     def where(self) -> str:
+        devices = self.cost.devices
         kept = "" if not self.ledger_bytes else f", {_bytes(self.ledger_bytes)} when all are done"
-        place = f"{several(len(self.devices), self.devices[0].unit)} of {platform.node()}"
+        place = f"{several(len(devices), devices[0].unit)} of {platform.node()}"
         return f"{place}; results in {self.ledger}{kept}" if self.ledger else place
 
     def lines(self) -> list[str]:
-        each = ""
-        if self.tasks and self.seconds:
-            each = f", about {duration(self.seconds * len(self.devices) / self.tasks)} each"
-        gpu = "" if self.devices[0].on_cores else ", and up to half of the memory of each GPU"
+        seconds, devices = self.cost.seconds, self.cost.devices
+        each = f", about {duration(seconds * len(devices) / self.tasks)} each" if self.tasks and seconds else ""
+        gpu = "" if devices[0].on_cores else ", and up to half of the memory of each GPU"
         return [
-            self.what,
+            self.cost.what,
             *([] if self.tasks is None else [f"  tasks    {self.tasks:,}{each}"]),
-            f"  time     {length(self.seconds, self.devices, self.spread) if self.seconds else 'moments'}",
+            f"  time     {self.cost.length if seconds else 'moments'}",
             f"  memory   {_bytes(self.memory_bytes)}{gpu}",
             f"  where    {self.where}",
             "  nothing was changed: this was a dry run",
@@ -211,12 +212,12 @@ class DryRun:
         display.print_json(
             {
                 "dry_run": True,
-                "what": self.what,
+                "what": self.cost.what,
                 "tasks": self.tasks,
-                "seconds": self.seconds,
+                "seconds": self.cost.seconds,
                 "host": platform.node(),
-                "device": self.devices[0].kind,
-                "devices": len(self.devices),
+                "device": self.cost.devices[0].kind,
+                "devices": len(self.cost.devices),
                 "memory_bytes": int(self.memory_bytes),
                 "ledger": self.ledger or None,
                 "ledger_bytes": self.ledger_bytes,

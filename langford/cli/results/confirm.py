@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
@@ -22,7 +20,7 @@ from langford.cli.options.common import (
     yes_option,
 )
 from langford.cli.output import display
-from langford.cli.output.how_long import advice, require_consent, seconds_on
+from langford.cli.output.how_long import Cost
 from langford.devices import Device, devices
 from langford.ledger import Ledger
 from langford.methods import METHODS
@@ -91,9 +89,8 @@ def confirm(
         )
         chosen_devices = devices(device, chosen_cores(workers))
         if second not in [each.name for each in ledger.campaigns()]:
-            expected = seconds_on(key.problem, METHODS[key.method], chosen_devices)
-            instead = partial(advice, key.problem, expected, chosen_devices)
-            require_consent(str(key), expected, chosen_devices, yes, anyway, instead, time_limit)
+            cost = Cost.of_count(key.problem, METHODS[key.method], chosen_devices, str(key))
+            cost.require_consent(yes, anyway, time_limit)
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"recounting {name} using {key.method}, to compare the counts: campaign {confirming.name}")
         report = work_off(confirming, chosen_devices, stop, time_limit)

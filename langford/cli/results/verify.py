@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 
@@ -27,7 +28,7 @@ from langford.cli.options.common import (
 from langford.cli.options.types import device, integers
 from langford.cli.output import display
 from langford.cli.output.display import show
-from langford.cli.output.how_long import DryRun, dry_run_option, say_how_long, seconds_on
+from langford.cli.output.how_long import Cost, DryRun, dry_run_option, seconds_on
 from langford.cli.output.progress import ProgressLine
 from langford.devices import CPU, HOST, VERIFYING, Device, devices
 from langford.words import duration, seconds_left, several, share
@@ -167,10 +168,11 @@ def verify(
         tasks_named = several(len(verification.tasks), "task")
         what = f"verify {name}: {tasks_named}, {share(verification.work / plan.work.sum())} of the work"
         expected = _seconds(verification, computing)
+        cost = Cost(what, expected, computing, partial(_quicker, verification, expected))
         if dry_run:
-            DryRun(what, len(verification.tasks), expected, computing).print(as_json)
+            DryRun(cost, len(verification.tasks)).print(as_json)
             return
-        say_how_long(what, expected, plan.problem, computing, shorter=lambda: _quicker(verification, expected))
+        cost.say()
         comparisons = _compare(verification, quiet=as_json)
         outcome = verification.conclude(comparisons, all_checks, unconfirmed)
     if as_json:
