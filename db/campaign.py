@@ -313,12 +313,10 @@ class Campaign(LeasedTasks):
         with self.reading() as transaction:
             return tokens.listed(transaction)
 
-    def revoke_token(self, token_id: int) -> bool:
-        """Delete the token with this number and end its leases; returns whether it existed."""
-        with self.writing() as transaction:
-            return tokens.revoke(transaction, token_id) > 0
+    def revoke(self, token: int | str | None = None) -> int:
+        """Delete a token and end its leases; returns the number of tokens that were deleted.
 
-    def revoke_tokens(self) -> int:
-        """Delete all tokens of the campaign and end their leases; returns how many there were."""
+        ``token``: its number, or the token itself; None: all tokens of the campaign.
+        """
         with self.writing() as transaction:
-            return tokens.revoke(transaction, None)
+            return tokens.revoke(transaction, token)

@@ -159,10 +159,9 @@ class LeasedTasks:
 
         A worker that still runs continues, and its late results are accepted.
         """
-        chosen = {"campaign": self.campaign_id, **({} if worker_id is None else {"worker": worker_id})}
         condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
         with self.writing() as transaction:
-            return len(transitions.end(transaction, condition, Outcome.RELEASED, note, **chosen))
+            return len(transitions.end(transaction, condition, Outcome.RELEASED, note, worker=worker_id))
 
     def die(self, credential: Credential, reason: str) -> bool:
         """Record that the process that evaluated a task died; returns whether the task was set aside."""

@@ -21,8 +21,7 @@ NOTE = "cancelled by the operator"
 
 def cancel(transaction: Transaction) -> tuple[int, int]:
     """End all leases of a campaign, and set aside all tasks that are not done; returns (leases, tasks)."""
-    own = {"campaign": transaction.campaign_id}
-    ended = len(transitions.end(transaction, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE, **own))
+    ended = len(transitions.end(transaction, transitions.OF_CAMPAIGN, Outcome.RELEASED, NOTE))
     waiting = Task.campaign_id == CAMPAIGN, Task.state == TaskState.READY
     set_aside = transaction.execute(update(Task).where(*waiting).values(state=TaskState.SET_ASIDE)).rowcount
     if ended or set_aside:

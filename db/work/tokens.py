@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import secrets
 from collections.abc import Collection
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
 
+from db import attempts
 from db.records import Right, TokenRecord
 from db.schema.dialects import Now, among
 from db.schema.models import Campaign, Token
@@ -33,10 +33,7 @@ def new_token(transaction: Transaction, role: Role, seconds: float | None = None
 
 
 def revoke(transaction: Transaction, token: int | str | None) -> int:
-    """Delete a token of a campaign and end its leases; returns the number of tokens that were deleted.
-
-    ``token``: its number, or the token itself; None: all tokens of the campaign.
-    """
+    """See :meth:`db.Campaign.revoke`."""
     chosen: ColumnElement[bool] = true()
     if isinstance(token, int):
         chosen = Token.id == token
@@ -44,8 +41,7 @@ def revoke(transaction: Transaction, token: int | str | None) -> int:
         chosen = Token.digest == digest(token)
     digests = transaction.scalars(select(Token.digest).where(Token.campaign_id == CAMPAIGN, chosen)).all()
     for shown in digests:
-        of_token = {"shown": shown, "campaign": transaction.campaign_id}
-        transitions.end(transaction, transitions.OF_TOKEN, Outcome.RELEASED, "its token was revoked", **of_token)
+        transitions.end(transaction, transitions.OF_TOKEN, Outcome.RELEASED, "its token was revoked", shown=shown)
     return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN, chosen)).rowcount
 
 
@@ -76,6 +72,4 @@ def rights(connection: Connection, shown: Collection[str]) -> list[Right]:
 
 def digest(token: str) -> str:
     """The SHA-256 of a token in hexadecimal digits: what the ledger keeps of it; "" for no token."""
-    if not token:
-        return ""
-    return hashlib.sha256(token.encode()).hexdigest()
+    return attempts.digest(token) if token else ""

@@ -133,10 +133,10 @@ def end(
 ) -> list[str]:
     """End running attempts; their tasks become ready again, unless they are done or other attempts run.
 
-    ``condition``: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN, OF_TOKEN or OF_WORKER_HERE; ``parameters`` are
-    those of the condition.  ``note``: None keeps an earlier note.  Returns the workers, one for each attempt.
+    ``condition``: EXPIRED, CHOSEN, OF_WORKER, OF_VOTER, OF_CAMPAIGN, OF_TOKEN or OF_WORKER_HERE; ``parameters``:
+    its other ones.  ``note``: None keeps an earlier note.  Returns the workers, one for each attempt.
     """
-    rows = transaction.connection.execute(_ending(condition), {"how": outcome, "why": note, **parameters}).all()
+    rows = transaction.execute(_ending(condition), how=outcome, why=note, **parameters).all()
     for campaign_id in sorted({row.campaign_id for row in rows}):
         indices = {row.task_index for row in rows if row.campaign_id == campaign_id}
         concerned = transaction.on(campaign_id)

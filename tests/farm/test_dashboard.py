@@ -183,7 +183,7 @@ def test_a_page_that_gave_way_asks_from_time_to_time(farm: WatchedFarm, browser:
 def test_a_revoked_token_leads_to_the_form(farm: WatchedFarm, browser: Browser) -> None:
     with watching_of(farm, browser) as watching:
         page = watching.page
-        farm.campaign.revoke_tokens()
+        farm.campaign.revoke()
         expect(page.get_by_label("Token")).to_be_visible(timeout=PATIENCE)
         expect(page.get_by_role("alert")).to_contain_text("do not open this campaign")
         log_in(page, f"{farm.url}{NAME}/", farm.reader())

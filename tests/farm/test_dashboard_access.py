@@ -171,7 +171,7 @@ def test_pages_are_not_kept_and_files_are_compared(watcher: Watcher) -> None:
 
 def test_a_token_that_ends(watcher: Watcher) -> None:
     watcher.log_in(watcher.tokens[0])
-    watcher.campaigns[0].revoke_tokens()
+    watcher.campaigns[0].revoke()
     assert watcher.client.get("/campaigns").status_code == 403
     answer = watcher.client.get("/")
     assert shows_form(answer)

@@ -324,12 +324,12 @@ def test_revoking_a_token_ends_its_leases(farm: Farm) -> None:
     farm.lease("one", count=1)
     farm.lease("good", HONEST, count=1)
     number = next(token.token_id for token in farm.campaign.tokens() if token.label == "liar")
-    assert farm.campaign.revoke_token(number)
+    assert farm.campaign.revoke(number)
     assert farm.held() == {"good": 1}
     farm.tokens.append(farm.campaign.new_token(Role.WORKER))
     farm.enrol("last", -1)
     farm.lease("last", -1, count=1)
-    farm.campaign.revoke_tokens()
+    farm.campaign.revoke()
     assert farm.held() == {}
     assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
 

@@ -280,7 +280,7 @@ def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -
         clock.move(61)
         assert [right.token for right in ledger.rights([short, long])] == [long]
         other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
-        assert not other.revoke_token(2)
+        assert not other.revoke(2)
         assert [record.token_id for record in campaign.tokens()] == [1, 2]
 
 

@@ -103,7 +103,7 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
     assert farm.post("/leases", Role.READER, **LEASE).status_code == 403
     assert farm.post("/retries", Role.WORKER).status_code == 403
     assert farm.post("/retries", Role.ADMIN).json() == {"reopened": 0}
-    assert farm.campaign.revoke_tokens() == 3
+    assert farm.campaign.revoke() == 3
     assert farm.post("/retries", Role.ADMIN).status_code == 403
     for token in farm.tokens.values():
         for file in tmp_path.iterdir():

@@ -10,7 +10,6 @@ import click
 
 from db import Campaign
 from db.states import Role
-from db.work import tokens
 from langford.cli.campaigns.running import create_campaign, existing, planned
 from langford.cli.options.common import json_option, ledger_option, replicate_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
@@ -150,16 +149,15 @@ def _keep(campaign: Campaign, made: str, file: Path) -> None:
     try:
         replace_file(file, f"{made}\n".encode(), private=True)
     except BaseException:
-        with campaign.writing() as transaction:
-            tokens.revoke(transaction, made)
+        campaign.revoke(made)
         raise
 
 
 def _revoke(campaign: Campaign, which: str) -> int:
     """Returns how many; raises BadInput."""
     if which == "all":
-        return campaign.revoke_tokens()
-    if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke_token(int(which))):
+        return campaign.revoke()
+    if not (which.isascii() and which.isdecimal() and len(which) < 10 and campaign.revoke(int(which))):
         raise BadInput(f"{campaign.name} has no token {which!r:.20}: `langford token {campaign.name} --list`")
     return 1
 
