@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import random
 import re
-import sqlite3
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
@@ -18,19 +17,10 @@ from urllib.parse import parse_qsl
 
 from sqlalchemy import Connection, Engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import ArgumentError
 
-from db.errors import (
-    ConnectionLost,
-    LedgerBusy,
-    LedgerError,
-    LedgerReadOnly,
-    LedgerUnusable,
-    NoLedger,
-    TransactionUndone,
-)
+from db.errors import LedgerUnusable, NoLedger, TransactionUndone
 from db.store import connections, revision
-from db.store.connections import BUSY_SECONDS
 from db.store.damage import hold_undamaged
 from db.store.places import (
     Place,
@@ -40,15 +30,11 @@ from db.store.places import (
     refuse_to_replace,
     waiting_beside,
 )
+from db.store.translation import translated_errors
 from langford.version import install
 
 PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
 
-CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
-"""SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
-NO_RIGHT = "42501"
-READ_ONLY, UNDONE, TOO_SLOW = "25006", {"40P01", "40001"}, {"57014", "55P03"}
-LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
 TRIALS, FIRST_PAUSE_SECONDS = 6, 0.02
 """Trials of a transaction that the database undoes, and the longest pause after the first trial."""
 NO_FILE = {None, "", ":memory:"}
@@ -109,7 +95,7 @@ class Database:
         # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
-            with _translated_errors(self.where):
+            with translated_errors(self.where):
                 self.copy_before_upgrade = revision.require_schema(self.engine, self.where, create, upgrade)
             self._place = _place_of(self.engine.url)
         except BaseException:
@@ -129,7 +115,7 @@ class Database:
             if unfinished is not None:
                 engine = _engine_of(str(unfinished), create=True)
             try:
-                with _translated_errors(named), revision.filling(engine, named) as connection:
+                with translated_errors(named), revision.filling(engine, named) as connection:
                     yield connection
             finally:
                 engine.dispose()
@@ -143,7 +129,7 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction that may write: committed at the end of the block, undone by an exception."""
-        with _translated_errors(self.where), self._turn, self.engine.begin() as connection:
+        with translated_errors(self.where), self._turn, self.engine.begin() as connection:
             self._require_place()
             yield connection
 
@@ -154,7 +140,7 @@ class Database:
         ``options``: further options of the connection, for the dialect of this database.
         """
         seen = connections.SNAPSHOT[self.engine.dialect.name] if snapshot else {}
-        with _translated_errors(self.where), self.engine.connect() as connection:
+        with translated_errors(self.where), self.engine.connect() as connection:
             connection = connection.execution_options(read_only=True, **seen, **options)
             with connection.begin():
                 self._require_place()
@@ -264,70 +250,3 @@ def _require_options(where: str) -> None:
             f"cannot use the ledger {without_password(where)} (a SQLite URL has no option but "
             f"{', '.join(SQLITE_OPTIONS)}): give the name of its file instead"
         )
-
-
-@contextmanager
-def _translated_errors(where: str) -> Iterator[None]:
-    """Turn errors of the database into errors of the ledger, whose messages say what to do next."""
-    try:
-        yield
-    except LedgerError:
-        raise
-    except DBAPIError as error:
-        reason = str(error.orig).splitlines()[0] if error.orig else str(error)
-        raise _translate(where, reason, error) from error
-
-
-def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
-    if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
-        return LedgerUnusable(
-            f"no space left for the ledger {where} ({reason}): what was committed is safe; "
-            "free some space, then run the same command again"
-        )
-    if "malformed" in reason:
-        return LedgerUnusable(
-            f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or read what is "
-            "left with `sqlite3 FILE .recover`"
-        )
-    if "not a database" in reason:
-        return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
-    state = getattr(error.orig, "sqlstate", None) or ""
-    if state == NO_RIGHT:
-        return LedgerReadOnly(
-            f"the role that opens the ledger {where} may not do this ({reason}): grant it the right, or use "
-            "another role"
-        )
-    if state == READ_ONLY or "readonly database" in reason:
-        return LedgerReadOnly(
-            f"the ledger {where} is read-only here ({reason}): use a role or a place with write access"
-        )
-    if state == LACKS_CHARACTER:
-        return LedgerUnusable(
-            f"the encoding of {where} lacks a character ({reason}): write it otherwise, or let `langford ledger "
-            "copy` copy the ledger into a database of encoding UTF8"
-        )
-    if state == NO_TEXT:
-        return LedgerUnusable(
-            f"{where} holds text that is not UTF-8 ({reason}): correct it with the program that wrote it there"
-        )
-    if state in UNDONE:
-        return TransactionUndone(
-            f"a transaction on {where} conflicted with another ({reason}) and was undone: nothing was lost, "
-            "try again"
-        )
-    if state in TOO_SLOW:
-        return LedgerBusy(f"{where} did not answer in time ({reason}): try again when it is less busy")
-    lost = error.connection_invalidated or CONNECTION_LOST.fullmatch(state)
-    if lost or (isinstance(error, OperationalError) and not (state or isinstance(error.orig, sqlite3.Error))):
-        return ConnectionLost(
-            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
-        )
-    if "locked" in reason:
-        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
-    # What the driver refuses before a statement or a connection exists is an option of the address.
-    is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
-    if isinstance(error, OperationalError) or is_option:
-        return LedgerUnusable(
-            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
-        )
-    return error

@@ -1,0 +1,84 @@
+"""Errors of a database as errors of the ledger, whose messages say what to do next."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
+
+from db.errors import ConnectionLost, LedgerBusy, LedgerReadOnly, LedgerUnusable, TransactionUndone
+from db.store.connections import BUSY_SECONDS
+
+CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
+"""SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
+NO_RIGHT = "42501"
+READ_ONLY, UNDONE, TOO_SLOW = "25006", {"40P01", "40001"}, {"57014", "55P03"}
+LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
+
+
+@contextmanager
+def translated_errors(where: str) -> Iterator[None]:
+    """``where``: the database's name in messages."""
+    try:
+        yield
+    except DBAPIError as error:
+        reason = str(error.orig).splitlines()[0] if error.orig else str(error)
+        raise _translate(where, reason, error) from error
+
+
+def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
+    if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
+        return LedgerUnusable(
+            f"no space left for the ledger {where} ({reason}): what was committed is safe; "
+            "free some space, then run the same command again"
+        )
+    if "malformed" in reason:
+        return LedgerUnusable(
+            f"the ledger {where} is damaged ({reason}): stop what uses it, and restore a backup, or read what is "
+            "left with `sqlite3 FILE .recover`"
+        )
+    if "not a database" in reason:
+        return LedgerUnusable(f"{where} is not a ledger ({reason}); choose another file with --ledger")
+    state = getattr(error.orig, "sqlstate", None) or ""
+    if state == NO_RIGHT:
+        return LedgerReadOnly(
+            f"the role that opens the ledger {where} may not do this ({reason}): grant it the right, or use "
+            "another role"
+        )
+    if state == READ_ONLY or "readonly database" in reason:
+        return LedgerReadOnly(
+            f"the ledger {where} is read-only here ({reason}): use a role or a place with write access"
+        )
+    if state == LACKS_CHARACTER:
+        return LedgerUnusable(
+            f"the encoding of {where} lacks a character ({reason}): write it otherwise, or let `langford ledger "
+            "copy` copy the ledger into a database of encoding UTF8"
+        )
+    if state == NO_TEXT:
+        return LedgerUnusable(
+            f"{where} holds text that is not UTF-8 ({reason}): correct it with the program that wrote it there"
+        )
+    if state in UNDONE:
+        return TransactionUndone(
+            f"a transaction on {where} conflicted with another ({reason}) and was undone: nothing was lost, "
+            "try again"
+        )
+    if state in TOO_SLOW:
+        return LedgerBusy(f"{where} did not answer in time ({reason}): try again when it is less busy")
+    lost = error.connection_invalidated or CONNECTION_LOST.fullmatch(state)
+    if lost or (isinstance(error, OperationalError) and not (state or isinstance(error.orig, sqlite3.Error))):
+        return ConnectionLost(
+            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
+        )
+    if "locked" in reason:
+        return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
+    # What the driver refuses before a statement or a connection exists is an option of the address.
+    is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
+    if isinstance(error, OperationalError) or is_option:
+        return LedgerUnusable(
+            f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
+        )
+    return error
