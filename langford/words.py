@@ -7,6 +7,7 @@ Halves are rounded up, as there.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import pairwise
@@ -182,6 +183,16 @@ def shortened(text: str, longest: int = 240) -> str:
     'xxx…'
     """
     return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def some(values: Sequence[object], most: int, noun: str = "") -> str:
+    """The first of some values, and how many more there are.
+
+    >>> some([3, 5, 8], 2), some(["one", "two"], 2), some(range(3000), 1, " tasks")
+    ('3, 5 and 1 more', 'one, two', '0 and 2,999 more tasks')
+    """
+    more = f" and {len(values) - most:,} more{noun}" if len(values) > most else ""
+    return ", ".join(map(str, values[:most])) + more
 
 
 def speed(work: float, seconds: float) -> float | None:

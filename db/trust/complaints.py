@@ -23,6 +23,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.votes import independent
 from db.work import presence, transitions
 from db.work.transitions import CHOSEN
+from langford.words import some
 
 LIES = 3
 """Tasks at which a voter complained, and which others completed, after which it has no say."""
@@ -126,9 +127,7 @@ def _has_say(transaction: Transaction, host: str, token: str) -> bool:
 
 def _named(transaction: Transaction, rows: Iterable[Any]) -> str:
     known = presence.Names(transaction)
-    names = list(dict.fromkeys(known.name(row.worker, row.host, row.token) for row in rows))
-    more = f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
-    return ", ".join(names[:NAMED]) + more
+    return some(list(dict.fromkeys(known.name(row.worker, row.host, row.token) for row in rows)), NAMED)
 
 
 _OF_SET_ASIDE = (

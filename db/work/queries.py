@@ -19,6 +19,7 @@ from db.work import presence
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
+from langford.words import some
 
 NAMED = 4
 """How many workers are named."""
@@ -187,5 +188,4 @@ def holders_in_words(transaction: Transaction, token: str | None = None) -> str:
     """
     names = presence.Names(transaction)
     rows = [row for row in transaction.execute(_HELD) if token in (None, row.token)]
-    shown = [f"{row.leases:,} by {names.name(row.id, row.host, row.token)}" for row in rows[:NAMED]]
-    return ", ".join(shown) + (f" and {len(rows) - NAMED:,} more workers" if len(rows) > NAMED else "")
+    return some([f"{row.leases:,} by {names.name(row.id, row.host, row.token)}" for row in rows], NAMED, " workers")

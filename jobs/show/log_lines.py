@@ -19,7 +19,7 @@ from db.messages import iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
-from langford.words import duration, now, percent, quantity, several
+from langford.words import duration, now, percent, quantity, several, some
 
 NAME = "langford.server"
 LOGGER = logging.getLogger(NAME)
@@ -77,9 +77,8 @@ def changed(campaign: str, change: str, workers: Sequence[WorkerView]) -> None:
     """``change``: one of CHANGES."""
     one, many = CHANGES[change]
     hosts = Counter(worker.host for worker in workers)
-    named = ", ".join(f"{host} ({number:,})" for host, number in hosts.most_common(NAMED))
-    more = f" and {len(hosts) - NAMED:,} more machines" if len(hosts) > NAMED else ""
-    message = f"{len(workers):,} workers {many(workers)}: {named}{more}"
+    named = [f"{host} ({number:,})" for host, number in hosts.most_common()]
+    message = f"{len(workers):,} workers {many(workers)}: {some(named, NAMED, ' machines')}"
     if len(workers) == 1:
         message = f"worker {workers[0].worker_id} on {workers[0].host} {one(workers[0])}"
     listed = [_worker_fields(worker) for worker in workers[:LISTED]]

@@ -9,7 +9,7 @@ from math import inf
 from db.look.overview.records import Overview, Presence, WarningKind, WorkerView
 from db.records import EventRecord
 from db.states import EventKind
-from langford.words import coarse_duration
+from langford.words import coarse_duration, some
 
 NAMED = 10
 """The maximum number of tasks or machines that a line names."""
@@ -100,7 +100,4 @@ def tasks_of(events: Sequence[EventRecord]) -> list[int]:
 
 
 def tasks_in_words(events: Sequence[EventRecord]) -> str:
-    """Up to NAMED of them by number."""
-    tasks = tasks_of(events)
-    more = f" and {len(tasks) - NAMED:,} more" if len(tasks) > NAMED else ""
-    return ", ".join(map(str, tasks[:NAMED])) + more
+    return some(tasks_of(events), NAMED)

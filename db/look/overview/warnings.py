@@ -19,7 +19,7 @@ from db.trust import complaints, waiting
 from db.trust.votes import independent
 from db.work import leases, queries
 from db.work.presence import Names
-from langford.words import duration, several
+from langford.words import duration, several, some
 
 SAMPLE = 200
 """Number of rechecks in the sample from which the number without a voter is estimated."""
@@ -143,8 +143,9 @@ def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int], compl
     if conflicts:
         yield Warned(
             WarningKind.CONFLICT,
-            f"{several(len(conflicts), 'task has', 'tasks have')} results that disagree ({_some(conflicts)}): "
-            f"workers of other hosts vote on them, or `langford verify {name} --waiting` decides",
+            f"{several(len(conflicts), 'task has', 'tasks have')} results that disagree "
+            f"({some(conflicts, NAMED)}): workers of other hosts vote on them, or "
+            f"`langford verify {name} --waiting` decides",
         )
     if tasks.set_aside:
         yield Warned(
@@ -217,16 +218,7 @@ def _about_disks(folders: Mapping[str, Path], tasks_left: int) -> Iterator[Warne
             )
 
 
-def _some(values: Sequence[object]) -> str:
-    more = f" and {len(values) - NAMED:,} more" if len(values) > NAMED else ""
-    return ", ".join(map(str, values[:NAMED])) + more
-
-
 def _named(workers: Sequence[WorkerView]) -> str:
     """Their ids, hosts and SLURM jobs."""
-    return _some(
-        [
-            f"{worker.worker_id} on {worker.host}" + (f" (SLURM {worker.slurm})" if worker.slurm else "")
-            for worker in workers
-        ]
-    )
+    jobs = (f" (SLURM {worker.slurm})" if worker.slurm else "" for worker in workers)
+    return some([f"{each.worker_id} on {each.host}{job}" for each, job in zip(workers, jobs, strict=True)], NAMED)
