@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -38,31 +37,22 @@ def _reversed(tasks: NDArray[np.int64], size: int) -> NDArray[np.int64]:
     return padded
 
 
-def count_static(
-    communicator: Intracomm,
-    key: PlanKey,
-    device: Device,
-    tell: Callable[[float, float], None] = lambda done, seconds: None,
-) -> tuple[Count, float] | None:
+def count_static(communicator: Intracomm, key: PlanKey, device: Device) -> tuple[Count, float] | None:
     """Evaluate this rank's share; returns the count and the seconds at rank 0, None at the other ranks.
 
-    ``tell(work done, seconds)`` is called after every task of the rank.  Raises CheckFailed.
+    Raises CheckFailed.
     """
     plan = plan_of(key)
     plan.evaluator(device)
     communicator.Barrier()
     start = time.perf_counter()
-    work_done, documents = 0.0, []
-    for index in share(plan, communicator.rank, communicator.size):
-        result = evaluate(plan, index, device).result
-        documents.append({"index": index, **result.to_text()})
-        work_done += float(plan.work[index])
-        tell(work_done, time.perf_counter() - start)
+    results = (evaluate(plan, index, device).result for index in share(plan, communicator.rank, communicator.size))
+    documents = [{"index": result.index, **result.to_text()} for result in results]
     gathered = gather(communicator, json.dumps(documents).encode())
     if gathered is None:
         return None
-    results = [PartialResult.from_text(**document) for message in gathered for document in json.loads(message)]
-    return merge(plan, results), time.perf_counter() - start
+    whole = [PartialResult.from_text(**document) for message in gathered for document in json.loads(message)]
+    return merge(plan, whole), time.perf_counter() - start
 
 
 def gather(communicator: Intracomm, content: bytes) -> list[bytes] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from db import Campaign, Ledger
 from jobs.tables.entries import Shape, representative
+from jobs.tables.method_choice import MethodChoice
 from langford.methods import PlanKey
 from langford.problem import Problem
 
@@ -24,31 +26,45 @@ class Begun:
     A problem and the one whose rows are read backwards have one count, and the same campaigns.
     """
 
-    def __init__(self, ledger: Ledger | None) -> None:
+    def __init__(self, ledger: Ledger | None, choice: MethodChoice) -> None:
+        self._choice = choice
         self._campaigns: dict[tuple[str, Shape], list[Campaign]] = {}
         self._found: dict[tuple[str, Shape], list[Found]] = {}
         for campaign in [] if ledger is None else ledger.campaigns():
             self._campaigns.setdefault(_rows(campaign.problem), []).append(campaign)
 
-    def finished(self, problem: Problem, beside: PlanKey | None = None) -> Found | None:
-        """The oldest finished campaign of a problem; one of another sum than that of a plan, if one is given."""
-        return next((each for each in self._of(problem, beside) if not each.left), None)
+    def first(self, problem: Problem) -> Found | None:
+        """A finished campaign, else one by the method of choice."""
+        known = self._of(problem)
+        return _finished(known) or _nearest(known, self._choice.first(problem).name)
 
-    def live_methods(self, problem: Problem, beside: PlanKey) -> set[str]:
-        """By which methods campaigns of other sums than that of a plan count a problem."""
-        return {each.campaign.key.method for each in self._of(problem, beside) if each.live}
+    def second(self, problem: Problem, first: PlanKey) -> Found | None:
+        """By another sum than that of a plan, and not one that was cancelled."""
+        known = self._of(problem, first)
+        finished, live = _finished(known), {each.campaign.key.method for each in known if each.live}
+        if finished or not live:
+            return finished
+        method = self._choice.second(problem, first, live).name
+        return _nearest(known, method) if method in live else None
 
-    def nearest(self, problem: Problem, method: str, beside: PlanKey | None = None) -> Found | None:
-        """The campaign of a problem by this method of which the least is left, a live one if there is any."""
-        by_method = [each for each in self._of(problem, beside) if each.campaign.key.method == method]
-        return min(by_method, key=lambda each: (not each.live, each.left), default=None)
-
-    def _of(self, problem: Problem, beside: PlanKey | None) -> list[Found]:
+    def _of(self, problem: Problem, beside: PlanKey | None = None) -> list[Found]:
+        """Those of other sums than that of a plan, if one is given."""
         rows = _rows(problem)
         if rows not in self._found:
             self._found[rows] = [_found(campaign) for campaign in self._campaigns.get(rows, [])]
         sum_beside = beside and (beside.method, beside.seed)
         return [each for each in self._found[rows] if _sum(each.campaign) != sum_beside]
+
+
+def _finished(known: Sequence[Found]) -> Found | None:
+    """The oldest."""
+    return next((each for each in known if not each.left), None)
+
+
+def _nearest(known: Sequence[Found], method: str) -> Found | None:
+    """The one by this method of which the least is left, a live one if there is any."""
+    by_method = [each for each in known if each.campaign.key.method == method]
+    return min(by_method, key=lambda each: (not each.live, each.left), default=None)
 
 
 def _rows(problem: Problem) -> tuple[str, Shape]:

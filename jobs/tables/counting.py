@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import fsum, inf
 
@@ -18,31 +18,21 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Patience
 from jobs.run.loop import OUT_OF_TIME, Run, result
 from jobs.run.source import TaskSource
-from jobs.tables.begun import Begun, Found
+from jobs.tables.begun import Begun
 from jobs.tables.entries import Entry, Row, Shape, representative
-from jobs.tables.method_choice import MethodChoice
-from jobs.tables.part import PartOfTable
+from jobs.tables.forecast import TableForecast
 from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
-from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
 from langford.problem import Problem
 from langford.problem.reference import known_of
 from langford.words import seconds_left, several
 
-MIN_SECONDS = 0.05
-"""What the smallest count takes, with its campaign."""
-
 
 class Interrupted(Incomplete):
     """The table is not complete: a signal or a time limit came first."""
-
-    def __init__(self, reason: str, done: int, wanted: int) -> None:
-        super().__init__(
-            f"stopped ({reason}) after {done} of {several(wanted, 'count')}: run the same command again to resume"
-        )
 
 
 class HeldByOthers(Incomplete):
@@ -60,71 +50,43 @@ class Counted:
 
 
 class TableCounting:
-    """What a table has to count, and how long that takes; then the campaigns that count it.
-
-    Attributes:
-        expected: seconds for each problem, the shortest first, without what the ledger has; 0 where it has all.
-    """
+    """Counts what a ledger has no count of."""
 
     def __init__(
         self,
-        entries: Sequence[Entry],
-        devices: Sequence[Device],
-        confirm: bool,
+        forecast: TableForecast,
+        ledger: Ledger,
         console: Console,
         time_limit: float | None = None,
+        outbox_of: Callable[[Identity, Console], Outbox | None] = lambda *_: None,
         clock: Clock = SYSTEM,
-        ledger: Ledger | None = None,
     ) -> None:
-        """Find what is to be counted, and how long that takes.
-
-        ``time_limit``: seconds; no task starts that would probably end later.
-        Raises as :func:`langford.methods.chosen_plan`.
         """
-        self._entries, self._sums = entries, 1 + confirm
-        self._console, self._clock = console, clock
+        Args:
+        time_limit: seconds; no task starts that would probably end later.
+        outbox_of: where the results of a worker wait while the ledger is away; None: in memory.
+        """
+        self._forecast, self._ledger, self._console = forecast, ledger, console
+        self._outbox_of, self._clock, self._choice = outbox_of, clock, forecast.choice
         self._time_limit = inf if time_limit is None else time_limit
-        wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
-        problems = {representative(problem): problem for problem in reversed(wanted)}
-        self._choice = MethodChoice(problems.values(), devices)
-        self._begun = Begun(ledger)
-        left = {problem: self._parts_left(problem) for problem in problems.values()}
-        seconds = self._choice.seconds([problem for problem, parts in left.items() if any(parts)])
-        self._shares = {
-            problem: [part * max(MIN_SECONDS, seconds.get(problem, 0.0)) for part in parts]
-            for problem, parts in left.items()
-        }
-        expected = {problem: fsum(shares) for problem, shares in self._shares.items()}
-        self.expected = dict(sorted(expected.items(), key=lambda each: (each[1], each[0].n, each[0].name)))
-        self._done = 0.0
+        self._begun, self._workers = Begun(ledger, forecast.choice), KeptWorkers()
+        self._shares = {problem: [*shares] for problem, shares in forecast.shares.items()}
+        self._began, self._done = clock.monotonic(), 0.0
 
-    @property
-    def seconds(self) -> float:
-        return fsum(self.expected.values())
-
-    @property
-    def found(self) -> int:
-        return sum(not seconds for seconds in self.expected.values())
-
-    def rows(
-        self, ledger: Ledger, outbox_of: Callable[[Identity, Console], Outbox | None] = lambda *_: None
-    ) -> list[Row]:
-        """Count what the ledger has no count of; returns the rows of the table.
+    def rows(self) -> list[Row]:
+        """The rows of the table, when all is counted.
 
         What other workers count, such as a second run of the same table, is looked at again at the end.
-        ``outbox_of``: where the results of a worker wait while the ledger is away; None: in memory.
 
         Raises:
             Interrupted: a signal or the time limit came first.
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
             CheckFailed: a count contradicts a second one, or what is known of it.
         """
-        self._ledger, self._begun, self._outbox_of = ledger, Begun(ledger), outbox_of
-        self._began = self._clock.monotonic()
         counted: dict[Shape, tuple[Counted, Counted | None]] = {}
         later = []
-        with KeptWorkers() as self._workers:
-            for problem in self.expected:
+        with self._workers:
+            for problem in self._forecast.expected:
                 try:
                     counted[representative(problem)] = self._patiently_counted(problem, len(counted))
                 except Interrupted:
@@ -133,7 +95,7 @@ class TableCounting:
                     later.append(problem)
             for problem in later:
                 counted[representative(problem)] = self._patiently_counted(problem, len(counted))
-        return [_row(entry, counted) for entry in self._entries]
+        return [_row(entry, counted) for entry in self._forecast.entries]
 
     @property
     def _seconds_left(self) -> float:
@@ -145,7 +107,11 @@ class TableCounting:
         try:
             return patience.insist(lambda: self._counted(problem, number), self._seconds_left)
         except Away as error:
-            raise Interrupted(self._console.stop_reason() or OUT_OF_TIME, number, len(self.expected)) from error
+            raise self._interrupted(self._console.stop_reason() or OUT_OF_TIME, number) from error
+
+    def _interrupted(self, reason: str, done: int) -> Interrupted:
+        counts = several(len(self._forecast.expected), "count")
+        return Interrupted(f"stopped ({reason}) after {done} of {counts}: run the same command again to resume")
 
     def _counted(self, problem: Problem, number: int) -> tuple[Counted, Counted | None]:
         """The second confirms the first."""
@@ -153,11 +119,11 @@ class TableCounting:
         try:
             first = self._finish(problem, 0, campaign, number)
         except HeldByOthers:
-            if self._sums == 2:
+            if self._forecast.sums == 2:
                 self._finish(problem, 1, self._confirming(problem, campaign), number)
             raise
         _require_agreement(problem, first)
-        if self._sums == 1:
+        if self._forecast.sums == 1:
             return first, None
         second = self._finish(problem, 1, self._confirming(problem, campaign), number)
         if first.count.arrangements != second.count.arrangements:
@@ -182,7 +148,7 @@ class TableCounting:
         console = PartOfTable(self._console, campaign, share, lambda done: self._show(number, self._done + done))
         stopped = console.stop_reason()
         if stopped:
-            raise Interrupted(stopped, number, len(self.expected))
+            raise self._interrupted(stopped, number)
         devices = self._choice.devices(problem)
         limit = None if self._time_limit == inf else max(0.0, self._seconds_left)
         pool = InProcessPool if self._choice.small(problem) else self._workers.pool
@@ -202,39 +168,17 @@ class TableCounting:
         if not _tasks_left(campaign):
             return
         if report.stopped:
-            raise Interrupted(report.stopped, number, len(self.expected))
+            raise self._interrupted(report.stopped, number)
         raise HeldByOthers(f"other workers hold the rest of {campaign.name}: run the same command again")
 
     def _show(self, number: int, done: float) -> None:
         """``done``: expected seconds of all that is done."""
-        left = seconds_left(self.seconds, done, self._clock.monotonic() - self._began)
+        left = seconds_left(self._forecast.seconds, done, self._clock.monotonic() - self._began)
         self._console.show(Step(number, done, number, done, left))
-
-    def _parts_left(self, problem: Problem) -> list[float]:
-        """0 of a sum that the ledger has, 1 of one that has not begun."""
-        first = self._found_first(problem)
-        left = [1.0 if first is None else first.left]
-        if self._sums == 2:
-            key = PlanKey(problem, self._choice.first(problem).name, 0) if first is None else first.campaign.key
-            second = self._found_second(problem, key)
-            left.append(1.0 if second is None else second.left)
-        return left
-
-    def _found_first(self, problem: Problem) -> Found | None:
-        """A finished campaign, else one by the method of choice."""
-        return self._begun.finished(problem) or self._begun.nearest(problem, self._choice.first(problem).name)
-
-    def _found_second(self, problem: Problem, first: PlanKey) -> Found | None:
-        """By another sum, and not one that was cancelled."""
-        finished, live = self._begun.finished(problem, first), self._begun.live_methods(problem, first)
-        if finished or not live:
-            return finished
-        method = self._choice.second(problem, first, live).name
-        return self._begun.nearest(problem, method, first) if method in live else None
 
     def _campaign(self, problem: Problem) -> Campaign:
         """One of the ledger, else a new one."""
-        found = self._found_first(problem)
+        found = self._begun.first(problem)
         if found:
             return found.campaign
         method, device = self._choice.first(problem), self._choice.devices(problem)[0]
@@ -243,7 +187,7 @@ class TableCounting:
 
     def _confirming(self, problem: Problem, first: Campaign) -> Campaign:
         """One of the ledger, else a new one, by another sum."""
-        found = self._found_second(problem, first.key)
+        found = self._begun.second(problem, first.key)
         if found:
             return found.campaign
         method, device = self._choice.second(problem, first.key), self._choice.devices(problem)[0]
@@ -307,3 +251,26 @@ def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) 
         tuple(dict.fromkeys(words for each in (*firsts, *seconds) for words in each.sources)),
         any(all(each.unpromised for each in sums if each is not None) for sums in map(counted.__getitem__, shapes)),
     )
+
+
+class PartOfTable(Console):
+    """The console of one campaign, whose remarks another console shows."""
+
+    def __init__(
+        self, console: Console, campaign: Campaign, share: float, progressed: Callable[[float], object]
+    ) -> None:
+        """``share``: expected seconds of what is left of the campaign; ``progressed``: called with those done."""
+        self._console, self._share, self._progressed = console, share, progressed
+        self._found, self._work = campaign.standing().work_done, campaign.work
+        self.done = 0.0
+
+    def say(self, message: str) -> None:
+        self._console.say(message)
+
+    def show(self, step: Step) -> None:
+        part = (step.work_done - self._found) / (self._work - self._found) if self._work > self._found else 1.0
+        self.done = self._share * min(1.0, max(0.0, part))
+        self._progressed(self.done)
+
+    def stop_reason(self) -> str | None:
+        return self._console.stop_reason()

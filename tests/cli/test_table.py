@@ -29,6 +29,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries, representative
+from jobs.tables.forecast import TableForecast
 from jobs.tables.method_choice import MethodChoice
 from jobs.tuning import forecast
 from jobs.verify import exchange
@@ -589,13 +590,14 @@ def test_what_another_worker_holds_is_looked_at_again_at_the_end(tmp_path: Path,
         leases = held.lease("a", 1, 600.0)
         assert leases
         console = Meanwhile(ledger, held, leases) if delivers else Console()
-        counting = TableCounting(wanted, [CPU], confirm=False, console=console, ledger=ledger)
-        assert [problem.order for problem in counting.expected] == [7, 8]
+        forecast = TableForecast(wanted, [CPU], False, ledger)
+        assert [problem.order for problem in forecast.expected] == [7, 8]
+        counting = TableCounting(forecast, ledger, console)
         if delivers:
-            assert [row.arrangements for row in counting.rows(ledger)] == [44, 260]
+            assert [row.arrangements for row in counting.rows()] == [44, 260]
         else:
             with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-"):
-                counting.rows(ledger)
+                counting.rows()
         [other] = [each for each in ledger.campaigns() if each.problem != ROSA]
         assert other.standing().unfinished == 0
 
@@ -630,24 +632,24 @@ def test_a_forecast_leaves_out_what_the_table_goes_on_with(
     """The first sum is by shifted2, the second by godfrey, which shares nothing with it."""
     console = Noted()
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
-        whole = TableCounting(SEVEN, [CPU], False, console, ledger=ledger).seconds
+        whole = TableForecast(SEVEN, [CPU], False, ledger).seconds
         for each in found:
             begun(ledger, ROSA, *each)
         for sums in (1, 2):
             wanted = sum(left[:sums])
-            counting = TableCounting(SEVEN, [CPU], sums == 2, console, ledger=ledger)
-            assert counting.seconds == pytest.approx(wanted * whole)
-            assert counting.found == (not wanted)
-        [row] = counting.rows(ledger)
+            forecast = TableForecast(SEVEN, [CPU], sums == 2, ledger)
+            assert forecast.seconds == pytest.approx(wanted * whole)
+            assert forecast.found == (not wanted)
+        [row] = TableCounting(forecast, ledger, console).rows()
         assert (row.arrangements, len(row.campaigns), len(row.confirmed_by)) == (44, 1, 1)
         shown = [step.work_done for step in console.steps]
         assert shown == sorted(shown)
         if wanted:
-            assert (shown[0], shown[-1]) == (0, pytest.approx(counting.seconds))
+            assert (shown[0], shown[-1]) == (0, pytest.approx(forecast.seconds))
         if 0 < left[0] < 1:
-            share = left[0] / wanted * counting.seconds
+            share = left[0] / wanted * forecast.seconds
             assert any(step == pytest.approx(share) for step in shown), "the first sum has its own share"
-        assert TableCounting(SEVEN, [CPU], True, console, ledger=ledger).found == 1
+        assert TableForecast(SEVEN, [CPU], True, ledger).found == 1
 
 
 def test_a_problem_whose_rows_are_read_backwards_costs_nothing(langford: Run) -> None:
@@ -677,13 +679,13 @@ def test_a_second_sum_is_worked_off_while_others_hold_the_first(tmp_path: Path) 
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         held = begun(ledger, ROSA, "shifted2", 4, 0.5)
         leases = held.lease("a", 1, 600.0)
-        counting = TableCounting(SEVEN, [CPU], True, console, ledger=ledger)
+        forecast = TableForecast(SEVEN, [CPU], True, ledger)
         with pytest.raises(Incomplete, match="other workers hold the rest of rosa-7-shifted2-4"):
-            counting.rows(ledger)
+            TableCounting(forecast, ledger, console).rows()
         left = {each.key.method: each.standing().unfinished for each in ledger.campaigns()}
         assert left == {"shifted2": 1, "godfrey": 0}
         held.deliver([delivery(each, held.plan.evaluate(each.index)) for each in leases])
-        assert [row.arrangements for row in counting.rows(ledger)] == [44]
+        assert [row.arrangements for row in TableCounting(forecast, ledger, Console()).rows()] == [44]
         shown = [step.work_done for step in console.steps]
         assert shown == sorted(shown)
 
@@ -709,16 +711,17 @@ def test_a_table_waits_for_its_ledger_and_loses_no_result(
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = begun(ledger, ROSA, "shifted2", 4, 0.0)
         limit = 100.0 if how == "time limit" else None
-        counting = TableCounting(SEVEN, [CPU], False, console, limit, clock, ledger)
+        counting = TableCounting(TableForecast(SEVEN, [CPU], False, ledger), ledger, console, limit, box, clock)
         monkeypatch.setattr(Campaign, question, away)
         if how == "back":
-            assert counting.rows(ledger, box)[0].arrangements == 44
+            assert counting.rows()[0].arrangements == 44
         else:
             with pytest.raises(Interrupted, match="SIGTERM" if how == "stopped" else how):
-                counting.rows(ledger, box)
+                counting.rows()
             monkeypatch.undo()
         assert ("kept in" in console.said[-1]) == (how == "stopped") == bool(list(tmp_path.rglob("*.result.json")))
-        [row] = TableCounting(SEVEN, [CPU], False, Console(), ledger=ledger).rows(ledger, box)
+        forecast = TableForecast(SEVEN, [CPU], False, ledger)
+        [row] = TableCounting(forecast, ledger, Console(), outbox_of=box).rows()
         assert row.arrangements == 44
         assert campaign.progress().attempts["done"] == campaign.tasks
     assert not list(tmp_path.rglob("*.result.json"))

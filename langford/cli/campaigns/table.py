@@ -11,6 +11,7 @@ import click
 from db import Ledger
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, Table, entries
+from jobs.tables.forecast import TableForecast
 from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
@@ -128,24 +129,21 @@ def table(
     if out is not None:
         require_replaceable(out)
     chosen_devices = devices(device, chosen_cores(workers))
-    line = ProgressLine(f"table of {family}")
-    terminal = Terminal(line)
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
-        counting = TableCounting(wanted, chosen_devices, confirm, terminal, time_limit, ledger=found)
-        cost = Cost(_words(counting, len(wanted)), counting.seconds, chosen_devices, partial(_instead, counting))
+        forecast = TableForecast(wanted, chosen_devices, confirm, found)
+        cost = Cost(_words(forecast), forecast.seconds, chosen_devices, partial(_instead, forecast))
         if dry_run:
             DryRun(cost, None, place_of(found, address)).print(as_json)
             return
     cost.require_consent(yes, anyway, time_limit)
-    new = counting.found < len(counting.expected)
+    new = forecast.found < len(forecast.expected)
     display.say(f"{cost.what}, {cost.length}" if new else cost.what)
-    line.of(len(counting.expected), counting.seconds)
-    terminal.stop = stop = StopSignals()
+    line, stop = ProgressLine(f"table of {family}", forecast.seconds, len(forecast.expected)), StopSignals()
     with Ledger(address, create=True) as ledger:
         try:
             with line.shown():
-                rows = counting.rows(ledger, outbox_of)
+                rows = TableCounting(forecast, ledger, Terminal(line, stop), time_limit, outbox_of).rows()
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
@@ -163,16 +161,17 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
     return BY_SUFFIX[out.suffix]
 
 
-def _words(counting: TableCounting, wanted: int) -> str:
-    found = f", {counting.found} of which the ledger has" if counting.found else ""
-    return f"{several(wanted, 'entry', 'entries')} by {several(len(counting.expected), 'count')}{found}"
+def _words(forecast: TableForecast) -> str:
+    found = f", {forecast.found} of which the ledger has" if forecast.found else ""
+    wanted, counts = len(forecast.entries), len(forecast.expected)
+    return f"{several(wanted, 'entry', 'entries')} by {several(counts, 'count')}{found}"
 
 
-def _instead(counting: TableCounting) -> str:
+def _instead(forecast: TableForecast) -> str:
     """The largest N of a table that takes an hour at most."""
     before, seconds = 0, 0.0
-    for n in sorted({problem.order for problem in counting.expected}):
-        seconds += sum(time for problem, time in counting.expected.items() if problem.order == n)
+    for n in sorted({problem.order for problem in forecast.expected}):
+        seconds += sum(time for problem, time in forecast.expected.items() if problem.order == n)
         if seconds > SECONDS_WORTH_A_QUESTION:
             break
         before, needed = n, seconds

@@ -1,0 +1,65 @@
+"""What a table has to count, beside what its ledger has, and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import fsum
+
+from db import Ledger
+from jobs.tables.begun import Begun
+from jobs.tables.entries import Entry, representative
+from jobs.tables.method_choice import MethodChoice
+from langford.devices import Device
+from langford.methods import PlanKey
+from langford.problem import Problem
+
+MIN_SECONDS = 0.05
+"""What the smallest count takes, with its campaign."""
+
+
+class TableForecast:
+    """What a table has to count, and how long that takes.
+
+    Attributes:
+        entries: of the table.
+        sums: how many sums count each problem: 2 to confirm the first.
+        choice: the devices and methods.
+        shares: expected seconds of each of a problem's sums, without what the ledger has.
+        expected: of all its sums, the shortest first; 0 where the ledger has them.
+    """
+
+    def __init__(
+        self, entries: Sequence[Entry], devices: Sequence[Device], confirm: bool, ledger: Ledger | None = None
+    ) -> None:
+        """Raises as :func:`langford.methods.chosen_plan`."""
+        self.entries, self.sums = entries, 1 + confirm
+        wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
+        problems = {representative(problem): problem for problem in reversed(wanted)}
+        self.choice = MethodChoice(problems.values(), devices)
+        begun = Begun(ledger, self.choice)
+        left = {problem: self._parts_left(problem, begun) for problem in problems.values()}
+        seconds = self.choice.seconds([problem for problem, parts in left.items() if any(parts)])
+        self.shares = {
+            problem: [part * max(MIN_SECONDS, seconds.get(problem, 0.0)) for part in parts]
+            for problem, parts in left.items()
+        }
+        expected = {problem: fsum(shares) for problem, shares in self.shares.items()}
+        self.expected = dict(sorted(expected.items(), key=lambda each: (each[1], each[0].n, each[0].name)))
+
+    @property
+    def seconds(self) -> float:
+        return fsum(self.expected.values())
+
+    @property
+    def found(self) -> int:
+        return sum(not seconds for seconds in self.expected.values())
+
+    def _parts_left(self, problem: Problem, begun: Begun) -> list[float]:
+        """0 of a sum that the ledger has, 1 of one that has not begun."""
+        first = begun.first(problem)
+        left = [1.0 if first is None else first.left]
+        if self.sums == 2:
+            key = PlanKey(problem, self.choice.first(problem).name, 0) if first is None else first.campaign.key
+            second = begun.second(problem, key)
+            left.append(1.0 if second is None else second.left)
+        return left
