@@ -17,7 +17,6 @@ from jobs.verify import exchange
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, ledger_option, without_open_password
 from langford.cli.output import display
-from langford.cli.output.display import show
 from langford.errors import BadInput
 from langford.words import several
 
@@ -40,10 +39,8 @@ def cancel(name: str, address: str, as_json: bool) -> None:
     """Stop a campaign: set all its unfinished tasks aside; its workers then end."""
     with Ledger(address) as ledger:
         leases, tasks = ledger.campaign(name).cancel()
-    if as_json:
-        display.print_json({"campaign": name, "released": leases, "set_aside": tasks})
-    else:
-        print(f"{several(tasks, 'task')} of {name} set aside, {leases:,} of them taken from workers")
+    words = f"{several(tasks, 'task')} of {name} set aside, {leases:,} of them taken from workers"
+    display.outcome(words, {"campaign": name, "released": leases, "set_aside": tasks}, as_json)
 
 
 @click.command(
@@ -62,10 +59,7 @@ def rename(name: str, new_name: str, address: str, as_json: bool) -> None:
     """Give a campaign another name."""
     with Ledger(address) as ledger:
         ledger.campaign(name).rename(new_name)
-    if as_json:
-        display.print_json({"campaign": new_name, "before": name})
-    else:
-        print(f"{name} is now called {new_name}")
+    display.outcome(f"{name} is now called {new_name}", {"campaign": new_name, "before": name}, as_json)
 
 
 @click.command(
@@ -107,14 +101,12 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         except NOTHING_DELETED:
             file.unlink()
             raise
-    if as_json:
-        document = {"campaign": name, "results": kept.results, "left_out": doubtful, "file": str(file)}
-        display.print_json({**document, **promise_document(kept.promise)})
-    else:
-        show(f"{name} is deleted; {several(kept.results, 'result')} kept in {file}")
-        show(f"promise   {in_words(kept.promise)}")
-        if doubtful:
-            print(f"{several(len(doubtful), 'result')} in doubt lost")
+    document = {"campaign": name, "results": kept.results, "left_out": doubtful, "file": str(file)}
+    lost = f"\n{several(len(doubtful), 'result')} in doubt lost" if doubtful else ""
+    words = (
+        f"{name} is deleted; {several(kept.results, 'result')} kept in {file}\npromise   {in_words(kept.promise)}"
+    )
+    display.outcome(words + lost, {**document, **promise_document(kept.promise)}, as_json)
 
 
 @click.group(cls=ListingGroup)
@@ -159,9 +151,6 @@ def upgrade(where: str, as_json: bool) -> None:
     """
     with Database(where, upgrade=True) as database:
         copy = database.copy_before_upgrade
-        if as_json:
-            display.print_json({"ledger": database.where, "schema": SCHEMA, "copy": copy and str(copy)})
-            return
-        print(f"{database.where} has schema {SCHEMA}")
-        if copy is not None:
-            print(f"{copy} is the ledger as it was before")
+        before = "" if copy is None else f"\n{copy} is the ledger as it was before"
+        document = {"ledger": database.where, "schema": SCHEMA, "copy": copy and str(copy)}
+        display.outcome(f"{database.where} has schema {SCHEMA}{before}", document, as_json)

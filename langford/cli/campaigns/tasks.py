@@ -87,10 +87,8 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
                     f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'none does'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
-    if as_json:
-        display.print_json({"campaign": name, "released": taken, "workers": len(holders)})
-    else:
-        print(f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue")
+    words = f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue"
+    display.outcome(words, {"campaign": name, "released": taken, "workers": len(holders)}, as_json)
 
 
 @click.command(
@@ -105,10 +103,8 @@ def retry(name: str, address: str, as_json: bool) -> None:
     """Return tasks that were set aside to the queue."""
     with Ledger(address) as ledger:
         reopened = ledger.campaign(name).reopen()
-    if as_json:
-        display.print_json({"campaign": name, "reopened": reopened})
-    else:
-        print(f"{several(reopened, 'task')} put back into the queue")
+    words = f"{several(reopened, 'task')} put back into the queue"
+    display.outcome(words, {"campaign": name, "reopened": reopened}, as_json)
 
 
 @click.command(
@@ -153,10 +149,6 @@ def recheck(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )
-    if as_json:
-        display.print_json({"campaign": name, "questioned": sorted(questioned)})
-        return
-    print(
-        f"{several(len(questioned), 'result')} of {name} put in question: run workers, or `langford verify {name} "
-        "--waiting`"
-    )
+    several_results = f"{several(len(questioned), 'result')} of {name}"
+    words = f"{several_results} put in question: run workers, or `langford verify {name} --waiting`"
+    display.outcome(words, {"campaign": name, "questioned": sorted(questioned)}, as_json)

@@ -138,10 +138,7 @@ def reserve(
         return
     make_log_folder(job.logs.absolute())
     number = SlurmScheduler().submit(script)
-    if as_json:
-        display.print_json({"job": number})
-    else:
-        print(f"job {number}")
+    display.outcome(f"job {number}", {"job": number}, as_json)
 
 
 def _print_script(script: str, as_json: bool) -> None:

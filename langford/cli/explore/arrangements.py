@@ -48,10 +48,7 @@ def list_(
         listed = _noting(listed, found)
         if only_count:
             number = sum(1 for _ in listed)
-            if as_json:
-                display.print_json({"problem": problem.name, "count": str(number)})
-            else:
-                print(number)
+            display.outcome(str(number), {"problem": problem.name, "count": str(number)}, as_json)
         elif as_json:
             display.print_json([list(arrangement) for arrangement in listed])
         else:

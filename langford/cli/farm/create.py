@@ -71,11 +71,8 @@ def create(
         if replicate is not None:
             campaign.set_recheck_share(replicate)
         where = ledger.database.where
-        if as_json:
-            document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
-            display.print_json(document)
-        else:
-            show(f"{campaign.name}: {several(campaign.tasks, 'task')} in {where}")
+        document = {"campaign": campaign.name, "uuid": campaign.uuid, "tasks": campaign.tasks, "ledger": where}
+        display.outcome(f"{campaign.name}: {several(campaign.tasks, 'task')} in {where}", document, as_json)
 
 
 @click.command(
@@ -127,21 +124,14 @@ def token(
             _list_tokens(campaign, as_json)
         elif revoke is not None:
             revoked = _revoke(campaign, revoke)
-            if as_json:
-                display.print_json({"campaign": name, "revoked": revoked})
-            else:
-                print(f"{several(revoked, 'token')} revoked")
+            display.outcome(f"{several(revoked, 'token')} revoked", {"campaign": name, "revoked": revoked}, as_json)
         else:
             made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
+            words, kept = made, {"token": made}
             if out is not None:
                 _keep(campaign, made, out)
-            if as_json:
-                kept = {"token": made} if out is None else {"file": str(out)}
-                display.print_json({"campaign": name, "role": role, "label": label, **kept})
-            elif out is None:
-                print(made)
-            else:
-                show(f"{out}: a token for {name}, role {role}, which only you may read")
+                words, kept = f"{out}: a token for {name}, role {role}, which only you may read", {"file": str(out)}
+            display.outcome(words, {"campaign": name, "role": role, "label": label, **kept}, as_json)
 
 
 def _keep(campaign: Campaign, made: str, file: Path) -> None:

@@ -75,10 +75,7 @@ class Answer:
         ]
 
     def print(self, as_json: bool) -> ExitCode:
-        if as_json:
-            display.print_json(self.document())
-        else:
-            print("\n".join(self.lines()))
+        display.outcome("\n".join(self.lines()), self.document(), as_json)
         return self.judged()
 
     def judged(self) -> ExitCode:

@@ -44,6 +44,14 @@ def show(text: str) -> None:
     print("\n".join(map(plain, text.split("\n"))), flush=True)
 
 
+def outcome(words: str, document: object, as_json: bool) -> None:
+    """Show what a command did in words, or as JSON."""
+    if as_json:
+        print_json(document)
+    else:
+        show(words)
+
+
 def say(message: str) -> None:
     """Print a remark on standard error; if that fails, the command continues."""
     with suppress(OSError):

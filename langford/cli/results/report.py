@@ -118,10 +118,8 @@ def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: boo
     cited = content.paragraph(found)
     if cited is None:
         raise BadInput(f"{found.history.name} has no count to cite: `langford report` shows why")
-    if as_json:
-        display.print_json({"campaign": found.history.name, "citation": cited, "bibtex": content.BIBTEX})
-    else:
-        show(f"{cited}\n\n{content.BIBTEX}")
+    document = {"campaign": found.history.name, "citation": cited, "bibtex": content.BIBTEX}
+    display.outcome(f"{cited}\n\n{content.BIBTEX}", document, as_json)
 
 
 def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:

@@ -248,8 +248,5 @@ def _print_outcome(outcome: Outcome) -> None:
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
     """Raises BadInput, ChangedStatement or BadSignature."""
     stated, words = Statement.read(file), exchange.signer(file, allowed)
-    if as_json:
-        display.print_json({"signature": words, **stated.document})
-    else:
-        show(stated.words)
-        show(f"This statement is {words}.")
+    text = f"{stated.words}\nThis statement is {words}."
+    display.outcome(text, {"signature": words, **stated.document}, as_json)
