@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Select, case, cast, column, func, or_, select, table
 
-from db.look.read_only import SECONDS, Answer, BadQuery, ask_select
+from db.look.read_only import SECONDS, BadQuery, QueryResult, ask_select
 from db.messages import MIN_SECONDS
 from db.schema import views
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
@@ -51,7 +51,7 @@ class Question:
 @contextmanager
 def ask(
     database: Database, question: Question, filters: Filters, seconds: float = SECONDS, leading: bool = False
-) -> Iterator[Answer]:
+) -> Iterator[QueryResult]:
     """Ask a named question, as :func:`db.look.read_only.ask_sql` does.
 
     ``leading``: whether the columns that say most are the first of its answer.  Raises BadQuery when a filter does

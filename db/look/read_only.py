@@ -50,15 +50,15 @@ class BadQuery(LedgerError):
 
 
 @dataclass(frozen=True)
-class Answer:
-    """An answer, whose rows are read as they are iterated."""
+class QueryResult:
+    """Its rows are read as they are iterated."""
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
 
 
 @contextmanager
-def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[Answer]:
+def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[QueryResult]:
     """Raises BadQuery, or another LedgerError; ``seconds``: time limit, including the reading of the rows."""
     with answering(database, seconds) as connection:
         if connection.dialect.name == "postgresql":
@@ -68,7 +68,9 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 
 
 @contextmanager
-def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float = SECONDS) -> Iterator[Answer]:
+def ask_select(
+    database: Database, query: Select[*tuple[Any, ...]], seconds: float = SECONDS
+) -> Iterator[QueryResult]:
     """As :func:`ask_sql`, with a query of this program."""
     with answering(database, seconds) as connection:
         yield _answer(_streaming(connection).execute(query), seconds)
@@ -192,10 +194,10 @@ def _require_no_acting_function(connection: Connection, sql: str) -> None:
         )
 
 
-def _answer(result: CursorResult[Any], seconds: float) -> Answer:
+def _answer(result: CursorResult[Any], seconds: float) -> QueryResult:
     if not result.returns_rows:
         raise BadQuery("this is not a query: give one SELECT")
-    return Answer(tuple(result.keys()), _rows(result, time.monotonic() + seconds))
+    return QueryResult(tuple(result.keys()), _rows(result, time.monotonic() + seconds))
 
 
 def _rows(result: CursorResult[Any], deadline: float) -> Iterator[tuple[object, ...]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 from msgspec.structs import replace
 
 from db import Credential, Delivery, Lease, Receipt, Standing
-from db.look.overview.records import Overview, Presence
+from db.look.overview.records import Overview, WorkerState
 from db.records import NO_STEPS
 from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
@@ -66,8 +66,8 @@ class InLedger:
         """Workers of this host whose processes are gone have ended in it."""
         overview = self._ask(lambda: self.campaign.overview(timeline=timeline))
         workers = tuple(
-            replace(worker, state=Presence.ENDED, ending=GONE)
-            if worker.state in (Presence.WORKING, Presence.IDLE) and is_dead(worker.host, worker.process)
+            replace(worker, state=WorkerState.ENDED, ending=GONE)
+            if worker.state in (WorkerState.WORKING, WorkerState.IDLE) and is_dead(worker.host, worker.process)
             else worker
             for worker in overview.workers
         )

@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from db import Campaign
-from db.look.overview.records import ENDINGS, Overview, Presence, WorkerView
+from db.look.overview.records import ENDINGS, Overview, WorkerState, WorkerView
 from db.messages import iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
@@ -180,7 +180,7 @@ def going(overview: Overview) -> None:
 
 
 def occupied(overview: Overview) -> int:
-    return sum(worker.state is Presence.WORKING for worker in overview.workers)
+    return sum(worker.state is WorkerState.WORKING for worker in overview.workers)
 
 
 def done(overview: Overview) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from db import Campaign
 from db.errors import LedgerError
 from db.look.events import EventReader, Stirring
-from db.look.overview.records import Overview, Presence
+from db.look.overview.records import Overview, WorkerState
 from db.look.overview.shared import Shared
 from jobs.clock import SYSTEM, Clock
 from jobs.show import log_lines
@@ -27,7 +27,7 @@ IDLE_SECONDS = 600.0
 """Time between two lines on the progress while nothing changes."""
 GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
 """How long the first events of a kind are collected for one line, and how long the following ones."""
-GONE = Presence.SILENT, Presence.ENDED
+GONE = WorkerState.SILENT, WorkerState.ENDED
 
 
 class Gathered:
@@ -65,7 +65,7 @@ class CampaignReporter:
         self._gathered = {kind: Gathered(clock, log) for kind, log in lines.items()}
         self._before: Overview | None = None
         # Of all workers that were ever seen: an overview names only some of many.
-        self._states: dict[str, Presence] = {}
+        self._states: dict[str, WorkerState] = {}
         self._progress = ""
         self._next_look = self._next_progress = 0.0
         self._done_said = False
@@ -104,14 +104,14 @@ class CampaignReporter:
             was, state = self._states.get(worker.worker_id), worker.state
             if was is None and (state not in GONE or worker.started > before.now - LOOK_SECONDS):
                 self._gathered["joined"].add(worker)
-                was = Presence.IDLE
+                was = WorkerState.IDLE
             if was is None or was is state:
                 continue
-            if state is Presence.ENDED:
+            if state is WorkerState.ENDED:
                 self._gathered["left"].add(worker)
-            elif state is Presence.SILENT:
+            elif state is WorkerState.SILENT:
                 self._gathered["silent"].add(worker)
-            elif was in GONE and state is not Presence.DISTRUSTED:
+            elif was in GONE and state is not WorkerState.DISTRUSTED:
                 self._gathered["back"].add(worker)
         for outcome in log_lines.LOST:
             new = now.attempts.get(outcome, 0) - before.attempts.get(outcome, 0)

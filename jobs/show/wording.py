@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
 
-from db.look.overview.records import Overview, Presence, WarningKind, WorkerView
+from db.look.overview.records import Overview, WarningKind, WorkerState, WorkerView
 from db.records import EventRecord
 from db.states import EventKind
 from langford.words import coarse_duration, some
 
 NAMED = 10
 """The maximum number of tasks or machines that a line names."""
-UNSEEN_SECONDS = {Presence.WORKING: 40.0, Presence.IDLE: 90.0}
+UNSEEN_SECONDS = {WorkerState.WORKING: 40.0, WorkerState.IDLE: 90.0}
 """A worker that holds tasks makes a request every 30 s (a quarter of its lease), and one that waits for tasks every
 60 s: after a longer time it may have died."""
 LISTED = 100
@@ -73,7 +73,7 @@ def state_in_words(worker: WorkerView, now: float) -> str:
     unseen = now - worker.last_seen
     if unseen >= UNSEEN_SECONDS.get(worker.state, inf):
         return f"not seen for {coarse_duration(unseen)}"
-    if worker.state is Presence.ENDED and worker.ending:
+    if worker.state is WorkerState.ENDED and worker.ending:
         return worker.ending
     return worker.state.value
 
@@ -82,7 +82,7 @@ def standstill(overview: Overview) -> str:
     """Why an unfinished campaign has no workers although nothing is wrong: "new" or "paused"; else empty."""
     tasks = overview.tasks
     warned = {warning.kind for warning in overview.warnings}
-    is_here = any(worker.state in (Presence.WORKING, Presence.IDLE) for worker in overview.workers)
+    is_here = any(worker.state in (WorkerState.WORKING, WorkerState.IDLE) for worker in overview.workers)
     if is_here or WarningKind.NO_WORKERS in warned or not tasks.ready + tasks.leased + tasks.recheck:
         return ""
     return "paused" if tasks.done or overview.workers else "new"

@@ -42,7 +42,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class Conclusion:
     campaign: str
     statement: Statement  # what was compared, in words and as JSON
     comparisons: Sequence[Comparison]
@@ -110,7 +110,7 @@ class Verification:
             self._export, self._way, self.tasks, lambda index, share: progress(float(work[index]) * share)
         )
 
-    def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Outcome:
+    def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Conclusion:
         """Let the recomputed values decide about results that wait, and state what was found.
 
         ``all_checks``: check all stored results too, and the count of a complete campaign.
@@ -127,7 +127,7 @@ class Verification:
             campaign.name, key, comparisons, coverage, self._way.words, self._device, checks, origins,
             campaign.promise(),
         )  # fmt: skip
-        return Outcome(campaign.name, statement, comparisons, decided, stale(origins, key.method), pending)
+        return Conclusion(campaign.name, statement, comparisons, decided, stale(origins, key.method), pending)
 
 
 def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:

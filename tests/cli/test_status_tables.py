@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 from rich.cells import cell_len
 
-from db.look.overview.records import Happened, Overview, Presence, Total, Warned, WarningKind
+from db.look.overview.records import Happened, Overview, Total, Warned, WarningKind, WorkerState
 from db.messages import Time
 from jobs.show.wording import state_in_words
 from langford.cli.output.overviews import line_of, lines_of
@@ -75,7 +75,7 @@ def test_text_of_strangers_draws_nothing() -> None:
         warnings=(Warned(WarningKind.SILENT_WORKER, EVIL),),
         events=(Happened(Time(0), EVIL, EVIL * 100),),
         workers=tuple(
-            replace(WORKER, host=EVIL, device_model=EVIL, slurm=EVIL, ending=EVIL, state=Presence.ENDED)
+            replace(WORKER, host=EVIL, device_model=EVIL, slurm=EVIL, ending=EVIL, state=WorkerState.ENDED)
             for _ in "ab"
         ),
     )
@@ -118,14 +118,14 @@ def test_a_worker_that_is_late_is_not_said_to_work() -> None:
     """It may have been killed: its lease ends later."""
 
     def state(seconds: float) -> str:
-        worker = replace(WORKER, state=Presence.WORKING, last_seen=Time(OVERVIEW.now - seconds))
+        worker = replace(WORKER, state=WorkerState.WORKING, last_seen=Time(OVERVIEW.now - seconds))
         return state_in_words(worker, OVERVIEW.now)
 
     assert (state(30), state(39)) == ("working", "working")
     assert (state(40), state(140)) == ("not seen for 40 s", "not seen for 2 min")
-    late = replace(WORKER, state=Presence.WORKING, last_seen=Time(OVERVIEW.now - 45))
+    late = replace(WORKER, state=WorkerState.WORKING, last_seen=Time(OVERVIEW.now - 45))
     assert "not seen for 45 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
-    idle = replace(WORKER, state=Presence.IDLE, last_seen=Time(OVERVIEW.now - 89))
+    idle = replace(WORKER, state=WorkerState.IDLE, last_seen=Time(OVERVIEW.now - 89))
     assert state_in_words(idle, OVERVIEW.now) == "idle"
 
 

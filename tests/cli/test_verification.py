@@ -9,7 +9,7 @@ import pytest
 
 from db import Campaign
 from jobs.verify.recomputation import Comparison
-from jobs.verify.verification import Outcome, Selection, Verification
+from jobs.verify.verification import Conclusion, Selection, Verification
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete, TaskIndexOutOfRange
 from tests.support.campaigns import NAME, TASKS, finish, new_campaign
@@ -22,7 +22,7 @@ def campaign(tmp_path: Path) -> Iterator[Campaign]:
         yield new_campaign(ledger)
 
 
-def verify(campaign: Campaign, selection: Selection, all_checks: bool = False) -> Outcome:
+def verify(campaign: Campaign, selection: Selection, all_checks: bool = False) -> Conclusion:
     verification = Verification(campaign, selection, None, CPU)
     work: list[float] = []
     comparisons = list(verification.compare(work.append))
@@ -62,7 +62,7 @@ def test_a_different_value_is_an_error_that_says_what_to_do(campaign: Campaign) 
     outcome = verification.conclude([Comparison(2, 5, 6, evaluation=good[0].evaluation)], False, False)
     assert isinstance(outcome.error, CheckFailed)
     assert f"`langford recheck {NAME} 2`" in str(outcome.error)
-    settled = Outcome(NAME, outcome.statement, outcome.comparisons, [2], 0, None)
+    settled = Conclusion(NAME, outcome.statement, outcome.comparisons, [2], 0, None)
     assert "waited for a decision" in str(settled.error)
-    nothing = Outcome(NAME, outcome.statement, [Comparison(2, None, None)], [], 0, None)
+    nothing = Conclusion(NAME, outcome.statement, [Comparison(2, None, None)], [], 0, None)
     assert isinstance(nothing.error, Incomplete)

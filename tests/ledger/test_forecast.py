@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from db import read_export
-from db.look.overview.figures import Arrival, Running, arrivals_of_late
+from db.look.overview.figures import Arrival, RunningAttempt, arrivals_of_late
 from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, Forecast, estimate, results_wanted
 from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
 from langford.methods import plan_of
@@ -77,7 +77,7 @@ class Course:
         waiting = Counter(self.work)
         waiting.subtract(self.work[task] for task in [*done, *(one.task for one in held)])
         running = [
-            Running(one.task, one.machine.name, self.work[one.task], False, START + one.granted, True, 120.0)
+            RunningAttempt(one.task, one.machine.name, self.work[one.task], False, START + one.granted, True, 120.0)
             for one in held
         ]
         share = sum(self.work[task] for task in done) / sum(self.work)
@@ -285,7 +285,7 @@ def test_a_worker_that_names_any_number_of_devices_costs_no_memory() -> None:
         DeviceGroup(name, "a core", devices, START, None) for name, devices in (("honest", 2), ("liar", 1_000_000))
     ]
     results = [Arrival("honest", START + at, 1.0, 2.0) for at in range(20)]
-    running = [Running(task, "liar", 1.0, False, START, True, 60.0) for task in range(3)]
+    running = [RunningAttempt(task, "liar", 1.0, False, START, True, 60.0) for task in range(3)]
     for tasks in (7, 5_000):
         tracemalloc.start()
         found = estimate(START + 20, Remaining(0.5, [(1.0, tasks)], running), results, {"honest": "a core"}, groups)
@@ -300,7 +300,8 @@ def test_a_copy_of_a_task_takes_no_time_of_its_own() -> None:
     groups = [DeviceGroup(name, "a core", 1, START, None) for name in "ab"]
     for second, left in ((0, 10.0), (1, 20.0)):
         running = [
-            Running(task, worker, 10.0, False, START, True, 60.0) for task, worker in ((0, "a"), (second, "b"))
+            RunningAttempt(task, worker, 10.0, False, START, True, 60.0)
+            for task, worker in ((0, "a"), (second, "b"))
         ]
         remaining = Remaining(0.5, [(10.0, 1)], running)
         assert seconds_to_last(START, remaining, groups, lambda model, work: work) == left
@@ -320,7 +321,9 @@ def test_the_largest_task_is_looked_up_once_for_all_workers() -> None:
     groups = [DeviceGroup(str(number), "a core", 1, START, None) for number in range(200)]
     models = {group.worker: group.model for group in groups}
     results = [Arrival("0", START + at, 1.0, 2.0) for at in range(20)]
-    running = [Running(number, str(number), Compared(1.0), False, START, True, 60.0) for number in range(200)]
+    running = [
+        RunningAttempt(number, str(number), Compared(1.0), False, START, True, 60.0) for number in range(200)
+    ]
     Compared.times = 0
     assert estimate(START + 20, Remaining(0.5, [], running), results, models, groups) is not None
     assert Compared.times < 10 * len(running)

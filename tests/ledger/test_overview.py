@@ -14,7 +14,7 @@ from sqlalchemy import select, update
 from db import Campaign, Export, Lease, Ledger
 from db.look.overview import facts, warnings, worker_queries
 from db.look.overview.facts import GONE_SECONDS
-from db.look.overview.records import Overview, Presence, Warned, WarningKind, WorkerView, to_document
+from db.look.overview.records import Overview, Warned, WarningKind, WorkerState, WorkerView, to_document
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
@@ -201,7 +201,7 @@ def test_a_pause_is_not_slow(history: History) -> None:
     assert overview.speed.seconds == pytest.approx(30)
     assert overview.speed.now == pytest.approx(lease.work / 30)
     assert overview.speed.average == pytest.approx((work(leases) + lease.work) / 38_990)
-    assert (worker(overview, "old").state, worker(overview, "old").speed) == (Presence.ENDED, None)
+    assert (worker(overview, "old").state, worker(overview, "old").speed) == (WorkerState.ENDED, None)
     assert [view.worker_id for view in overview.workers] == ["new", "old"]
 
 
@@ -283,13 +283,13 @@ def test_who_is_here(history: History) -> None:
     overview = history.look()
     states = {view.worker_id: view.state for view in overview.workers}
     assert states == {
-        "working": Presence.WORKING,
-        "idle": Presence.IDLE,
-        "quiet": Presence.SILENT,
-        "silent": Presence.SILENT,  # its leases last for an hour, half of which is over
-        "gone": Presence.ENDED,
-        "left": Presence.ENDED,
-        "late": Presence.WORKING,
+        "working": WorkerState.WORKING,
+        "idle": WorkerState.IDLE,
+        "quiet": WorkerState.SILENT,
+        "silent": WorkerState.SILENT,  # its leases last for an hour, half of which is over
+        "gone": WorkerState.ENDED,
+        "left": WorkerState.ENDED,
+        "late": WorkerState.WORKING,
     }
     assert worker(overview, "left").ending == "preempted"
     assert worker(overview, "silent").leased == 1
@@ -298,7 +298,7 @@ def test_who_is_here(history: History) -> None:
     assert f"langford release {NAME} --worker quiet" in text
     assert warned(overview, WarningKind.NO_WORKERS) is None
     history.seen("silent", GONE_SECONDS + 400)
-    assert worker(history.look(), "silent").state is Presence.SILENT  # not gone: it has a lease
+    assert worker(history.look(), "silent").state is WorkerState.SILENT  # not gone: it has a lease
 
 
 def test_what_a_preemption_costs(history: History) -> None:
@@ -350,7 +350,7 @@ def test_what_disagrees_and_who_is_trusted_no_more(history: History) -> None:
     for lease in history.lease("c", TASKS, 20):
         history.deliver(lease, 10)
     overview = history.look()
-    assert worker(overview, "liar").state is Presence.DISTRUSTED
+    assert worker(overview, "liar").state is WorkerState.DISTRUSTED
     assert "liar on host-liar" in str(warned(overview, WarningKind.DISTRUSTED))
     assert warned(overview, WarningKind.CONFLICT) is None or overview.checked.conflicts
 
@@ -528,7 +528,7 @@ def test_many_workers(history: History, monkeypatch: pytest.MonkeyPatch) -> None
     with history.ledger.database.writing() as connection:
         connection.execute(update(Attempt).values(seconds=2.0))
     overview = history.look()
-    assert worker(overview, "w05").state is Presence.WORKING
+    assert worker(overview, "w05").state is WorkerState.WORKING
     silent = str(warned(overview, WarningKind.SILENT_WORKER))
     assert "and 1 more are silent, with 9 tasks" in silent
     assert isinstance(overview.warnings[0], Warned)

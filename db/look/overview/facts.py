@@ -12,8 +12,8 @@ from sqlalchemy import Row, func, select
 
 from db.look import progress
 from db.look.overview import worker_queries
-from db.look.overview.figures import Running
-from db.look.overview.records import Presence
+from db.look.overview.figures import RunningAttempt
+from db.look.overview.records import WorkerState
 from db.look.overview.worker_queries import FirstResults
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
@@ -47,7 +47,7 @@ class Facts:
     standing: Standing
     # everybody, running, not_done, firsts: see db.look.overview.worker_queries
     everybody: Sequence[Row[Any]]
-    running: Sequence[Running]
+    running: Sequence[RunningAttempt]
     not_done: Sequence[Row[Any]]
     firsts: Mapping[str, FirstResults]
     conflicts: Sequence[int]  # the tasks whose results disagree
@@ -84,24 +84,24 @@ class Facts:
         return Counter(attempt.worker for attempt in self.running)
 
     @cached_property
-    def presence(self) -> dict[str, Presence]:
+    def presence(self) -> dict[str, WorkerState]:
         lease_seconds = {attempt.worker: attempt.seconds for attempt in self.running}
         return {row.id: self._presence(row, lease_seconds.get(row.id, 0.0)) for row in self.workers}
 
-    def _presence(self, worker: Row[Any], lease_seconds: float) -> Presence:
+    def _presence(self, worker: Row[Any], lease_seconds: float) -> WorkerState:
         held = self.held[worker.id]
         if worker.distrusted is not None:
-            return Presence.DISTRUSTED
+            return WorkerState.DISTRUSTED
         if worker.ended is not None and not held:
-            return Presence.ENDED
+            return WorkerState.ENDED
         silence = self.now - last_seen(worker)
         if silence <= max(SILENT_SECONDS, lease_seconds / 2):
-            return Presence.WORKING if held else Presence.IDLE
-        return Presence.SILENT if held or silence <= GONE_SECONDS else Presence.ENDED
+            return WorkerState.WORKING if held else WorkerState.IDLE
+        return WorkerState.SILENT if held or silence <= GONE_SECONDS else WorkerState.ENDED
 
     @cached_property
     def present(self) -> list[Row[Any]]:
-        return [row for row in self.workers if self.presence[row.id] in (Presence.WORKING, Presence.IDLE)]
+        return [row for row in self.workers if self.presence[row.id] in (WorkerState.WORKING, WorkerState.IDLE)]
 
     @property
     def again(self) -> set[int]:

@@ -30,7 +30,7 @@ class Arrival:
 
 
 @dataclass(frozen=True)
-class Running:
+class RunningAttempt:
     task: int
     worker: str
     work: float  # estimated work of its task

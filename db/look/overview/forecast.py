@@ -46,7 +46,7 @@ the last tasks of a recorded campaign take 2.2 times as long as the larger ones 
 
 
 @dataclass(frozen=True)
-class Estimate:
+class TimeLeft:
     """The time that is left."""
 
     seconds: float
@@ -70,7 +70,7 @@ def estimate(
     models: Mapping[str, Hashable],
     present: Sequence[DeviceGroup],
     tokens: Mapping[str, str] = NO_TOKENS,
-) -> Estimate | None:
+) -> TimeLeft | None:
     """The time that is left; None while too little is known.
 
     ``models``: the model of each worker's devices, also of those that left.
@@ -94,7 +94,7 @@ def estimate(
     left = schedule.seconds_to_last(now, remaining, able, seconds)
     chance = NINE_OF_TEN * times.deviation(results) * math.sqrt(1 / len(results) + 1 / max(1, tasks))
     error = min(MAX_ERROR, max(MIN_ERROR, chance, longest / left if left else 0.0))
-    return Estimate(left, error, longest, frozenset(group.worker for group in able))
+    return TimeLeft(left, error, longest, frozenset(group.worker for group in able))
 
 
 def _overhead(results: Sequence[Arrival], times: TaskTimes, able: Sequence[DeviceGroup]) -> float:
@@ -116,10 +116,10 @@ class Forecast:
     """The estimates of one campaign, one after the other, by everyone who asks in this process."""
 
     def __init__(self) -> None:
-        self._last: Estimate | None = None
+        self._last: TimeLeft | None = None
         self._at = 0.0
 
-    def eta(self, now: float, found: Estimate | None) -> Eta | None:
+    def eta(self, now: float, found: TimeLeft | None) -> Eta | None:
         """By the newest estimate, and by the last one if the workers are the same."""
         last, self._last = self._last, found
         if found is None:

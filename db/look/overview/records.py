@@ -31,7 +31,7 @@ ENDINGS: Mapping[str, str] = {
 """How a worker ended, in words."""
 
 
-class Presence(StrEnum):
+class WorkerState(StrEnum):
     """The state of a worker, as far as the ledger knows."""
 
     WORKING = "working"  # it holds leases
@@ -112,7 +112,7 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     slurm: Text | None  # number of its SLURM job, with "_" and its index in an array; None: no such job
     started: Time  # when it enrolled
     last_seen: Time  # when it made its last request
-    state: Presence
+    state: WorkerState
     ending: Text | None  # how it ended, a value of db.states.Ending; None: it has not ended
     leased: Count
     done: Count

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from db.look.overview.figures import Running
+from db.look.overview.figures import RunningAttempt
 
 Seconds = Callable[[Hashable, float], float]
 """How long a device of a model takes for a task of some work."""
@@ -34,11 +34,11 @@ class Remaining:
     done: float
     # (work of a task, number of such tasks) that no worker holds, the largest first
     waiting: Sequence[tuple[float, int]]
-    running: Sequence[Running]
+    running: Sequence[RunningAttempt]
 
 
 def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGroup], seconds: Seconds) -> float:
-    held: dict[str, list[Running]] = {}
+    held: dict[str, list[RunningAttempt]] = {}
     others: dict[float, int] = {}
     known = {group.worker for group in groups}
     seen: set[int] = set()
@@ -73,7 +73,7 @@ def seconds_to_last(now: float, remaining: Remaining, groups: Sequence[DeviceGro
     return last - now
 
 
-def _ends(now: float, group: DeviceGroup, held: Sequence[Running], seconds: Seconds) -> list[float]:
+def _ends(now: float, group: DeviceGroup, held: Sequence[RunningAttempt], seconds: Seconds) -> list[float]:
     """When each device of a worker that has a task will have computed the tasks that the worker holds.
 
     Its first tasks are being computed: on one device since the last result arrived, on several since times that are

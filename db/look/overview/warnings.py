@@ -10,7 +10,7 @@ from pathlib import Path
 from sqlalchemy import Select, bindparam, func, select, union
 
 from db.look.overview.facts import Facts
-from db.look.overview.records import Checked, Parts, Presence, Warned, WarningKind, WorkerView
+from db.look.overview.records import Checked, Parts, Warned, WarningKind, WorkerState, WorkerView
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Event, Result, Token, Voter, Witness, Worker
 from db.states import Ending, EventKind, VoterKind
@@ -158,16 +158,16 @@ def _about_results(name: str, tasks: Parts[int], conflicts: Sequence[int], compl
 def _about_workers(
     name: str, tasks: Parts[int], workers: Sequence[WorkerView], without_voter: int
 ) -> Iterator[Warned]:
-    by_state = {state: [worker for worker in workers if worker.state is state] for state in Presence}
-    present = by_state[Presence.WORKING] + by_state[Presence.IDLE]
+    by_state = {state: [worker for worker in workers if worker.state is state] for state in WorkerState}
+    present = by_state[WorkerState.WORKING] + by_state[WorkerState.IDLE]
     left = tasks.ready + tasks.leased + tasks.recheck
-    if distrusted := by_state[Presence.DISTRUSTED]:
+    if distrusted := by_state[WorkerState.DISTRUSTED]:
         yield Warned(
             WarningKind.DISTRUSTED,
             f"results of {_named(distrusted)} were wrong: no more tasks go there, and all results from there are "
             "evaluated again; check that machine's memory, GPU and version of langford",
         )
-    if silent := by_state[Presence.SILENT]:
+    if silent := by_state[WorkerState.SILENT]:
         held = sum(worker.leased for worker in silent)
         tasks_held = f", with {several(held, 'task', 'tasks')}" if held else ""
         yield Warned(
@@ -192,7 +192,7 @@ def _about_workers(
             f"(`langford token {name}`), or decide here: `langford verify {name} --waiting`",
         )
     # A campaign that waits for its first worker, or whose workers ended normally, needs no warning.
-    gone = max(by_state[Presence.ENDED], key=lambda worker: worker.last_seen, default=None)
+    gone = max(by_state[WorkerState.ENDED], key=lambda worker: worker.last_seen, default=None)
     is_lost = gone is not None and gone.ending in (None, Ending.LOST)
     if left and not present and (silent or distrusted or is_lost):
         yield Warned(

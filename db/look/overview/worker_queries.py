@@ -13,7 +13,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Float, Row, ScalarSelect, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.look.overview.figures import MIN_RESULTS, Arrival, Running
+from db.look.overview.figures import MIN_RESULTS, Arrival, RunningAttempt
 from db.messages import MAX_SECONDS, MIN_SECONDS
 from db.schema.dialects import among
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
@@ -95,9 +95,9 @@ _RUNNING = (
 )
 
 
-def running(transaction: Transaction) -> list[Running]:
+def running(transaction: Transaction) -> list[RunningAttempt]:
     return [
-        Running(
+        RunningAttempt(
             row.task_index,
             row.worker_id,
             row.work,

@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, and_, bin
 
 from db.look.overview import figures, worker_queries
 from db.look.overview.facts import GONE_SECONDS, Facts, last_seen
-from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, Presence, WorkerView
+from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, WorkerState, WorkerView
 from db.machines import slurm_name
 from db.messages import Time
 from db.schema.dialects import among
@@ -84,7 +84,7 @@ def views(
 
 
 def _importance(worker: WorkerView) -> tuple[bool, float]:
-    if worker.state is Presence.ENDED:
+    if worker.state is WorkerState.ENDED:
         return True, -worker.last_seen
     return False, worker.started
 

@@ -149,6 +149,6 @@ def recheck(
             f"{name} has no such result that is not in question already: `langford tasks {name} --json` shows "
             "their hosts and kernels"
         )
-    several_results = f"{several(len(questioned), 'result')} of {name}"
-    words = f"{several_results} put in question: run workers, or `langford verify {name} --waiting`"
+    results = f"{several(len(questioned), 'result')} of {name}"
+    words = f"{results} put in question: run workers, or `langford verify {name} --waiting`"
     display.outcome(words, {"campaign": name, "questioned": sorted(questioned)}, as_json)

@@ -10,7 +10,7 @@ from itertools import starmap
 
 from rich.cells import cell_len
 
-from db.look.overview.records import Overview, Presence, WorkerView
+from db.look.overview.records import Overview, WorkerState, WorkerView
 from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.tables import Column, table
 from langford.problem.variants import VARIANTS
@@ -204,7 +204,7 @@ def _rate(speed: float | None, unit: str) -> str:
 
 
 def _present(overview: Overview) -> list[WorkerView]:
-    return [worker for worker in overview.workers if worker.state in (Presence.WORKING, Presence.IDLE)]
+    return [worker for worker in overview.workers if worker.state in (WorkerState.WORKING, WorkerState.IDLE)]
 
 
 def _speeds(overview: Overview) -> str:
@@ -233,8 +233,8 @@ def _until(overview: Overview) -> str:
 
 def _workers(overview: Overview) -> str:
     numbers = Counter(worker.state for worker in overview.workers)
-    numbers[Presence.ENDED] += overview.workers_left_out
-    parts = [f"{numbers[state]:,} {state}" for state in Presence if numbers[state]]
+    numbers[WorkerState.ENDED] += overview.workers_left_out
+    parts = [f"{numbers[state]:,} {state}" for state in WorkerState if numbers[state]]
     shown = ", ".join(parts)
     if standstill(overview):
         left = f" ({shown})" if shown else ""

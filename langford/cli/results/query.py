@@ -12,7 +12,7 @@ import click
 
 from db import Database
 from db.look.questions import QUESTIONS, Filters, ask
-from db.look.read_only import Answer, ask_sql
+from db.look.read_only import QueryResult, ask_sql
 from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output import formats
@@ -135,7 +135,7 @@ def _listed() -> Iterator[tuple[str, str]]:
 
 def _asked(
     database: Database, question: str | None, sql: str | None, filters: Filters, seconds: float, leading: bool
-) -> AbstractContextManager[Answer]:
+) -> AbstractContextManager[QueryResult]:
     if sql is not None:
         return ask_sql(database, sql, seconds)
     assert question is not None

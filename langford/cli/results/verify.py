@@ -15,7 +15,7 @@ from db import Ledger
 from jobs.verify import exchange
 from jobs.verify.recomputation import Comparison
 from jobs.verify.statement import Statement
-from jobs.verify.verification import DEFAULT_SAMPLE, Outcome, Selection, Verification
+from jobs.verify.verification import DEFAULT_SAMPLE, Conclusion, Selection, Verification
 from langford.cli.options.common import (
     METHOD_NAMES,
     allowed_signers_option,
@@ -231,7 +231,7 @@ def _compare(verification: Verification, quiet: bool) -> list[Comparison]:
     return comparisons
 
 
-def _print_outcome(outcome: Outcome) -> None:
+def _print_outcome(outcome: Conclusion) -> None:
     stated = outcome.statement.document
     show(f"compared  {stated['coverage']['words']}")
     show(f"how       {stated['how']}")
