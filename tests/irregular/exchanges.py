@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from mpi4py import MPI
 
-from jobs.mpi.device_ranks import InPlaceRanks, NcclRanks, ranks_on_gpus
-from jobs.mpi.ranks import Ranks
+from jobs.mpi.ranks import InPlaceRanks, NcclRanks, Ranks, ranks_on_gpus
 from langford.irregular.arrays import on_host
 
 

@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from jobs.mpi.device_ranks import has_nccl
 from jobs.mpi.graph500 import graph500_on_ranks
+from jobs.mpi.ranks import has_nccl
 from langford.errors import BadInput, CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, graph500, kronecker
 from langford.irregular.cuda import blocks

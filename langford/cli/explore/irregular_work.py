@@ -11,9 +11,8 @@ import numpy as np
 from rich.table import Table
 
 from db import Ledger
-from jobs.mpi.device_ranks import ranks_on_gpus
 from jobs.mpi.graph500 import graph500_on_ranks
-from jobs.mpi.ranks import Ranks
+from jobs.mpi.ranks import Ranks, ranks_on_gpus
 from jobs.mpi.world import world
 from jobs.tuning.throughput import Farm, Pipeline, best_streams, launches_per_second, throughput
 from langford.cli.cluster.ranks import failing_together
