@@ -36,6 +36,8 @@ class Outcome(StrEnum):
     SUPERSEDED = "superseded"
 
 
+LOST = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
+"""The outcomes of attempts that delivered no result, unless a late one."""
 COMPLAINTS = (Outcome.FAILED, Outcome.DIED)
 """The outcomes of attempts that say something about their task."""
 
@@ -97,9 +99,13 @@ class Role(StrEnum):
     WORKER = "worker"
     ADMIN = "admin"
 
+    @property
+    def rank(self) -> int:
+        return list(Role).index(self)
+
     def includes(self, other: Role) -> bool:
         """Whether this role may do all that ``other`` may do."""
-        return list(Role).index(self) >= list(Role).index(other)
+        return self.rank >= other.rank
 
 
 def require_name(name: str) -> str:

@@ -24,7 +24,7 @@ class Console:
         """Take the progress of a run; called at its start, and often while it works."""
 
     def stop_reason(self) -> str | None:
-        """Why the computation is to stop at once, such as "SIGTERM"; None: it goes on.  Called often."""
+        """Why the computation is to stop at once, such as "SIGTERM"; None: it continues.  Called often."""
         return None
 
 

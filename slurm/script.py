@@ -1,7 +1,7 @@
 """The text of sbatch scripts: pure functions of the command of a job and of its resources.
 
 In both kinds of script the program replaces the batch shell (exec): signals reach the program, and nothing of a
-preempted job goes on running.
+preempted job keeps running.
 """
 
 from __future__ import annotations

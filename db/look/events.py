@@ -1,4 +1,4 @@
-"""The events of a campaign, for readers that want each new event once."""
+"""The events of a campaign, for readers that need each new event once."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from sqlalchemy.orm import aliased
 from sqlalchemy.sql.functions import FunctionElement
 
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker, same_task
-from db.states import Outcome, VoterKind
+from db.states import LOST, Outcome, VoterKind
 
 MINUTE = 60
 
@@ -175,10 +175,6 @@ def throughput() -> Select[*tuple[Any, ...]]:
         minutes.c.work,
         minutes.c.seconds,
     ).join(minutes, minutes.c.campaign_id == Campaign.id)
-
-
-LOST = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
-"""Outcomes of attempts that delivered no result, unless a late one."""
 
 
 def is_lost() -> ColumnElement[bool]:

@@ -2,7 +2,7 @@
 
 FILE-wal does not name its file, and SQLite writes what it holds into any file beside it.  So every commit writes
 page 1 (:mod:`db.store.connections`), where three things must agree: the size of a page; the number of the ledger,
-drawn at its first commit (``user_version``); and the counter of changes, which goes on from that in the file.
+drawn at its first commit (``user_version``); and the counter of changes, which continues that of the file.
 Commits of other programs, and of versions before 1.1, may leave page 1 out: then the number of pages must agree.
 
 A process that closes a file loses all locks that SQLite holds for it on that file; without them another process

@@ -48,7 +48,7 @@ class KeptWorkers:
 
 
 class _KeptPool(WorkerPool):
-    """A pool that goes on when a run stops it, unless a task is in flight."""
+    """A pool that continues when a run stops it, unless a task is in flight."""
 
     ended = False
 

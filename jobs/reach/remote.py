@@ -79,7 +79,7 @@ class RemoteCampaign:
     def expire_the_dead(self) -> None:
         """Nothing: whether a worker of another machine lives is not known here."""
 
-    def overview(self, timeline: bool = True) -> Overview:
+    def overview(self, timeline: bool = False) -> Overview:
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:

@@ -67,7 +67,7 @@ class LeaseRequest(Message, frozen=True, kw_only=True):
 
 
 class Renewal(Message, frozen=True, kw_only=True):
-    """Leases that go on for ``seconds``; ``steps``: pairs of an attempt and the steps that it has done."""
+    """Leases that shall last ``seconds`` more; ``steps``: pairs of an attempt and the steps that it has done."""
 
     attempts: Annotated[list[Credential], Several]
     seconds: Real

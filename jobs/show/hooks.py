@@ -138,7 +138,7 @@ class UrlHook(Console):
         try:
             trusted, seconds = ssl.create_default_context(), self._seconds
             with Client(verify=trusted, trust_env=self._uses_proxies, timeout=seconds) as client:
-                # Another thread sends it, and ends with its connection, however long the other end goes on.
+                # Another thread sends it, and ends with its connection, however long the answer is.
                 status = Calls(self, self.where).make(post, seconds)
         except GivenUp as error:
             raise NotDelivered("it does not answer, and this program ends") from error

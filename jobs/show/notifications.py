@@ -154,7 +154,7 @@ class Notifier:
                 for fact in facts.now(at_once):
                     self._settle(campaign, facts, fact)
                 self._blind.discard(campaign.name)
-            except Exception as error:  # whatever it is: the thread must go on, and the work goes on without it
+            except Exception as error:  # whatever it is: the thread must continue, and the work does without it
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
                 if campaign.name not in self._blind:
                     self._say("not_notified", f"cannot see what to notify: {kind}{error}", campaign.name)

@@ -170,7 +170,7 @@ class Reporter:
             try:
                 reporter.look(at_once)
                 self._blind.discard(name)
-            except Exception as error:  # whatever it is: the lines must go on, and the server goes on without them
+            except Exception as error:  # whatever it is: the thread must continue, and the server does without it
                 kind = "" if isinstance(error, LedgerError) else f"{type(error).__name__}: "
                 if name not in self._blind:
                     log_lines.line("blind", f"cannot read the progress: {kind}{error}", name, alarm=True)

@@ -48,7 +48,7 @@ def code_of_signal(received: signal.Signals) -> int:
 class StopSignals:
     """Remembers the first signal that asks the command to stop.
 
-    A command that was started by ``nohup`` goes on when its terminal is closed.
+    A command that was started by ``nohup`` continues when its terminal is closed.
     """
 
     def __init__(self) -> None:

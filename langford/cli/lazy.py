@@ -35,7 +35,7 @@ class LazyCommand:
 
 
 class ListingGroup(click.Group):
-    """A group whose help lists its commands by sections; a long summary goes on in the next line."""
+    """A group whose help lists its commands by sections; a long summary continues on the next line."""
 
     def lines(self, ctx: click.Context) -> Iterator[tuple[str, str, str]]:
         """(section, name, summary) of every command, in the order of the listing."""

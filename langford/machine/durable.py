@@ -23,7 +23,7 @@ LASTING = {
 BEGINNING = 128
 """Bytes at the beginning of a file that show its kind."""
 LOOKING = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-"""Flags that open whatever stands there at once, or not at all: no pipe waits for its other end."""
+"""Flags that open whatever is there at once, or not at all: no pipe waits for its other end."""
 
 
 class NotReplaceable(LangfordError):

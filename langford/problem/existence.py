@@ -4,7 +4,7 @@
 - Parity: a colour that starts at x with difference d fills places that sum to s·x + d·s(s−1)/2, so the places' sum
   minus Σ d·s(s−1)/2 is a multiple of s.  For s = 3 the centre c gives squares 3c² + 2d², which adds a condition on
   squares.
-- Room: the last cubes of all colours stand (s−1)·Σ d behind the first ones, which cannot be more than the last n
+- Room: the last cubes of all colours are (s−1)·Σ d behind the first ones, which cannot be more than the last n
   filled places are behind the first n.  For Langford's row of defect d that is n ≥ 2d − 1, and for the hooked one
   n(n − 2d + 1) + 2 ≥ 0, as in the literature.
 - On a circle with an even number of places, the odd differences take as many odd as even places, and the others

@@ -2,7 +2,7 @@
 
 A problem asks for the number of ways to fill a row of places with n colours of
 ``copies`` equal cubes each, such that consecutive cubes of the colour with
-difference d stand exactly d places apart.  Langford's problem L(s, n) has the
+difference d are exactly d places apart.  Langford's problem L(s, n) has the
 differences 2..n+1 (OEIS A014552 for s = 2), Skolem's 1..n (A059106); the hooked
 forms have 2n+1 places and leave place 2n empty (A004076).  The other named variants are
 in :mod:`langford.problem.variants`.

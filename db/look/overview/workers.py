@@ -19,7 +19,7 @@ from db.states import Ending, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 from langford.words import several, speed
 
-LOST = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
+TAKEN_AWAY = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
 MAX_SHOWN, MAX_ATTEMPTS = 50, 1_000
 """The maximum numbers of events, and of attempts that are read for them."""
@@ -50,7 +50,7 @@ def views(
     for row in facts.not_done:
         if row.outcome == Outcome.SUPERSEDED:
             further[row.worker_id] += row.attempts
-        if row.outcome in LOST:
+        if row.outcome in TAKEN_AWAY:
             lost[row.worker_id] += row.attempts
             lost_seconds[row.worker_id] += row.seconds
     work: dict[str, float] = defaultdict(float)

@@ -74,7 +74,6 @@ class Bearers:
 REQUESTS_PER_SECOND, BURST = 200.0, 400.0
 MAX_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
 """About how many addresses are remembered, and the time between two searches for those that may be forgotten."""
-ORDER = {role: place for place, role in enumerate(Role)}
 
 
 class RateLimit:
@@ -217,7 +216,7 @@ class Access:
             self._charge(request, before, len(tokens) - 1)
         here = {campaign.record.uuid for campaign in self.campaigns.values()}
         found = await self._in_thread(before, self._ledger.rights, tokens)
-        rights = sorted((right for right in found if right.campaign in here), key=lambda right: ORDER[right.role])
+        rights = sorted((right for right in found if right.campaign in here), key=lambda right: right.role.rank)
         largest = {right.token: right.role for right in rights}
         for token in tokens:
             self._bearers.note(token, largest.get(token))

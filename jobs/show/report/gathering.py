@@ -17,6 +17,7 @@ from db.files.promise import Promise
 from db.files.reading import STANDARD_INPUT
 from db.look.history import History, PastWorker
 from db.look.overview.records import Eta
+from db.states import Ending
 from jobs.run.loop import result
 from jobs.show.report import exported
 from jobs.show.report.numbers import UNKNOWN, Numbers, Origin, numbers, origins
@@ -60,7 +61,7 @@ class Busy:
 
     @property
     def was_lost(self) -> bool:
-        return self.worker.ending in ("preempted", "lost")
+        return self.worker.ending in (Ending.PREEMPTED, Ending.LOST)
 
 
 @dataclass(frozen=True)

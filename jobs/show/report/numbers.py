@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from db.look.history import OUTCOMES, History
-from db.states import Outcome
+from db.states import LOST, Outcome
 from jobs.show.report.timeline import Computing, Times
 from jobs.verify.agreement import device, provenance
 from langford.devices import CPU
 
-ABORTED = (Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED, Outcome.FAILED, Outcome.DIED)
-"""How an attempt ends that brings no result."""
 NAMED = ("host", "device", "kernels")
 UNKNOWN = "not known"
 
@@ -96,7 +94,7 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
     results = history.results
     lost, repeated, repeated_seconds = None, None, 0.0
     if spans is not None and history.attempts is not None and history.tells_losses:
-        lost = tuple(_lost(spans, outcome) for outcome in ABORTED)
+        lost = tuple(_lost(spans, outcome) for outcome in LOST)
         # What workers brought beside the accepted results; those of imports are no attempts.
         own = results.worker >= 0
         repeated = int(spans.has_result.sum() - own.sum())

@@ -228,7 +228,7 @@ def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[C
         name,
         *(["--anyway"] if campaign.problem.obstruction else []),
     ]
-    # Jobs inherit the environment: an address that comes from it need not stand in their script.
+    # Jobs inherit the environment: an address that comes from it need not be in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
     return InLedger(ledger, campaign, console), command

@@ -92,7 +92,7 @@ FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]]
 
 
 def require_json(form: str | None, as_json: bool) -> None:
-    """Raises UsageError where --json stands beside another --format."""
+    """Raises UsageError for --json with another --format."""
     if as_json and form not in (None, "json"):
         raise click.UsageError(f"--json is --format json: leave it out, or --format {form}")
 

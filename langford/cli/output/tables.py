@@ -41,7 +41,7 @@ class Column:
     heading: str
     # The texts in it, including untrusted ones; none where they are read with streamed
     cells: Sequence[str] = ()
-    right: bool = False  # whether they stand at the right, as numbers do
+    right: bool = False  # whether they are aligned right, as numbers are
     rank: int = 0  # of two columns the one of the higher rank is left out first; those of rank 0 stay
 
 

@@ -124,7 +124,7 @@ def _time_axis(axes: Axes, size: Format) -> None:
     whole = ["", "%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
     dates = ConciseDateFormatter(locator, offset_formats=whole)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_formatter(dates)
-    # The date of the axis stands below its right end.
+    # The date of the axis is below its right end.
     axes.set_xlabel("time (UTC)", loc="left" if size is NARROW else "center")
 
 
