@@ -22,10 +22,8 @@ from db.files.reading import agreed_plan
 from db.files.writing import Evaluated, TrustedFile, written
 from db.leased_tasks import LeasedTasks
 from db.look import progress
-from db.look.overview import gathering
-from db.look.overview.forecast import Forecast
+from db.look.overview.gathering import OverviewReader
 from db.look.overview.records import Overview
-from db.look.progress import MergedCount
 from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
 from db.states import Role, VoterKind
 from db.store.database import retried
@@ -245,12 +243,8 @@ class Campaign(LeasedTasks):
     # -- views ----------------------------------------------------------------------------
 
     @cached_property
-    def _merged_count(self) -> MergedCount:
-        return MergedCount()
-
-    @cached_property
-    def _forecast(self) -> Forecast:
-        return Forecast()
+    def _overviews(self) -> OverviewReader:
+        return OverviewReader(lambda: self.plan)
 
     def replication(self) -> Replication:
         with self.reading() as transaction:
@@ -298,9 +292,7 @@ class Campaign(LeasedTasks):
         """
         disks = {**self.database.folders, **folders}
         with self.reading(snapshot=True) as transaction:
-            return gathering.overview(
-                transaction, self.record, disks, lambda: self.plan, self._merged_count, self._forecast, timeline
-            )
+            return self._overviews.read(transaction, self.record, disks, timeline)
 
     # -- tokens ---------------------------------------------------------------------------
 

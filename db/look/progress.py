@@ -131,11 +131,12 @@ def tasks(transaction: Transaction, state: str | None) -> Iterator[TaskRecord]:
 class MergedCount:
     """The count of a campaign, kept until another result arrives."""
 
-    def __init__(self) -> None:
+    def __init__(self, plan: Callable[[], Plan]) -> None:
+        self._plan = plan
         self._known: tuple[float, int | None] | None = None
 
     def get(
-        self, transaction: Transaction, campaign: CampaignRecord, plan: Callable[[], Plan], last: float
+        self, transaction: Transaction, campaign: CampaignRecord, last: float
     ) -> tuple[int | None, bool | None]:
         """(count, whether it is the published one) of a campaign that is done.
 
@@ -143,7 +144,7 @@ class MergedCount:
         ``last``: when its last attempt ended.
         """
         if self._known is None or self._known[0] != last:
-            self._known = last, _merged(transaction, campaign, plan)
+            self._known = last, _merged(transaction, campaign, self._plan)
         count = self._known[1]
         known = published(campaign.key.problem)
         return count, None if count is None or known is None else count == known

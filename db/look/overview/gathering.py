@@ -33,67 +33,71 @@ MAX_WORKERS = 500
 """Maximum number of workers in an overview; present ones come first."""
 
 
-def overview(
-    transaction: Transaction,
-    campaign: CampaignRecord,
-    folders: Mapping[str, Path],
-    plan: Callable[[], Plan],
-    merged: MergedCount,
-    forecasts: Forecast,
-    with_timeline: bool = True,
-) -> Overview:
-    """``folders``: folders whose disks are checked, by their name in warnings.
+class OverviewReader:
+    """Reads the overviews of one campaign; each continues from the last one's estimate and count."""
 
-    ``with_timeline``: false leaves the timeline empty, which saves a query.
-    """
-    facts = Facts.read(transaction, campaign)
-    campaign, now, finished = facts.campaign, facts.now, facts.finished
-    tasks, work = _parts(facts)
-    seconds, arrived, eta = 0.0, list[Arrival](), None
-    if facts.present and finished is None:
-        # The speed and the time left look at the same windows of time.
-        arrivals = cache(partial(worker_queries.arrivals, transaction, facts.everybody))
-        seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in facts.present), arrivals)
-        eta = _eta(transaction, facts, arrivals, forecasts)
-    shown = views(transaction, facts, arrived, seconds)
-    begun = min((row.started for row in facts.workers), default=None)
-    until = now if finished is None else finished
-    occupation = []
-    if begun is not None and with_timeline:
-        occupation = timeline(transaction.connection, sorted(facts.presence), begun, until)
-    count, agrees = (None, None) if finished is None else merged.get(transaction, campaign, plan, finished)
-    return Overview(
-        campaign=campaign.name,
-        uuid=campaign.uuid,
-        problem=campaign.key.problem.name,
-        method=campaign.key.method,
-        depth=campaign.key.depth,
-        seed=campaign.key.seed,
-        created=Time(campaign.created),
-        finished=None if finished is None else Time(finished),
-        now=Time(now),
-        tasks=tasks,
-        work=work,
-        speed=Speed(
-            (speed(sum(arrival.work for arrival in arrived), seconds) or 0.0) if arrived else None,
-            _average(transaction, facts),
-            60 * len(arrived) / seconds if arrived else None,
-            METHODS[campaign.key.method].unit,
-            seconds if arrived else None,
-        ),
-        eta=eta,
-        workers=tuple(shown[:MAX_WORKERS]),
-        workers_left_out=len(shown[MAX_WORKERS:]),
-        warnings=warnings.warnings_of(transaction, facts, tasks, shown, folders),
-        timeline=tuple((Time(at), occupied) for at, occupied in occupation),
-        events=tuple(
-            sorted([*worker_events(transaction, facts), *_events(transaction)], key=lambda event: -event.at)
-        ),
-        attempts=_attempts(facts),
-        checked=warnings.checked(transaction, facts),
-        count=None if count is None else Total(count),
-        agrees=agrees,
-    )
+    def __init__(self, plan: Callable[[], Plan]) -> None:
+        self._count, self._forecast = MergedCount(plan), Forecast()
+
+    def read(
+        self,
+        transaction: Transaction,
+        campaign: CampaignRecord,
+        folders: Mapping[str, Path],
+        with_timeline: bool = True,
+    ) -> Overview:
+        """``folders``: folders whose disks are checked, by their name in warnings.
+
+        ``with_timeline``: false leaves the timeline empty, which saves a query.
+        """
+        facts = Facts.read(transaction, campaign)
+        campaign, now, finished = facts.campaign, facts.now, facts.finished
+        tasks, work = _parts(facts)
+        seconds, arrived, eta = 0.0, list[Arrival](), None
+        if facts.present and finished is None:
+            # The speed and the time left look at the same windows of time.
+            arrivals = cache(partial(worker_queries.arrivals, transaction, facts.everybody))
+            seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in facts.present), arrivals)
+            eta = _eta(transaction, facts, arrivals, self._forecast)
+        shown = views(transaction, facts, arrived, seconds)
+        begun = min((row.started for row in facts.workers), default=None)
+        until = now if finished is None else finished
+        occupation = []
+        if begun is not None and with_timeline:
+            occupation = timeline(transaction.connection, sorted(facts.presence), begun, until)
+        count, agrees = (None, None) if finished is None else self._count.get(transaction, campaign, finished)
+        return Overview(
+            campaign=campaign.name,
+            uuid=campaign.uuid,
+            problem=campaign.key.problem.name,
+            method=campaign.key.method,
+            depth=campaign.key.depth,
+            seed=campaign.key.seed,
+            created=Time(campaign.created),
+            finished=None if finished is None else Time(finished),
+            now=Time(now),
+            tasks=tasks,
+            work=work,
+            speed=Speed(
+                (speed(sum(arrival.work for arrival in arrived), seconds) or 0.0) if arrived else None,
+                _average(transaction, facts),
+                60 * len(arrived) / seconds if arrived else None,
+                METHODS[campaign.key.method].unit,
+                seconds if arrived else None,
+            ),
+            eta=eta,
+            workers=tuple(shown[:MAX_WORKERS]),
+            workers_left_out=len(shown[MAX_WORKERS:]),
+            warnings=warnings.warnings_of(transaction, facts, tasks, shown, folders),
+            timeline=tuple((Time(at), occupied) for at, occupied in occupation),
+            events=tuple(
+                sorted([*worker_events(transaction, facts), *_events(transaction)], key=lambda event: -event.at)
+            ),
+            attempts=_attempts(facts),
+            checked=warnings.checked(transaction, facts),
+            count=None if count is None else Total(count),
+            agrees=agrees,
+        )
 
 
 def _parts(facts: Facts) -> tuple[Parts[int], Parts[float]]:
