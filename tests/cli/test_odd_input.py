@@ -8,7 +8,7 @@ import pytest
 
 from jobs.addresses import lacks_scheme
 from jobs.verify.statement import Statement
-from langford.cli.options.common import token_of
+from langford.cli.options.access import token_of
 from tests.cli.test_statement import stated
 from tests.support.command_line import Run
 

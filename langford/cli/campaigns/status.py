@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
-from pathlib import Path
 
 import click
 
@@ -18,14 +17,8 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.in_ledger import campaigns_in
 from jobs.reach.patience import Patience
 from jobs.reach.remote import RemoteServer
-from langford.cli.options.common import (
-    certificate_option,
-    insecure_option,
-    json_option,
-    ledger_option,
-    token_of,
-    token_option,
-)
+from langford.cli.options.access import AccessOptions, access_options
+from langford.cli.options.common import json_option, ledger_option
 from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
@@ -51,9 +44,7 @@ campaigns are done, or at Ctrl-C, with exit code 0."""
 @click.argument("where", required=False, metavar="[URL]")
 @click.argument("name", required=False)
 @ledger_option
-@token_option
-@certificate_option
-@insecure_option
+@access_options
 @click.option("--watch", is_flag=True, help="Refresh the display; in a log, write one line for each campaign.")
 @click.option(
     "--every",
@@ -68,9 +59,7 @@ def status(
     where: str | None,
     name: str | None,
     address: str,
-    token_file: Path | None,
-    certificate: Path | None,
-    insecure: bool,
+    access: AccessOptions,
     watch: bool,
     every: float | None,
     as_json: bool,
@@ -90,7 +79,7 @@ def status(
     with ExitStack() as stack:
         if is_remote:
             assert where is not None
-            server = RemoteServer(where, token_of(token_file), certificate, insecure)
+            server = access.server(where)
             stack.callback(server.close)
             campaigns = _campaigns_of(server, name)
         else:

@@ -7,13 +7,8 @@ from pathlib import Path
 
 import click
 
-from langford.cli.options.common import (
-    certificate_option,
-    device_option,
-    insecure_option,
-    ledger_option,
-    token_option,
-)
+from langford.cli.options.access import AccessOptions, access_options
+from langford.cli.options.common import device_option, ledger_option
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FORMS, job_duration
 from langford.errors import BadInput
@@ -107,9 +102,7 @@ class QueueOptions:
     max_queued: int  # number of array elements that wait or run at any time
     address: str
     server: str | None  # URL of the task server; None: the workers use the ledger
-    token_file: Path | None
-    certificate: Path | None
-    insecure: bool  # whether the token may travel without encryption
+    access: AccessOptions  # to the server
     device: str
 
 
@@ -125,8 +118,6 @@ queue_options = gathered(
     ),
     ledger_option,
     click.option("--server", metavar="URL", help="Workers talk to this task server, not to the ledger."),
-    token_option,
-    certificate_option,
-    insecure_option,
+    access_options,
     device_option,
 )

@@ -15,11 +15,10 @@ from db.store.database import without_password
 from jobs.console import Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.remote import RemoteServer
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
-from langford.cli.options.common import json_option, token_of
+from langford.cli.options.common import json_option
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.output import display
 from langford.cli.output.how_long import Cost
@@ -201,11 +200,11 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
 
 def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     url = f"{(queue.server or '').rstrip('/')}/{name}"
-    server = RemoteServer(url, token_of(queue.token_file), queue.certificate, queue.insecure, console)
+    server, access = queue.access.server(url, console), queue.access
     command = [*LANGFORD, "work", url]
-    if queue.insecure:
+    if access.insecure:
         command.append("--insecure")
-    for option, file in (("--token-file", queue.token_file), ("--certificate", queue.certificate)):
+    for option, file in (("--token-file", access.token_file), ("--certificate", access.certificate)):
         if file:
             command += [option, str(file.absolute())]
     return server.campaign(), command

@@ -11,22 +11,19 @@ from db.look.overview.records import ID_LENGTH
 from jobs.console import Step
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign, RemoteServer
+from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
+from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import (
-    certificate_option,
     chosen_cores,
     device_option,
-    insecure_option,
     json_option,
     outbox_folder,
     patience_option,
     time_limit_option,
-    token_of,
-    token_option,
     workers_option,
 )
 from langford.cli.options.types import FiniteRange
@@ -45,9 +42,7 @@ Examples:
 SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit codes: those of `langford run`."""
 )
 @click.argument("url")
-@token_option
-@certificate_option
-@insecure_option
+@access_options
 @click.option(
     "--outbox",
     type=click.Path(path_type=Path),
@@ -70,9 +65,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit 
 def work(
     context: click.Context,
     url: str,
-    token_file: Path | None,
-    certificate: Path | None,
-    insecure: bool,
+    access: AccessOptions,
     outbox: Path | None,
     workers: int | None,
     device: str,
@@ -84,7 +77,7 @@ def work(
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
     chosen_devices = devices(device, chosen_cores(workers))
-    server = RemoteServer(url, token_of(token_file), certificate, insecure, Terminal(stop=stop)).campaign()
+    server = access.server(url, Terminal(stop=stop)).campaign()
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
     results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))

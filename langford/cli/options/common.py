@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import re
-import stat
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
@@ -20,7 +17,6 @@ from langford.devices import CPU, KINDS
 from langford.errors import BadInput
 from langford.loading import load
 from langford.machine.cores import cores
-from langford.machine.durable import TooLarge, content
 from langford.machine.folders import base_folder, objection
 from langford.methods import METHODS
 from langford.problem.variants import VARIANTS
@@ -29,40 +25,8 @@ from langford.words import several
 Command = TypeVar("Command", bound=Callable[..., object])
 
 LEDGER = "langford.db"
-MAX_TOKEN_FILE = 4_096
-TOKEN = re.compile("[!-~]+")
-"""The form of a token, in this and all earlier versions."""
 VARIANT_NAMES = click.Choice(list(VARIANTS))
 METHOD_NAMES = click.Choice(list(METHODS))
-
-
-def token_of(file: Path | None) -> str:
-    """The token for a task server: the file's content, or LANGFORD_TOKEN; raises BadInput."""
-    if file and (file.is_dir() or file.is_char_device() or file.is_block_device()):
-        raise BadInput(f"{file} is not a file: give --token-file the file that `langford token NAME --out` wrote")
-    if file and file.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise BadInput(
-            f"others on this machine can read the token file {file}: chmod 600 {file}; if they may have "
-            "done so, revoke the token and make another one (`langford token NAME --revoke`)"
-        )
-    token = (_text_of(file) if file else os.environ.get("LANGFORD_TOKEN", "")).strip()
-    if not token:
-        raise BadInput("give a token of the campaign: --token-file FILE, or LANGFORD_TOKEN (see `langford token`)")
-    if not TOKEN.fullmatch(token):
-        raise BadInput(
-            f"{file or 'LANGFORD_TOKEN'} does not contain a token, which is one word of letters, digits, - and _: "
-            "copy it again, or make another one (`langford token NAME`)"
-        )
-    return token
-
-
-def _text_of(file: Path) -> str:
-    try:
-        return content(file, MAX_TOKEN_FILE).decode("utf-8-sig", errors="replace")
-    except TooLarge as error:
-        raise BadInput(
-            f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
-        ) from error
 
 
 # -- the problem and its plan -----------------------------------------------------------------
@@ -195,19 +159,6 @@ replicate_option = click.option(
     metavar="SHARE",
     help="Share of the results to be evaluated again, by workers on other hosts with other tokens, and with "
     "other kernels if possible; also all results of a worker until 10 are confirmed.",
-)
-token_option = click.option(
-    "--token-file",
-    type=click.Path(exists=True, path_type=Path),
-    help="File with the server's token; default: LANGFORD_TOKEN.",
-)
-insecure_option = click.option(
-    "--insecure", is_flag=True, help="Send the token without encryption, to a server in a network that you trust."
-)
-certificate_option = click.option(
-    "--certificate",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A server's certificate to trust in addition to those of the system.",
 )
 
 # -- signatures -------------------------------------------------------------------------------
