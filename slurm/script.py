@@ -84,13 +84,12 @@ def reservation_script(
     tasks_per_node: int,
     resources: Resources,
     logs: Path,
-    launcher: Sequence[str],
     command: Sequence[str],
     setup: Sequence[str] = (),
 ) -> str:
     """The script of one MPI job on whole nodes; raises BadInput.
 
-    ``launcher`` starts the ranks: mpirun, or srun with --mpi.
+    ``command``: with what starts the ranks: mpirun, or srun with --mpi.
     """
     options = [
         f"--nodes={nodes}",
@@ -101,7 +100,7 @@ def reservation_script(
         f"--signal=B:TERM@{WARNING_SECONDS}",
         f"--output={_plain(str(logs))}/%j.log",
     ]
-    return _text(name, options, setup, [*launcher, *command])
+    return _text(name, options, setup, command)
 
 
 def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:

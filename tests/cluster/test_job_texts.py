@@ -37,7 +37,7 @@ def test_the_script_of_an_array() -> None:
 
 def test_the_script_of_a_reservation() -> None:
     mpi = [*WORK[:3], "mpi", "--static", "langford", "24"]
-    text = reservation_script("records", 4, 16, Resources(2 * 3600 + 61), LOGS, ["srun", "--mpi=pmi2"], mpi)
+    text = reservation_script("records", 4, 16, Resources(2 * 3600 + 61), LOGS, ["srun", "--mpi=pmi2", *mpi])
     assert text == (GOLDEN / "reservation.sbatch").read_text()
 
 
@@ -99,10 +99,10 @@ def test_other_options_are_taken() -> None:
     extra = ("--mem=2G", "--ntasks=4", "--comment='-J and --array'", "--time-min=5", "--exclude n1", "--nice=-5")
     text = array_script("name", 1, Resources(600, extra=extra), LOGS, WORK)
     assert all(f"#SBATCH {option}\n" in text for option in extra)
-    reserved = reservation_script("n", 1, 1, Resources(600, extra=("--requeue", *extra)), LOGS, ["mpirun"], WORK)
+    reserved = reservation_script("n", 1, 1, Resources(600, extra=("--requeue", *extra)), LOGS, ["mpirun", *WORK])
     assert "#SBATCH --requeue\n" in reserved
     with pytest.raises(BadInput, match=r"--job-name of sbatch is refused.*give --name NAME"):
-        reservation_script("n", 1, 1, Resources(600, extra=("-J", "x")), LOGS, ["mpirun"], WORK)
+        reservation_script("n", 1, 1, Resources(600, extra=("-J", "x")), LOGS, ["mpirun", *WORK])
 
 
 @pytest.mark.parametrize("place", ["setup", "option", "command"])

@@ -121,21 +121,12 @@ def reserve(
     as_json: bool,
 ) -> None:
     """Submit one job that runs `langford mpi ARGUMENTS` on whole nodes."""
-    command = [*LANGFORD, "mpi", *arguments]
-    script = reservation_script(
-        name,
-        nodes,
-        tasks_per_node,
-        job.resources(),
-        job.logs.absolute(),
-        shlex.split(launcher),
-        command,
-        job.setup,
-    )
+    command, logs = [*shlex.split(launcher), *LANGFORD, "mpi", *arguments], job.logs.absolute()
+    script = reservation_script(name, nodes, tasks_per_node, job.resources(), logs, command, job.setup)
     if job.dry_run:
         _print_script(script, as_json)
         return
-    make_log_folder(job.logs.absolute())
+    make_log_folder(logs)
     number = SlurmScheduler().submit(script)
     display.outcome(f"job {number}", {"job": number}, as_json)
 

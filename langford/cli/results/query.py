@@ -14,6 +14,7 @@ from db import Database
 from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import QueryResult, ask_sql
 from langford.cli.options.common import json_option, ledger_option
+from langford.cli.options.groups import gathered
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output import formats
 from langford.cli.output.display import is_terminal
@@ -66,13 +67,17 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 )
 @click.argument("question", required=False, type=QuestionName(), metavar="[QUERY]")
 @ledger_option
-@click.option("--campaign", metavar="NAME", help="Only rows of this campaign.")
-@click.option("--worker", metavar="W", help="Only rows of this worker: the start of its UUID, or its host.")
-@click.option(
-    "--since", type=moment, metavar="TIME", help="Only rows since: 2026-01-31T12:30 (UTC), or 90m, 12h, 2d."
+@gathered(
+    "filters",
+    Filters,
+    click.option("--campaign", metavar="NAME", help="Only rows of this campaign."),
+    click.option("--worker", metavar="W", help="Only rows of this worker: the start of its UUID, or its host."),
+    click.option(
+        "--since", type=moment, metavar="TIME", help="Only rows since: 2026-01-31T12:30 (UTC), or 90m, 12h, 2d."
+    ),
+    click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events."),
+    click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Print up to N rows."),
 )
-@click.option("--state", metavar="S", help="Only rows in this state: of tasks, workers, attempts or events.")
-@click.option("--limit", type=click.IntRange(0, 2**31 - 1), metavar="N", help="Print up to N rows.")
 @click.option("--sql", metavar="SELECT", help="Your own query; it can only read.")
 @click.option(
     "--seconds",
@@ -90,11 +95,7 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
 def query(
     question: str | None,
     address: str,
-    campaign: str | None,
-    worker: str | None,
-    since: float | None,
-    state: str | None,
-    limit: int | None,
+    filters: Filters,
     sql: str | None,
     seconds: float,
     form: str | None,
@@ -107,7 +108,6 @@ def query(
     if is_expanded and (as_json or form not in (None, EXPANDED)):
         raise click.UsageError(f"-x is --format {EXPANDED}: leave it out, or the other format")
     chosen = EXPANDED if is_expanded else form or ("json" if as_json else "table")
-    filters = Filters(campaign, worker, since, state, limit)
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
     if chosen == "parquet":
