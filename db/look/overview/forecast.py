@@ -82,7 +82,7 @@ def estimate(
         return None
     if remaining.done < MIN_SHARE and len(results) < _enough(devices):
         return None
-    overhead = _overhead(results, times, able)
+    overhead = _overhead(results, able)
     tasks = len(remaining.running) + sum(number for _, number in remaining.waiting)
 
     def seconds(model: Hashable, work: float) -> float:
@@ -97,7 +97,7 @@ def estimate(
     return TimeLeft(left, error, longest, frozenset(group.worker for group in able))
 
 
-def _overhead(results: Sequence[Arrival], times: TaskTimes, able: Sequence[DeviceGroup]) -> float:
+def _overhead(results: Sequence[Arrival], able: Sequence[DeviceGroup]) -> float:
     """By which factor the devices do less than they compute, because they wait for tasks between short ones.
 
     It is 1 while few results have come since the last of the workers did: at both ends of this time tasks are under

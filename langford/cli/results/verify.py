@@ -25,6 +25,7 @@ from langford.cli.options.common import (
     sign_option,
     tasks_argument,
 )
+from langford.cli.options.groups import gathered
 from langford.cli.options.types import device, integers
 from langford.cli.output import display
 from langford.cli.output.display import show
@@ -34,12 +35,24 @@ from langford.devices import CPU, HOST, VERIFYING, Device, devices
 from langford.words import duration, seconds_left, several, share
 
 
-def sample(text: str) -> str:
+def sample_of(text: str) -> str:
     """A number of tasks, "12", or a share of them, "5%"; raises BadParameter."""
     number = re.fullmatch(r"([0-9]{1,9})|([0-9]{1,3}(?:\.[0-9]{1,9})?)%", text)
     if number is None or not float(text.rstrip("%")) or (number[2] and float(number[2]) > 100):
         raise click.BadParameter("give a number of tasks, at least 1, or a share of them, like 5%")
     return text
+
+
+def selected(
+    task_lists: tuple[list[int], ...], tasks: list[int] | None, waiting: bool, sample: str | None, seed: int | None
+) -> Selection:
+    """Raises UsageError."""
+    named = [*chain(*task_lists), *(tasks or [])]
+    if waiting and named:
+        raise click.UsageError("name tasks, or take those that wait, not both")
+    if (named or waiting) and (sample is not None or seed is not None):
+        raise click.UsageError("name tasks, or let --sample and --sample-seed choose them, not both")
+    return Selection(named, waiting, sample or DEFAULT_SAMPLE, seed)
 
 
 @click.command(
@@ -58,16 +71,19 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
 @click.argument("name", required=False)
 @tasks_argument
 @ledger_option
-@click.option("--tasks", type=integers, hidden=True, help="TASKS, in another form.")
-@click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision.")
-@click.option(
-    "--sample",
-    "sample_text",
-    type=sample,
-    metavar="K|SHARE%",
-    help=f"Without tasks: recompute K random ones, or a share of them.  [default: {DEFAULT_SAMPLE}]",
+@gathered(
+    "selection",
+    selected,
+    click.option("--tasks", type=integers, hidden=True, help="TASKS, in another form."),
+    click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision."),
+    click.option(
+        "--sample",
+        type=sample_of,
+        metavar="K|SHARE%",
+        help=f"Without tasks: recompute K random ones, or a share of them.  [default: {DEFAULT_SAMPLE}]",
+    ),
+    sample_seed_option(type=int, help="Repeat a random choice of tasks."),
 )
-@sample_seed_option(type=int, help="Repeat a random choice of tasks.")
 @click.option(
     "--method",
     "method_name",
@@ -107,16 +123,10 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
 @allowed_signers_option
 @dry_run_option
 @json_option
-@click.pass_context
 def verify(
-    context: click.Context,
     name: str | None,
-    task_lists: tuple[list[int], ...],
     address: str,
-    tasks: list[int] | None,
-    waiting: bool,
-    sample_text: str | None,
-    seed: int | None,
+    selection: Selection,
     method_name: str | None,
     where: str,
     all_checks: bool,
@@ -143,11 +153,6 @@ def verify(
         return
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
-    named = [*chain(*task_lists), *(tasks or [])]
-    if waiting and named:
-        raise click.UsageError("name tasks, or take those that wait, not both")
-    if (named or waiting) and (sample_text is not None or seed is not None):
-        raise click.UsageError("name tasks, or let --sample and --sample-seed choose them, not both")
     if unconfirmed and not all_checks:
         raise click.UsageError("--unconfirmed belongs to --all-checks, which counts")
     if key is not None and statement is None:
@@ -159,10 +164,9 @@ def verify(
     chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
-        if waiting and not campaign.rechecked_tasks():
+        if selection.waiting and not campaign.rechecked_tasks():
             print(f"no result of {name} waits for a recheck or a decision")
             return
-        selection = Selection(named, waiting, sample_text or DEFAULT_SAMPLE, seed)
         verification = Verification(campaign, selection, method_name, chosen_device)
         plan, computing = campaign.plan, [chosen_device] * chosen_device.at_once
         tasks_named = several(len(verification.tasks), "task")
