@@ -40,6 +40,16 @@ FORMATS = ("table", "expanded", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
 
 
+def family_of(
+    words: tuple[str, ...], to: str | None, first: int | None, spans: dict[str, range], copies: int, summed: bool
+) -> Family:
+    """Raises UsageError."""
+    variant, last = named((*words, *filter(None, [to])))
+    if last < 1:
+        raise click.UsageError(f"Invalid value for 'N': {last} is not in the range x>=1")
+    return Family(variant, copies, VARIANTS[variant].least if first is None else first, last, spans, summed)
+
+
 @click.command(
     epilog="""\b
 Examples:
@@ -53,28 +63,32 @@ Examples:
 The same command resumes the table, even after being killed.  Exit codes: 0 done, 2 bad input, 3 incomplete, 4 a
 count is wrong, 128 + N stopped by signal N."""
 )
-@problem_argument()
-@click.option("--to", hidden=True, help="N, in the form of earlier versions.")
-@click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all.")
 @gathered(
-    "spans",
-    given_parameters,
-    *(
-        click.option(
-            f"--{each.name}",
-            type=span,
-            metavar="K|K..L",
-            help=each.meaning if each.default is not None else f"{each.meaning}  [default: all]",
-        )
-        for each in PARAMETERS.values()
+    "family",
+    family_of,
+    problem_argument(),
+    click.option("--to", hidden=True, help="N, in the form of earlier versions."),
+    click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all."),
+    gathered(
+        "spans",
+        given_parameters,
+        *(
+            click.option(
+                f"--{each.name}",
+                type=span,
+                metavar="K|K..L",
+                help=each.meaning if each.default is not None else f"{each.meaning}  [default: all]",
+            )
+            for each in PARAMETERS.values()
+        ),
     ),
-)
-@copies_option
-@click.option(
-    "--sum",
-    "summed",
-    is_flag=True,
-    help="One entry for each n: all arrangements, including mirror images, summed over the parameters' values.",
+    copies_option,
+    click.option(
+        "--sum",
+        "summed",
+        is_flag=True,
+        help="One entry for each n: all arrangements, including mirror images, summed over the parameters' values.",
+    ),
 )
 @click.option("--confirm", is_flag=True, help="Count each entry twice, by two sums.")
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Default: that of FILE, else table.")
@@ -96,12 +110,7 @@ count is wrong, 128 + N stopped by signal N."""
 @click.pass_context
 def table(
     context: click.Context,
-    words: tuple[str, ...],
-    to: str | None,
-    first: int | None,
-    spans: dict[str, range],
-    copies: int,
-    summed: bool,
+    family: Family,
     confirm: bool,
     form: str | None,
     out: Path | None,
@@ -120,12 +129,7 @@ def table(
     the published one, and marked new if there is none.  Mirror images count once if every row of the table
     has a mirror; otherwise all arrangements count.
     """
-    family, last = named((*words, *filter(None, [to])))
-    if last < 1:
-        raise click.UsageError(f"Invalid value for 'N': {last} is not in the range x>=1")
-    chosen = _format(form, out, as_json)
-    shown = Family(family, copies, VARIANTS[family].least if first is None else first, last, spans, summed)
-    wanted = entries(shown)
+    chosen, wanted = _format(form, out, as_json), entries(family)
     if out is not None:
         require_replaceable(out)
     chosen_devices = devices(device, chosen_cores(workers))
@@ -139,7 +143,7 @@ def table(
     cost.require_consent(yes, anyway, time_limit)
     new = forecast.found < len(forecast.expected)
     display.say(f"{cost.what}, {cost.length}" if new else cost.what)
-    line, stop = ProgressLine(f"table of {family}", forecast.seconds, len(forecast.expected)), StopSignals()
+    line, stop = ProgressLine(f"table of {family.variant}", forecast.seconds, len(forecast.expected)), StopSignals()
     with Ledger(address, create=True) as ledger:
         try:
             with line.shown():
@@ -147,7 +151,7 @@ def table(
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
-    formats.write(_parts(Table(shown, rows), chosen), out)
+    formats.write(_parts(Table(family, rows), chosen), out)
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
