@@ -78,17 +78,12 @@ class Database:
         where: the file name or database URL as it was given, without passwords.
         now: a monotonic clock of this process, in seconds: when it last looked at something, or noted it.  All
             times in the ledger are by the clock of the database (:class:`db.schema.dialects.Now`).
-        copy_before_upgrade: a ledger in a file as it was before it was upgraded just now; None: it was not.
     """
 
-    def __init__(
-        self, where: str, create: bool = False, upgrade: bool = False, now: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
         """Open ``where``, a file name or database URL.
 
-        Args:
-            create: whether an empty or absent database becomes a new ledger.
-            upgrade: whether a ledger of an earlier version is upgraded to this version's schema.
+        ``create``: whether an empty or absent database becomes a new ledger.
         """
         self.where, self.now = without_password(where), now
         self.engine = _engine_of(where, create)
@@ -96,11 +91,21 @@ class Database:
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
             with translated_errors(self.where):
-                self.copy_before_upgrade = revision.require_schema(self.engine, self.where, create, upgrade)
+                revision.require_schema(self.engine, self.where, create)
             self._place = _place_of(self.engine.url)
         except BaseException:
             self.close()
             raise
+
+    @staticmethod
+    def upgrade(where: str) -> Path | None:
+        """Bring a ledger to the schema of this version; see :func:`db.schema.upgrading.upgrade`."""
+        engine, named = _engine_of(where, create=False), without_password(where)
+        try:
+            with translated_errors(named):
+                return revision.upgrade(engine, named)
+        finally:
+            engine.dispose()
 
     @staticmethod
     @contextmanager

@@ -19,34 +19,44 @@ SCHEMA = "0013"
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def require_schema(engine: Engine, where: str, create: bool = False, upgrade_earlier: bool = False) -> Path | None:
+def require_schema(engine: Engine, where: str, create: bool = False) -> None:
     """Make sure that a database is a ledger with the schema of this version.
 
-    Returns the copy that was made before an upgrade, see :func:`db.schema.upgrading.upgrade`. Raises NoLedger
-    when the database is empty, or LedgerUnusable when it belongs to another program or has another schema.
+    Raises NoLedger when the database is empty, unless it is to become one, or LedgerUnusable when it belongs to
+    another program or has another schema.
     """
     revision = _revision(engine, where)
-    if revision == SCHEMA:
-        return None
-    if revision is None:
-        if not create:
-            raise NoLedger(f"{where} is an empty database; `langford run` makes it a ledger")
+    if revision is None and create:
         with filling(engine, where):
             pass
-        return require_schema(engine, where)  # another process may have made one of another version
-    if revision not in _known_revisions():
-        raise LedgerUnusable(
-            f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
-            "use the version that wrote it; nothing was changed"
-        )
-    if not upgrade_earlier:
+        revision = _revision(engine, where)  # another process may have made one of another version
+    if _known(revision, where) != SCHEMA:
         raise LedgerUnusable(
             f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
             f"{SCHEMA}, and keeps a copy of a ledger in a file"
         )
+
+
+def upgrade(engine: Engine, where: str) -> Path | None:
+    """See :func:`db.schema.upgrading.upgrade`; None also for a ledger that has the schema of this version."""
+    if _known(_revision(engine, where), where) == SCHEMA:
+        return None
     # Alembic takes longer to load than most commands take, and few ledgers ever need it.
     copy: Path | None = load("db.schema.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
     return copy
+
+
+def _known(revision: str | None, where: str) -> str:
+    """Raises NoLedger or LedgerUnusable."""
+    if revision is None:
+        raise NoLedger(f"{where} is an empty database; `langford run` makes it a ledger")
+    # The names of the migrations' files start with their revisions.
+    if not any(file.name.startswith(f"{revision}_") for file in (MIGRATIONS / "versions").iterdir()):
+        raise LedgerUnusable(
+            f"{where} has schema {revision}, this version of langford needs {SCHEMA}: "
+            "use the version that wrote it; nothing was changed"
+        )
+    return revision
 
 
 @contextmanager
@@ -75,8 +85,3 @@ def _revision(engine: Engine, where: str) -> str | None:
             raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
         revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
         return revision
-
-
-def _known_revisions() -> set[str]:
-    """All revisions, with which the names of the migrations' files start."""
-    return {file.name.partition("_")[0] for file in (MIGRATIONS / "versions").glob("[0-9]*.py")}

@@ -68,8 +68,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
             LedgerUnusable, match=f"has schema {schema} of an earlier version: `langford ledger upgrade"
         ):
             Ledger(where)
-    with Database(where, upgrade=True) as database:
-        copy = database.copy_before_upgrade
+    copy = Database.upgrade(where)
     if schema == SCHEMA:
         assert copy is None
     else:
@@ -114,8 +113,7 @@ def test_a_copy_replaces_nothing_and_is_as_private_as_the_ledger(tmp_path: Path)
     other, link = (tmp_path / f"langford.db.schema-0007{suffix}" for suffix in ("", "-2"))
     other.write_text("another")
     link.symlink_to(tmp_path / "offline" / "backup")
-    with Database(where, upgrade=True) as database:
-        copy = database.copy_before_upgrade
+    copy = Database.upgrade(where)
     assert copy == tmp_path / "langford.db.schema-0007-3"
     assert copy.stat().st_mode & 0o777 == 0o600
     assert other.read_text() == "another"
@@ -135,8 +133,7 @@ def test_a_copy_that_was_interrupted_has_no_name_of_a_copy(number: int, tmp_path
     process = preloaded().start(["ledger", "upgrade", where], tmp_path, ENVIRONMENT, prepare=prepare)
     assert process.wait() in (-number, 128 + number)
     assert not list(tmp_path.glob("langford.db.schema-*"))
-    with Database(where, upgrade=True) as database:
-        copy = database.copy_before_upgrade
+    copy = Database.upgrade(where)
     assert copy == tmp_path / "langford.db.schema-0007"
     assert dump(copy) == before
     assert not list(tmp_path.glob(".*"))
@@ -149,7 +146,7 @@ def test_without_room_for_a_copy_nothing_is_upgraded(tmp_path: Path) -> None:
     resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, limits[1]))
     try:
         with pytest.raises(LedgerUnusable, match=r"cannot copy .* before it is upgraded .*: free some space"):
-            Database(where, upgrade=True)
+            Database.upgrade(where)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
     assert dump(Path(where)) == before

@@ -72,7 +72,8 @@ def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) ->
         LedgerUnusable, match=f"has schema {version} of an earlier version: `langford ledger upgrade"
     ):
         Ledger(where)
-    with Database(where, upgrade=True) as database:
+    Database.upgrade(where)
+    with Database(where) as database:
         assert rows(database, earlier) == before
         assert all(before.values())
         now = {table: set(names) for table, names in columns(database).items()}

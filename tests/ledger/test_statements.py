@@ -221,7 +221,7 @@ def copy_and_upgrade(log: StatementLog, source: str, target: str) -> None:
         for statement in UNDONE[LAST]:
             connection.exec_driver_sql(statement)
         connection.exec_driver_sql(f"UPDATE alembic_version SET version_num = '{LAST}'")
-    log.call(Database, target, upgrade=True).close()
+    log.call(Database.upgrade, target)
 
 
 def log_of(kind: str, folder: Path) -> StatementLog:

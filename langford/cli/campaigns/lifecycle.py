@@ -12,6 +12,7 @@ from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, 
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.store import copying
+from db.store.database import without_password
 from db.store.revision import SCHEMA
 from jobs.verify import exchange
 from langford.cli.lazy import ListingGroup
@@ -149,8 +150,7 @@ def upgrade(where: str, as_json: bool) -> None:
 
     A ledger in a file is copied first, to FILE.schema-NNNN beside it; back up one on a server yourself.
     """
-    with Database(where, upgrade=True) as database:
-        copy = database.copy_before_upgrade
-        before = "" if copy is None else f"\n{copy} is the ledger as it was before"
-        document = {"ledger": database.where, "schema": SCHEMA, "copy": copy and str(copy)}
-        display.outcome(f"{database.where} has schema {SCHEMA}{before}", document, as_json)
+    copy, named = Database.upgrade(where), without_password(where)
+    before = "" if copy is None else f"\n{copy} is the ledger as it was before"
+    document = {"ledger": named, "schema": SCHEMA, "copy": copy and str(copy)}
+    display.outcome(f"{named} has schema {SCHEMA}{before}", document, as_json)
