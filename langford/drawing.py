@@ -91,7 +91,7 @@ def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[st
     return drawn
 
 
-def figure(arrangement: Arrangement, circle: bool = False) -> Figure:
+def figure(arrangement: Arrangement, circle: bool) -> Figure:
     """Arcs over cubes in a row, or chords between those on a circle.  Raises NotInstalled without matplotlib."""
     try:
         from matplotlib.figure import Figure

@@ -68,9 +68,7 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 
 
 @contextmanager
-def ask_select(
-    database: Database, query: Select[*tuple[Any, ...]], seconds: float = SECONDS
-) -> Iterator[QueryResult]:
+def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float) -> Iterator[QueryResult]:
     """As :func:`ask_sql`, with a query of this program."""
     with answering(database, seconds) as connection:
         yield _answer(_streaming(connection).execute(query), seconds)

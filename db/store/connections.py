@@ -64,7 +64,7 @@ SNAPSHOT: Mapping[str, Mapping[str, Any]] = {"sqlite": {}, "postgresql": {"isola
 """Options of a connection whose transaction sees a single state of the database."""
 
 
-def new_engine(url: URL, archive: bool = False) -> Engine:
+def new_engine(url: URL, archive: bool) -> Engine:
     """An engine for a database; raises ModuleNotFoundError without the database's driver.
 
     ``archive``: whether it is a file that does not change, for example in a read-only folder.

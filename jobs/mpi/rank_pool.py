@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from jobs.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM
 from jobs.pools.evaluation import DeviceLost, evaluate, evaluator_of
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
@@ -32,7 +32,7 @@ MIN_SLEEP, MAX_SLEEP = 1e-5, 2e-3
 """Seconds between two looks for a message; the time doubles."""
 
 
-def waiting(communicator: Intracomm, tag: int, timeout: float | None, clock: Clock = SYSTEM) -> Iterator[int]:
+def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterator[int]:
     """Yield the rank of each waiting message, after a wait of up to ``timeout`` seconds for the first one.
 
     The caller receives the message before it asks for the next rank.  ``timeout`` None: no limit.
@@ -40,12 +40,12 @@ def waiting(communicator: Intracomm, tag: int, timeout: float | None, clock: Clo
     from mpi4py import MPI
 
     status = MPI.Status()
-    deadline = None if timeout is None else clock.monotonic() + timeout
+    deadline = None if timeout is None else SYSTEM.monotonic() + timeout
     sleep = MIN_SLEEP
     while not communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):
-        if deadline is not None and clock.monotonic() > deadline:
+        if deadline is not None and SYSTEM.monotonic() > deadline:
             return
-        clock.wait(sleep)
+        SYSTEM.wait(sleep)
         sleep = min(2 * sleep, MAX_SLEEP)
     yield status.Get_source()
     while communicator.Iprobe(source=MPI.ANY_SOURCE, tag=tag, status=status):

@@ -114,7 +114,7 @@ class InLedger:
         return question() if self._calls is None else self._calls.make(question)
 
 
-def campaigns_in(ledger: Ledger, name: str | None = None) -> Callable[[], list[InLedger]]:
+def campaigns_in(ledger: Ledger, name: str | None) -> Callable[[], list[InLedger]]:
     """What returns all campaigns of a ledger, or one: the same objects each time, also with new ones among them.
 
     Raises NoSuchCampaign.

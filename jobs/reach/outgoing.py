@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -20,6 +21,15 @@ from jobs.reach.requests import RequestRefused
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from langford.errors import LangfordError
 from langford.words import several
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """A task that failed or, if ``died``, ended its process."""
+
+    lease: Lease
+    reason: str
+    died: bool
 
 
 class Outgoing:
@@ -42,7 +52,7 @@ class Outgoing:
         self._console, self._sending = console, Backoff(clock=clock)
         # Results that are not on the disk, by attempt and nonce.
         self._held: dict[tuple[int, str], Delivery] = {}
-        self._ends: deque[tuple[Lease, str, bool]] = deque()
+        self._failures = deque[Failure]()
         self._info: CampaignInfo | None = None
 
     @property
@@ -79,23 +89,23 @@ class Outgoing:
         if self._campaign.way.is_remote or self._patience.is_away:
             self._keep()
 
-    def end(self, lease: Lease, reason: str, died: bool) -> None:
-        """Take the failure of a task or, if it ``died``, of its process, which :meth:`report` sends."""
-        self._ends.append((lease, reason, died))
+    def fail(self, failure: Failure) -> None:
+        """Take a failure, which :meth:`report` sends."""
+        self._failures.append(failure)
 
-    def report(self) -> Iterator[tuple[Lease, str, bool, bool]]:
-        """Report failures and deaths; yields each, and whether its task was set aside for it.
+    def report(self) -> Iterator[tuple[Failure, bool]]:
+        """Report the failures; yields each, and whether its task was set aside for it.
 
         What does not arrive waits for the next call.
         """
-        while self._ends and self._patience.due:
-            lease, reason, died = self._ends[0]
+        while self._failures and self._patience.due:
+            failure = self._failures[0]
             try:
-                is_set_aside = self._patience.ask(partial(self._tell, lease, reason, died))
+                is_set_aside = self._patience.ask(partial(self._tell, failure))
             except Away:
                 return
-            self._ends.popleft()
-            yield lease, reason, died, is_set_aside
+            self._failures.popleft()
+            yield failure, is_set_aside
 
     def send(self, at_once: bool = False) -> Iterator[tuple[Delivery, Receipt]]:
         """Send the results, when it is time to; yields what became of each that arrived."""
@@ -126,9 +136,10 @@ class Outgoing:
         if self._outbox is not None:
             self._outbox.close()
 
-    def _tell(self, lease: Lease, reason: str, died: bool) -> bool:
+    def _tell(self, failure: Failure) -> bool:
+        tell = self._campaign.die if failure.died else self._campaign.fail
         with suppress(RequestRefused):  # it would be refused again
-            return (self._campaign.die if died else self._campaign.fail)(lease, reason)
+            return tell(failure.lease, failure.reason)
         return False
 
     def _waiting(self) -> list[Delivery]:

@@ -23,7 +23,7 @@ from jobs.console import SILENT, Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.outgoing import Outgoing
+from jobs.reach.outgoing import Failure, Outgoing
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
@@ -153,12 +153,12 @@ class TaskSource:
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
-        self._outgoing.end(lease, reason, died=False)
+        self._outgoing.fail(Failure(lease, reason, died=False))
         self._report()
 
     def die(self, lease: Lease, reason: str) -> bool:
         """Note that the process died that evaluated a task; returns whether a task was set aside for that."""
-        self._outgoing.end(lease, reason, died=True)
+        self._outgoing.fail(Failure(lease, reason, died=True))
         return self._report()
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
@@ -243,12 +243,13 @@ class TaskSource:
     def _report(self) -> bool:
         """Report failures and deaths, also of a time when the campaign was away; returns whether one set aside."""
         any_set_aside = False
-        for lease, reason, died, is_set_aside in self._outgoing.report():
-            if not died:
+        for failure, is_set_aside in self._outgoing.report():
+            index = failure.lease.index
+            if not failure.died:
                 consequence = "is set aside" if is_set_aside else "will be tried again"
-                self._console.say(f"task {lease.index} failed and {consequence}: {reason}")
+                self._console.say(f"task {index} failed and {consequence}: {failure.reason}")
             elif is_set_aside:
-                self._console.say(f"task {lease.index} has ended too many worker processes and is set aside")
+                self._console.say(f"task {index} has ended too many worker processes and is set aside")
             any_set_aside = any_set_aside or is_set_aside
         return any_set_aside
 

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from jobs.console import SILENT, Console
+from jobs.console import Console
 from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
 from jobs.tuning.forecast import core_seconds
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
@@ -31,11 +31,7 @@ GPU = Cuda(0)
 
 
 def experiments(
-    problem: Problem,
-    method: Method,
-    repetitions: int,
-    console: Console = SILENT,
-    save: bool = True,
+    problem: Problem, method: Method, repetitions: int, console: Console, save: bool
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
 
