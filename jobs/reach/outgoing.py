@@ -24,7 +24,7 @@ from langford.words import several
 
 
 @dataclass(frozen=True, slots=True)
-class Failure:
+class FailedTask:
     """A task that failed or, if ``died``, ended its process."""
 
     lease: Lease
@@ -52,7 +52,7 @@ class Outgoing:
         self._console, self._sending = console, Backoff(clock=clock)
         # Results that are not on the disk, by attempt and nonce.
         self._held: dict[tuple[int, str], Delivery] = {}
-        self._failures = deque[Failure]()
+        self._failures = deque[FailedTask]()
         self._info: CampaignInfo | None = None
 
     @property
@@ -89,11 +89,11 @@ class Outgoing:
         if self._campaign.way.is_remote or self._patience.is_away:
             self._keep()
 
-    def fail(self, failure: Failure) -> None:
+    def fail(self, failure: FailedTask) -> None:
         """Take a failure, which :meth:`report` sends."""
         self._failures.append(failure)
 
-    def report(self) -> Iterator[tuple[Failure, bool]]:
+    def report(self) -> Iterator[tuple[FailedTask, bool]]:
         """Report the failures; yields each, and whether its task was set aside for it.
 
         What does not arrive waits for the next call.
@@ -136,7 +136,7 @@ class Outgoing:
         if self._outbox is not None:
             self._outbox.close()
 
-    def _tell(self, failure: Failure) -> bool:
+    def _tell(self, failure: FailedTask) -> bool:
         tell = self._campaign.die if failure.died else self._campaign.fail
         with suppress(RequestRefused):  # it would be refused again
             return tell(failure.lease, failure.reason)

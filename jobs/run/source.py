@@ -23,7 +23,7 @@ from jobs.console import SILENT, Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
-from jobs.reach.outgoing import Failure, Outgoing
+from jobs.reach.outgoing import FailedTask, Outgoing
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
@@ -153,12 +153,12 @@ class TaskSource:
 
     def fail(self, lease: Lease, reason: str) -> None:
         """Note that the task itself failed; after some failures it is set aside."""
-        self._outgoing.fail(Failure(lease, reason, died=False))
+        self._outgoing.fail(FailedTask(lease, reason, died=False))
         self._report()
 
     def die(self, lease: Lease, reason: str) -> bool:
         """Note that the process died that evaluated a task; returns whether a task was set aside for that."""
-        self._outgoing.fail(Failure(lease, reason, died=True))
+        self._outgoing.fail(FailedTask(lease, reason, died=True))
         return self._report()
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:

@@ -48,7 +48,7 @@ Say = Callable[[str, str, str], None]
 """Called with the kind of a remark ("notified" or "not_notified"), its words, and the name of the campaign."""
 
 
-class Facts:
+class NotifiableFacts:
     """The facts about a campaign that are worth a notification now, whether or not one was sent."""
 
     def __init__(self, campaign: Campaign, stalled_seconds: float, clock: Clock = SYSTEM) -> None:
@@ -111,7 +111,7 @@ class Notifier:
         clock: Clock = SYSTEM,
     ) -> None:
         """``campaigns``: of one ledger; ``say``: called in that thread, with what was sent and what was not."""
-        self._facts = {campaign: Facts(campaign, stalled_seconds, clock) for campaign in campaigns}
+        self._facts = {campaign: NotifiableFacts(campaign, stalled_seconds, clock) for campaign in campaigns}
         self._hook, self._say, self._clock = hook, say, clock
         self._stopping = threading.Event()
         self._give_up_at = float("inf")
@@ -160,7 +160,7 @@ class Notifier:
                     self._say("not_notified", f"cannot see what to notify: {kind}{error}", campaign.name)
                 self._blind.add(campaign.name)
 
-    def _settle(self, campaign: Campaign, facts: Facts, fact: Fact) -> None:
+    def _settle(self, campaign: Campaign, facts: NotifiableFacts, fact: Fact) -> None:
         """Notify a fact, unless that was done or another process does it."""
         subject = campaign.name, fact.kind
         claimed = notices.claim(campaign.database, campaign.campaign_id, self._hook.channel, fact)

@@ -29,7 +29,7 @@ from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard.access import RateLimit
 from jobs.run.loop import result
-from jobs.show.notifications import STALLED_SECONDS, Facts
+from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.asgi import Client
@@ -349,7 +349,7 @@ def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Fa
 
         async def slowly(text: bytes = text, number: int = number) -> AsyncIterator[bytes]:
             yield text[:1]
-            farm.campaign.revoke_token(number)
+            farm.campaign.revoke(number)
             yield text[1:]
 
         headers = {"Authorization": f"Bearer {farm.tokens[token]}"}
@@ -363,7 +363,7 @@ def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> 
     farm.enrol("liar-one")
     held = farm.lease("liar-one")
     moved = MovableClock()
-    facts = Facts(farm.campaign, STALLED_SECONDS, moved)
+    facts = NotifiableFacts(farm.campaign, STALLED_SECONDS, moved)
     assert facts.now(at_once=True) == []
     for _ in range(8):
         clock.move(UNKNOWN_SECONDS / 8)

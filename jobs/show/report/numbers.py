@@ -41,7 +41,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostAttempts:
     outcome: Outcome
     attempts: int
     unbegun: int  # how many more were given back before computing began; they cost nothing
@@ -62,7 +62,7 @@ class Numbers:
     # results came, in seconds since 1970; None: not known
     began: float | None
     ended: float | None
-    lost: tuple[Lost, ...] | None  # attempts without a result, by how they ended; None: not known
+    lost: tuple[LostAttempts, ...] | None  # attempts without a result, by how they ended; None: not known
     repeated: int | None  # further results, which confirm or contradict the accepted ones; None: not known
     repeated_seconds: float
     most_devices: int | None  # the largest number of devices that computed at once; None: not known
@@ -117,11 +117,11 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
     )
 
 
-def _lost(spans: Computing, outcome: Outcome) -> Lost:
+def _lost(spans: Computing, outcome: Outcome) -> LostAttempts:
     ended_so = (spans.outcome == OUTCOMES.index(outcome)) & ~spans.has_result
     begun = ended_so & spans.begun
     seconds = float((spans.end - spans.start)[begun].sum())
-    return Lost(outcome, int(begun.sum()), int((ended_so & ~spans.begun).sum()), seconds)
+    return LostAttempts(outcome, int(begun.sum()), int((ended_so & ~spans.begun).sum()), seconds)
 
 
 @dataclass(frozen=True)
