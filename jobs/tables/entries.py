@@ -86,7 +86,7 @@ def entries(family: Family) -> list[Entry]:
     """Raises BadProblem, or BadInput when there is none, or too many."""
     variant = VARIANTS[family.variant]
     if family.first > family.last:
-        raise BadInput(f"no n lies between {family.first} and {family.last}: raise --to, or lower --from")
+        raise BadInput(f"no n is from {family.first} to {family.last}: choose a larger N, or a smaller --from")
     variant.require_known(family.values)
     keywords = [parameter.keyword for parameter in family.parameters]
     found: list[Entry] = []
@@ -102,9 +102,9 @@ def entries(family: Family) -> list[Entry]:
             found += [Entry(n, values, (problem,)) for values, problem in members]
         problems += len(members)
         if problems > MAX_PROBLEMS:
-            raise BadInput(f"{family.words} has more than {MAX_PROBLEMS:,} problems: choose a smaller --to")
+            raise BadInput(f"{family.words} has more than {MAX_PROBLEMS:,} problems: choose a smaller N")
     if not found:
-        raise BadInput(f"{family.words} has no entry: raise --to, or choose other values of the parameters")
+        raise BadInput(f"{family.words} has no entry: choose a larger N, or other values of the parameters")
     return found
 
 

@@ -39,7 +39,8 @@ class Parameter:
         given = self.default if given is None else given
         if given is None:
             raise BadProblem(
-                f"{variant} {n} needs --{self.name}: a number {words} (`langford table {variant}` counts with all)"
+                f"{variant} {n} needs --{self.name}: a number {words} "
+                f"(`langford table {variant} {n}` counts with all)"
             )
         value = whole(f"--{self.name}", given, BadProblem)
         if value < self.least or (most is not None and value > most):

@@ -152,7 +152,7 @@ def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pyte
             "create langford 12 --depth 8",
             "campaign langford-12-polyphase-8 (would be created): L(2,12) by polyphase",
         ),
-        ("table 8", "8 entries by 4 counts"),
+        ("table 8", "8 entries from 4 counts"),
     ],
 )
 def test_a_dry_run_changes_nothing(

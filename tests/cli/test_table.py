@@ -427,12 +427,12 @@ def test_a_second_count_that_was_cancelled_is_left(langford: Run, tmp_path: Path
 
 
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:
-    assert "8 entries by 4 counts, about" in langford("table", "rosa", "--to", "8").stderr
+    assert "8 entries from 4 counts, about" in langford("table", "rosa", "--to", "8").stderr
     assert langford("table", "rosa", "--to", "8").stderr.startswith(
-        "8 entries by 4 counts, 4 of which the ledger has\n"
+        "8 entries from 4 counts; 4 are already in the ledger\n"
     )
     # Each has one of the two counts, which is none of those that are to be made.
-    assert "8 entries by 4 counts, about" in langford("table", "rosa", "--to", "8", "--confirm").stderr
+    assert "8 entries from 4 counts, about" in langford("table", "rosa", "--to", "8", "--confirm").stderr
     planned = json.loads(made(langford, "rosa", "--to", "8", "--confirm", "--dry-run", "--json"))
     assert planned["seconds"] == 0.0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
@@ -654,9 +654,9 @@ def test_a_forecast_leaves_out_what_the_table_goes_on_with(
 
 def test_a_problem_whose_rows_are_read_backwards_costs_nothing(langford: Run) -> None:
     family = ("extended-skolem", "--from", "5", "--to", "5")
-    assert "6 entries by 3 counts, about" in langford("table", *family, "--hole", "6..11").stderr
+    assert "6 entries from 3 counts, about" in langford("table", *family, "--hole", "6..11").stderr
     outcome = langford("table", *family, "--hole", "1..5", "--format", "csv")
-    assert outcome.stderr.startswith("5 entries by 3 counts, 3 of which the ledger has\n")
+    assert outcome.stderr.startswith("5 entries from 3 counts; 3 are already in the ledger\n")
     assert [row["count"] for row in rows(outcome.stdout)] == [
         row["count"] for row in rows(made(langford, *family, "--hole", "1..5", "--format", "csv", "-l", "other.db"))
     ]
@@ -670,7 +670,7 @@ def test_a_count_that_waits_for_others_stops_no_other_one(langford: Run) -> None
     assert outcome.returncode == 3
     assert "rosa-7-shifted2-4 has 0 of" in outcome.stderr.splitlines()[-1]
     assert made(langford, "rosa", "--from", "8", "--to", "8", "--dry-run").startswith(
-        "1 entry by 1 count, 1 of which the ledger has"
+        "1 entry from 1 count; 1 is already in the ledger"
     )
 
 

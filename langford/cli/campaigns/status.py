@@ -18,7 +18,7 @@ from jobs.reach.in_ledger import campaigns_in
 from jobs.reach.patience import Patience
 from jobs.reach.remote import RemoteServer
 from langford.cli.options.access import AccessOptions, access_options
-from langford.cli.options.common import json_option, ledger_option
+from langford.cli.options.common import json_option, ledger_is_given, ledger_option
 from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
@@ -74,7 +74,7 @@ def status(
         raise click.UsageError(f"{where} is not a URL: write http://HOST:PORT, or the name of one campaign alone")
     if every is not None and not watch:
         raise click.UsageError("--every belongs to --watch")
-    if is_remote and context.get_parameter_source("address") is click.core.ParameterSource.COMMANDLINE:
+    if is_remote and ledger_is_given():
         raise click.UsageError("give a URL or --ledger, not both")
     with ExitStack() as stack:
         if is_remote:

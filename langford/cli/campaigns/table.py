@@ -166,9 +166,10 @@ def _format(form: str | None, out: Path | None, as_json: bool) -> str:
 
 
 def _words(forecast: TableForecast) -> str:
-    found = f", {forecast.found} of which the ledger has" if forecast.found else ""
+    are = "is" if forecast.found == 1 else "are"
+    found = f"; {forecast.found} {are} already in the ledger" if forecast.found else ""
     wanted, counts = len(forecast.entries), len(forecast.expected)
-    return f"{several(wanted, 'entry', 'entries')} by {several(counts, 'count')}{found}"
+    return f"{several(wanted, 'entry', 'entries')} from {several(counts, 'count')}{found}"
 
 
 def _instead(forecast: TableForecast) -> str:

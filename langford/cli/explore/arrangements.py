@@ -35,6 +35,10 @@ def list_(
     problem = chosen.problem()
     if sample is not None and limit is not None:
         raise click.UsageError("--sample draws K arrangements: leave --limit out")
+    if sample is not None and only_count:
+        raise click.UsageError("--sample draws K arrangements, whatever their number: leave --count out")
+    if sample is None and seed is not None:
+        raise click.UsageError("--sample-seed belongs to --sample")
     if problem.obstruction and sample is None:
         display.say(f"{problem} has no arrangement, {problem.obstruction}")
     advice = "" if sample is not None else "; --sample 1 draws one at random, usually sooner"

@@ -26,7 +26,12 @@ Examples:
   langford draw --cubes 3,1,2,1,3,2"""
 )
 @problem_options
-@click.option("--cubes", type=integers, metavar="K,K,...", help="Draw this arrangement instead of a random one.")
+@click.option(
+    "--cubes",
+    type=integers,
+    metavar="K,K,...",
+    help="Draw this arrangement; 0 is an empty place.",
+)
 @seed_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
 @json_option
@@ -37,6 +42,8 @@ def draw(
 
     A file shows a circle as a circle, with chords; on a terminal the circle is cut open before place 1.
     """
+    if cubes is not None and seed is not None:
+        raise click.UsageError("--cubes is not random: leave --sample-seed out")
     if out is not None:
         drawing.require_drawable(out)
     problem = chosen.problem() if cubes is None or chosen.words or chosen.differences else None

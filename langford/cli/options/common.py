@@ -130,6 +130,11 @@ def is_on_command_line(context: click.Context, parameter: click.Parameter) -> bo
     return source is click.core.ParameterSource.COMMANDLINE and not context.resilient_parsing
 
 
+def ledger_is_given() -> bool:
+    """Whether --ledger is on the command line."""
+    return click.get_current_context().get_parameter_source("address") is click.core.ParameterSource.COMMANDLINE
+
+
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
     """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
     # Loaded now: it takes time, and commands without a ledger do not need it.

@@ -60,7 +60,8 @@ class Answer:
         wrong = "" if self.comparison.agrees is not False else "WRONG: "
         up_to = f" up to {problem.up_to}" if problem.up_to else ""
         method = METHODS[self.method]
-        found = f"{count.evaluated:,} {method.evaluated} evaluated in {duration(self.seconds)} {self.used}"
+        evaluated = several(count.evaluated, method.evaluated.removesuffix("s"))
+        found = f"{evaluated} evaluated in {duration(self.seconds)} {self.used}"
         per_second = speed(count.evaluated, self.seconds)
         if per_second is not None:
             found += f": {rate(per_second, method.evaluated)}"

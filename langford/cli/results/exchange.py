@@ -17,7 +17,13 @@ from jobs.verify import exchange
 from jobs.verify.agreement import agreement
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.exit_codes import ExitCode
-from langford.cli.options.common import allowed_signers_option, json_option, ledger_option, sign_option
+from langford.cli.options.common import (
+    allowed_signers_option,
+    json_option,
+    ledger_is_given,
+    ledger_option,
+    sign_option,
+)
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.ledger import Campaign, Ledger
@@ -75,6 +81,8 @@ def result(
         if as_json:
             display.print_json(counts if len(names) > 1 else counts[0])
         context.exit(max(codes))
+    if ledger_is_given():
+        raise click.UsageError("give --from or --ledger, not both")
     files = [Path(name) for name in names]
     if allowed is not None and STANDARD_INPUT in files:
         raise click.UsageError("standard input has no signature file: give --from a FILE")
