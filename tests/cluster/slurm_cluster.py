@@ -149,7 +149,8 @@ class Cluster:
             if own and process.pid != os.getpid():
                 with contextlib.suppress(psutil.NoSuchProcess):
                     process.kill()
-        with contextlib.suppress(FileNotFoundError):
+        # munged may have ended with the others, before or after it removed its file.
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
             os.kill(int((self.folder / "munge" / "munge.pid").read_text()), signal.SIGTERM)
         del os.environ["SLURM_CONF"]
 
