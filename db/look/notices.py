@@ -22,6 +22,7 @@ MAX_TRIES = 60
 """After this many failures a notice is given up, until there is another one of its kind."""
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 1.0, 600.0
 """After the first failure, and after many."""
+MAX_WAIT_SECONDS = max(CLAIM_SECONDS, MAX_PAUSE_SECONDS)
 
 
 @dataclass(frozen=True)
@@ -76,10 +77,11 @@ def _due(connection: Connection, campaign_id: int, channel: str, fact: Fact) -> 
         return None
     waiting = next((row for row in rows if row.told is None), None)
     if waiting is None:
-        too_early = any(row.told > now - fact.pause for row in sent)
+        too_early = any(now - fact.pause < row.told <= now for row in sent)
         return None if too_early else Claim(0, fact, after, 1)
     tries = waiting.tries + 1 if waiting.about == fact.about else 1
-    if waiting.next_try > now or tries > MAX_TRIES:
+    # Later than that, the clock was ahead and has been set back.
+    if now < waiting.next_try <= now + MAX_WAIT_SECONDS or tries > MAX_TRIES:
         return None
     return Claim(waiting.id, fact, after, tries)
 

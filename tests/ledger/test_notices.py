@@ -16,6 +16,7 @@ from db.schema.dialects import Now
 from db.schema.models import Event, Notice
 from db.states import EventKind, NoticeKind
 from tests.support.campaigns import new_campaign
+from tests.support.database_clock import DAY, moved_clock
 from tests.support.databases import new_ledger
 
 DONE, CONFLICT = NoticeKind.DONE, NoticeKind.CONFLICT
@@ -87,6 +88,19 @@ def test_what_follows_soon_waits(campaign: Campaign) -> None:
     notices.delivered(campaign.database, first)
     assert claim(campaign, CONFLICT, 20, pause=60.0) is None
     assert claim(campaign, CONFLICT, 20, pause=0.0) is not None
+
+
+def test_notices_are_sent_after_a_clock_that_was_ahead_was_set_back(campaign: Campaign) -> None:
+    with moved_clock() as clock:
+        clock.move(DAY)
+        told, owed = claim(campaign, CONFLICT, 10), claim(campaign, DONE, 0)
+        assert told is not None
+        assert owed is not None
+        notices.delivered(campaign.database, told)
+        notices.failed(campaign.database, owed)
+        clock.move(-DAY)
+        assert claim(campaign, CONFLICT, 20, pause=60.0) is not None
+        assert claim(campaign, DONE, 0) is not None
 
 
 # -- events -----------------------------------------------------------------------------------
