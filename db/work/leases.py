@@ -221,12 +221,15 @@ def renew(
 _CUT = (
     update(Attempt)
     .where(Attempt.ended.is_(None), Attempt.deadline > Now() + Attempt.seconds + CLOCK_STEP_SECONDS)
-    .values(deadline=Now() + Attempt.seconds)
+    .values(
+        deadline=Now() + Attempt.seconds,
+        granted=case((Attempt.granted > Now(), Now()), else_=Attempt.granted),  # or nobody would get a copy
+    )
 )
 
 
 def cut(connection: Connection) -> int:
-    """Shorten deadlines that are later than their leases last: the clock was ahead and has been set back."""
+    """Shorten leases whose deadlines are later than they last: the clock was ahead and has been set back."""
     return connection.execute(_CUT).rowcount
 
 

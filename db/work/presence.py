@@ -36,7 +36,12 @@ _LOST = (
     update(Worker).where(_WORKER, Worker.ended.is_(None), ~_HOLDS_LEASES).values(ended=Now(), ending=Ending.LOST)
 )
 
-IS_PRESENT = and_(Worker.last_seen > Now() - PRESENCE_SECONDS, Worker.ended.is_(None))
+# A worker that was seen later than now died, or asks again soon: the clock was ahead and has been set back.
+IS_PRESENT = and_(
+    Worker.last_seen > Now() - PRESENCE_SECONDS,
+    Worker.last_seen <= Now() + NOTE_SECONDS,
+    Worker.ended.is_(None),
+)
 _AT_CAMPAIGN = or_(
     Voter.token.in_(select(Token.digest).where(Token.campaign_id == CAMPAIGN)),
     and_(

@@ -50,7 +50,11 @@ P FROM NULL;
     ), :coalesce
   ) AS coalesce_1
   FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE voter.token = :shown AND (worker.last_seen > NOW - :param AND worker.ended IS NULL OR worker.id = :worker);
+  WHERE voter.token = :shown
+  AND (
+    worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param
+    AND worker.ended IS NULL OR worker.id = :worker
+  );
 
 -- complaints._has_say
   SELECT count(DISTINCT attempt.task_index) AS count_1
@@ -502,7 +506,7 @@ P   attempt.copied OR (
 
 -- leases.cut
   UPDATE attempt
-  SET deadline=(NOW + attempt.seconds)
+  SET granted=CASE WHEN (attempt.granted > NOW) THEN NOW ELSE attempt.granted END, deadline=(NOW + attempt.seconds)
   WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
 
 -- leases.pace
@@ -624,7 +628,8 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
 -- presence.voters
   SELECT DISTINCT voter.host, voter.token
   FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE worker.last_seen > NOW - :param AND worker.ended IS NULL AND voter.kind = :kind AND voter.distrusted IS NULL
+  WHERE worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param AND worker.ended IS NULL
+  AND voter.kind = :kind AND voter.distrusted IS NULL
   AND (
     voter.token IN (SELECT token.digest FROM token WHERE token.campaign_id = :campaign) OR voter.token = :token
     AND (

@@ -12,6 +12,7 @@ from db import Campaign, Ledger
 from db.leased_tasks import CLOCK_SECONDS
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
+from db.work import presence
 from tests.support.campaigns import HOUR, NAME, TASKS
 from tests.support.database_clock import DatabaseClock, moved_clock
 
@@ -36,6 +37,11 @@ def outcomes(campaign: Campaign) -> list[str | None]:
 def ending(campaign: Campaign, worker: str) -> str | None:
     with campaign.database.reading() as connection:
         return connection.scalar(select(Worker.ending).where(Worker.id == worker))
+
+
+def present(campaign: Campaign) -> set[str]:
+    with campaign.database.reading() as connection:
+        return set(connection.scalars(select(Worker.id).where(presence.IS_PRESENT)))
 
 
 def test_a_lease_expires_when_its_time_is_over_and_not_before(campaign: Campaign, clock: DatabaseClock) -> None:
@@ -70,9 +76,13 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
     campaign = ledger.campaign(NAME)
     clock.move(30 * HOUR)
     campaign.lease("a", TASKS, HOUR)
+    assert present(campaign) == {"a"}
     clock.move(-30 * HOUR)
+    assert "a" not in present(campaign)
     assert campaign.lease("b", 1, HOUR) == []  # it looked less than a minute ago
     now += CLOCK_SECONDS
-    assert campaign.lease("b", 1, HOUR) == []
+    assert campaign.lease("b", 1, HOUR, copies=1) == []
+    clock.move(2 * MINUTE)
+    assert len(campaign.lease("b", 1, HOUR, copies=1)) == 1
     clock.move(HOUR + MINUTE)
     assert len(campaign.lease("b", TASKS, HOUR)) == TASKS
