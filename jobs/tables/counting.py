@@ -63,8 +63,8 @@ class TableCounting:
     ) -> None:
         """
         Args:
-        time_limit: seconds; no task starts that would probably end later.
-        outbox_of: where the results of a worker wait while the ledger is away; None: in memory.
+            time_limit: seconds; no task starts that would probably end later.
+            outbox_of: where the results of a worker wait while the ledger is away; None: in memory.
         """
         self._forecast, self._ledger, self._console = forecast, ledger, console
         self._outbox_of, self._clock, self._choice = outbox_of, clock, forecast.choice
