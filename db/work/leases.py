@@ -127,11 +127,16 @@ _GOT_AGAIN = (
     .correlate(Attempt)
     .exists()
 )
-_SINCE = queries.held_since(Voter)
-# Another statement, for tasks with a copy, of which there are at most about as many as idle devices, and for those
-# that someone had before.
-_HELD_IN_VAIN = (
-    select(Attempt.task_index)
+# For another statement: tasks with a copy, of which there are at most about as many as idle devices, and those that
+# someone had before.
+_HELD = (
+    select(
+        Attempt.task_index,
+        Attempt.granted,
+        func.coalesce(Attempt.steps, 0).label("steps"),
+        Voter.token,
+        queries.held_since(Voter).label("since"),
+    )
     .join(Task, same_task(Task, Attempt))
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
@@ -142,17 +147,22 @@ _HELD_IN_VAIN = (
         Attempt.deadline > 0,
         Task.state == TaskState.LEASED,
     )
-    .group_by(Attempt.task_index)
+    .subquery("held")
+    .c
+)
+_HELD_IN_VAIN = (
+    select(_HELD.task_index)
+    .group_by(_HELD.task_index)
     .having(
-        func.min(_SINCE) < Now() - COPY_SECONDS,
-        func.sum(case((Voter.token == bindparam("token", type_=String), 1), else_=0)) == 0,
+        func.min(_HELD.since) < Now() - COPY_SECONDS,
+        func.sum(case((_HELD.token == bindparam("token", type_=String), 1), else_=0)) == 0,
         or_(
-            and_(func.count(Voter.token.distinct()) == 1, func.min(Voter.token) != ""),
-            and_(func.max(_SINCE) < Now() - COPY_SECONDS, func.max(func.coalesce(Attempt.steps, 0)) == 0),
-            func.max(_SINCE) < Now() - bindparam("longest", type_=Float(53)),
+            and_(func.count(_HELD.token.distinct()) == 1, func.min(_HELD.token) != ""),
+            and_(func.max(_HELD.since) < Now() - COPY_SECONDS, func.max(_HELD.steps) == 0),
+            func.max(_HELD.since) < Now() - bindparam("longest", type_=Float(53)),
         ),
     )
-    .order_by(func.min(Attempt.granted))
+    .order_by(func.min(_HELD.granted))
     .limit(bindparam("count", type_=Integer))
 )
 _START_SECOND_COPIES = transitions.starting(

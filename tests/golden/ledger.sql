@@ -454,54 +454,39 @@ P LIMIT :param FOR KEY SHARE;
   UPDATE attempt
   SET copied=:copied
   WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND attempt.ended IS NULL;
-  SELECT attempt.task_index
-  FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
-  JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
-  AND (
-S   attempt.copied = 1 OR (
-P   attempt.copied OR (
-      EXISTS (
-        SELECT attempt_1.id
-        FROM attempt AS attempt_1
-        WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
-        AND attempt_1.id < attempt.id AND attempt_1.granted < NOW - :param
+  SELECT held.task_index
+  FROM (
+    SELECT attempt.task_index AS task_index, attempt.granted AS granted, coalesce(attempt.steps, :coalesce) AS
+      steps, voter.token AS token, CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
+      SELECT min(attempt_1.granted) AS min_1
+      FROM attempt AS attempt_1 JOIN worker AS worker_1 ON worker_1.id = attempt_1.worker_id
+      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+      WHERE attempt_1.campaign_id = attempt.campaign_id AND attempt_1.task_index = attempt.task_index
+      AND voter_1.token = voter.token
+    ) END AS since
+    FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
+    JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
+    AND (
+S     attempt.copied = 1 OR (
+P     attempt.copied OR (
+        EXISTS (
+          SELECT attempt_2.id
+          FROM attempt AS attempt_2
+          WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
+          AND attempt_2.id < attempt.id AND attempt_2.granted < NOW - :param
+        )
       )
     )
-  )
-  AND attempt.deadline > :deadline AND task.state = :state
-  GROUP BY attempt.task_index HAVING min(
-    CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
-      SELECT min(attempt_2.granted) AS min_1
-      FROM attempt AS attempt_2 JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-      JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-      WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
-      AND voter_1.token = voter.token
-    ) END
-  ) < NOW - :param
-  AND sum(CASE WHEN (voter.token = :token) THEN :param ELSE :param END) = :sum
+    AND attempt.deadline > :deadline AND task.state = :state
+  ) AS held
+  GROUP BY held.task_index HAVING min(held.since) < NOW - :param
+  AND sum(CASE WHEN (held.token = :token) THEN :param ELSE :param END) = :sum
   AND (
-    count(DISTINCT voter.token) = :count
-    AND min(voter.token) != :min OR max(
-      CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
-        SELECT min(attempt_2.granted) AS min_1
-        FROM attempt AS attempt_2 JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-        JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-        WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
-        AND voter_1.token = voter.token
-      ) END
-    ) < NOW - :param
-    AND max(coalesce(attempt.steps, :coalesce)) = :max OR max(
-      CASE WHEN (voter.token = :token) THEN attempt.granted ELSE (
-        SELECT min(attempt_2.granted) AS min_1
-        FROM attempt AS attempt_2 JOIN worker AS worker_1 ON worker_1.id = attempt_2.worker_id
-        JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-        WHERE attempt_2.campaign_id = attempt.campaign_id AND attempt_2.task_index = attempt.task_index
-        AND voter_1.token = voter.token
-      ) END
-    ) < NOW - :longest
+    count(DISTINCT held.token) = :count AND min(held.token) != :min OR max(held.since) < NOW - :param
+    AND max(held.steps) = :max OR max(held.since) < NOW - :longest
   )
-  ORDER BY min(attempt.granted)
+  ORDER BY min(held.granted)
   LIMIT :count;
 
 -- leases.cut
