@@ -8,6 +8,7 @@ import subprocess
 from collections.abc import Mapping
 
 from langford.errors import NotInstalled
+from langford.machine.process import SHORTAGES
 from slurm.errors import SchedulerSilent, SubmissionRefused
 from slurm.options import words_of
 from slurm.scheduler import Element
@@ -59,12 +60,18 @@ class SlurmScheduler:
                 env=for_sbatch(os.environ, content) if content else for_other_commands(os.environ),
                 capture_output=True,
                 text=True,
+                errors="surrogateescape",  # sites' plugins and names of users may be in any encoding
                 timeout=TIMEOUT_SECONDS,
                 check=False,
             )
-        except FileNotFoundError as error:
+        except OSError as error:
+            if error.errno in SHORTAGES:
+                raise SchedulerSilent(f"{command[0]} cannot be started now ({error.strerror})") from error
+            found = (
+                "is not installed" if isinstance(error, FileNotFoundError) else f"does not run ({error.strerror})"
+            )
             raise NotInstalled(
-                f"{command[0]} is not installed here: run this where jobs are submitted, or use --dry-run"
+                f"{command[0]} {found} here: run this where jobs are submitted, or use --dry-run"
             ) from error
         except subprocess.TimeoutExpired as error:
             raise SchedulerSilent(f"{command[0]} did not answer in {TIMEOUT_SECONDS:.0f} s") from error

@@ -161,8 +161,12 @@ def held(file: Path) -> Iterator[None]:
     with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise QueueNotKept(f"another keeper holds {file}: stop that one first") from error
+        except OSError as error:
+            raise QueueNotKept(
+                f"{file} cannot be locked ({error.strerror}): give another folder for --logs"
+            ) from error
         yield
 
 

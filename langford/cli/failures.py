@@ -14,10 +14,9 @@ import langford
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output.display import say
 from langford.errors import BadInput, modules_of
+from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
-SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
-"""Error numbers that mean: the process has reached its limit of files, memory or processes."""
 PACKAGES = ("db", "jobs", "slurm")
 
 

@@ -9,6 +9,7 @@ where the number is kept.
 
 from __future__ import annotations
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,8 @@ from langford.loading import load
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
+"""Error numbers that mean: the process has reached its limit of files, memory or processes."""
 COMPUTING = "langford-computing"
 """The beginning of the names of threads that compute."""
 _is_ours = False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import uuid
@@ -311,6 +312,20 @@ def test_a_lock_is_no_pipe(tmp_path: Path) -> None:
         pass
 
 
+def test_a_lock_on_a_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other keeper is to blame."""
+
+    def flock(*arguments: object) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr("fcntl.flock", flock)
+    with (
+        pytest.raises(QueueNotKept, match=r"cannot be locked \(No locks available\): .*--logs"),
+        held(tmp_path / "lock"),
+    ):
+        pass
+
+
 def test_one_keeper_per_queue(tmp_path: Path) -> None:
     with held(tmp_path / "lock"), pytest.raises(QueueNotKept), held(tmp_path / "lock"):
         pass
@@ -354,6 +369,31 @@ def test_commands_answer_with_their_exit_codes(command: Command) -> None:
         SlurmScheduler().submit("#!/bin/bash\n")
     command("scontrol", "echo 'MaxArraySize            = 64'")
     assert SlurmScheduler().largest_array() == 64
+
+
+def test_commands_that_do_not_start_or_answer_in_other_encodings(command: Command, tmp_path: Path) -> None:
+    latin = r"printf '\351t\351\n' | /usr/bin/tee /dev/stderr"
+    command("sbatch", f"{latin}; echo 14")
+    assert SlurmScheduler().submit("#!/bin/bash\n") == "14"
+    command("squeue", f"{latin}; echo '7_1|RUNNING|None'")
+    assert SlurmScheduler().elements("name") == [Element("7_1", "RUNNING", "None")]
+    command("squeue", f"{latin}; exit 1")
+    with pytest.raises(SchedulerSilent):
+        SlurmScheduler().elements("name")
+    (tmp_path / "squeue").write_bytes(b"\x7fELF")
+    with pytest.raises(NotInstalled, match=r"squeue does not run \(Exec format error\)"):
+        SlurmScheduler().elements("name")
+
+
+def test_a_command_that_cannot_be_started_now(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A keeper lives for weeks: it asks again when there is memory for a process."""
+
+    def run(*arguments: object, **options: object) -> None:
+        raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    monkeypatch.setattr("subprocess.run", run)
+    with pytest.raises(SchedulerSilent, match="squeue cannot be started now"):
+        SlurmScheduler().elements("name")
 
 
 # An account and a memory that the script does not name; where the cluster is.
