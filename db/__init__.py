@@ -15,6 +15,11 @@ if TYPE_CHECKING:
     from db.campaign import Campaign
     from db.ledger import Ledger
     from db.store.database import Database
+else:
+    # These import SQLAlchemy, which workers of a server and ranks of MPI do not need.
+    __getattr__ = loading(
+        globals(), {"db.campaign": "Campaign", "db.store.database": "Database", "db.ledger": "Ledger"}
+    )
 
 __all__ = [
     "Campaign",
@@ -35,8 +40,3 @@ __all__ = [
     "joined",
     "read_export",
 ]
-
-# These import SQLAlchemy, which workers of a server and ranks of MPI do not need.
-__getattr__ = loading(
-    globals(), {"Campaign": "db.campaign", "Database": "db.store.database", "Ledger": "db.ledger"}
-)

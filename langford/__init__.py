@@ -31,19 +31,39 @@ from langford.problem import Problem
 from langford.version import __version__
 
 if TYPE_CHECKING:
+    from db.errors import BadName, CampaignMismatch, LedgerError, NoLedger, NoSuchCampaign
     from langford.counting import arrangements, count, estimate, plan
-    from langford.devices import Device
+    from langford.devices import BadDevice, Device
+    from langford.kernels.gpu.runtime import NoGpu
     from langford.ledger import Campaign, Ledger
     from langford.methods import Count, Plan, merge
     from langford.methods.backtracking.estimation import Estimate
     from langford.result import PartialResult
+else:
+    # The command line starts without numpy and numba, and the library without SQL.
+    __getattr__ = loading(
+        globals(),
+        {
+            "db.errors": "BadName CampaignMismatch LedgerError NoLedger NoSuchCampaign",
+            "langford.counting": "arrangements count estimate plan",
+            "langford.devices": "BadDevice Device",
+            "langford.kernels.gpu.runtime": "NoGpu",
+            "langford.ledger": "Campaign Ledger",
+            "langford.methods": "Count Plan merge",
+            "langford.methods.backtracking.estimation": "Estimate",
+            "langford.result": "PartialResult",
+        },
+    )
 
 __all__ = [
     "BadDepth",
+    "BadDevice",
     "BadInput",
+    "BadName",
     "BadProblem",
     "BadSeed",
     "Campaign",
+    "CampaignMismatch",
     "CheckFailed",
     "Count",
     "Device",
@@ -51,8 +71,12 @@ __all__ = [
     "Incomplete",
     "LangfordError",
     "Ledger",
+    "LedgerError",
     "MachineFailed",
     "MethodDoesNotApply",
+    "NoGpu",
+    "NoLedger",
+    "NoSuchCampaign",
     "NotInstalled",
     "PartialResult",
     "Plan",
@@ -67,25 +91,6 @@ __all__ = [
     "merge",
     "plan",
 ]
-
-# The command line starts without numpy and numba, and the library without SQL.
-__getattr__ = loading(
-    globals(),
-    {
-        "arrangements": "langford.counting",
-        "count": "langford.counting",
-        "estimate": "langford.counting",
-        "plan": "langford.counting",
-        "Device": "langford.devices",
-        "Estimate": "langford.methods.backtracking.estimation",
-        "Campaign": "langford.ledger",
-        "Ledger": "langford.ledger",
-        "Count": "langford.methods",
-        "Plan": "langford.methods",
-        "merge": "langford.methods",
-        "PartialResult": "langford.result",
-    },
-)
 
 
 def __dir__() -> list[str]:

@@ -34,8 +34,8 @@ def count(
 
     Args:
         problem: a Problem, or n for L(2, n).
-        method: "polyphase", "shifted2", "shifted", "godfrey", "miller" or "regular"; by default the fastest that
-            applies, on this device (:func:`langford.methods.fastest_method`).
+        method: "polyphase", "shifted2", "shifted", "godfrey", "necklace", "miller" or "regular"; by default the
+            fastest that applies, on this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
         seed: for "shifted2", "shifted" and "necklace", which of its sums; the count is the same with each.
         anyway: compute even where the problem has an obstruction, and the count is known to be 0.

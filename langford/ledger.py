@@ -7,6 +7,7 @@ no SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from os import PathLike, fspath
 
 import db
 from db.records import CampaignRecord
@@ -23,7 +24,7 @@ from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
 from langford.devices import CPU, Device
 from langford.devices import devices as present
-from langford.methods import ChosenPlan, Count, PlanKey, candidates, chosen_plan, find_method, plan_of
+from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, find_method, plan_of
 from langford.problem import Problem, problem_of
 from langford.words import several
 
@@ -43,7 +44,7 @@ class Campaign(db.Campaign):
 
     def run(
         self,
-        devices: str | Device | Sequence[Device] = CPU.kind,
+        devices: str | Device | Sequence[str | Device] = CPU.kind,
         time_limit: float | None = None,
         console: Console = SILENT,
         *,
@@ -65,7 +66,10 @@ class Campaign(db.Campaign):
         Raises MethodDoesNotApply, NoGpu, CampaignMismatch when this version splits the problem in another way, and
         what :class:`jobs.run.loop.Run` raises.
         """
-        here = list(present(str(devices)) if isinstance(devices, str | Device) else devices)
+        if isinstance(devices, str | Device):
+            here = present(str(devices))
+        else:
+            here = [Device.parse(str(each)) for each in devices]
         find_method(self.key.method, self.problem).require_kernel(here[0].kind)
         self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)
@@ -92,18 +96,21 @@ class Ledger(db.Ledger):
     <Count L(2,8) = 150>
     """
 
-    def __init__(self, where: str = "langford.db", create: bool = True) -> None:
+    def __init__(self, where: str | PathLike[str] = "langford.db", create: bool = True) -> None:
         """Open a ledger.
 
         Args:
             where: a file name or database URL.
             create: whether an empty or absent database becomes a new ledger.
         """
-        super().__init__(where, create)
+        super().__init__(fspath(where), create)
+
+    def __repr__(self) -> str:
+        return f"<Ledger {self.database.where}>"
 
     def campaign(
         self,
-        problem: Problem | PlanKey | int | str,
+        problem: Problem | Plan | PlanKey | int | str,
         method: str | None = None,
         depth: int | None = None,
         seed: int | None = None,
@@ -114,7 +121,7 @@ class Ledger(db.Ledger):
         """The campaign of a problem, created unless the ledger has it; or the one of a name.
 
         Args:
-            problem: a Problem, n for L(2, n), a plan's key, or the name of a campaign, which then exists.
+            problem: a Problem, n for L(2, n), a plan or its key, or the name of a campaign, which then exists.
             method, depth, seed: what is not given is chosen (:func:`langford.methods.chosen_plan`).
             name: of the campaign; by default that of its plan, like "langford-12-polyphase-8".
             device: on which the method and the depth are the best.
@@ -124,8 +131,8 @@ class Ledger(db.Ledger):
         """
         if isinstance(problem, str):
             return Campaign(self, super().campaign(problem).record)
-        if isinstance(problem, PlanKey):
-            key = problem
+        if isinstance(problem, Plan | PlanKey):
+            key = problem.key if isinstance(problem, Plan) else problem
         else:
             new = chosen_plan(problem_of(problem), Device.parse(device), method, depth, seed, task_seconds)
             begun = self.begun(new, name)

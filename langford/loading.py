@@ -16,13 +16,14 @@ def load(reference: str) -> Any:
 def loading(package: dict[str, Any], modules: Mapping[str, str]) -> Callable[[str], Any]:
     """The ``__getattr__`` of a package that loads some of its names when they are first used.
 
-    ``package``: its ``globals()``, which keep what was loaded; ``modules``: the names, each with its module.
+    ``package``: its ``globals()``, which keep what was loaded; ``modules``: the names that each module defines.
     """
+    module_of = {name: module for module, names in modules.items() for name in names.split()}
 
     def of_package(name: str) -> Any:
-        if name not in modules:
+        if name not in module_of:
             raise AttributeError(f"module {package['__name__']!r} has no attribute {name!r}")
-        value = package[name] = load(f"{modules[name]}:{name}")
+        value = package[name] = load(f"{module_of[name]}:{name}")
         return value
 
     return of_package

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from langford.devices import CPU, Device
-from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange
+from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange, whole
 from langford.loading import load
 from langford.methods.speeds import Speeds, speeds_of
 from langford.problem import Problem
@@ -162,9 +162,10 @@ class Plan(ABC):
             self._evaluators[device] = device.evaluator(maker, self)
         return self._evaluators[device]
 
-    def evaluate(self, index: int, device: Device = CPU) -> PartialResult:
+    def evaluate(self, index: int, device: str | Device = CPU) -> PartialResult:
         """The partial result of one task, computed here and now; raises TaskIndexOutOfRange."""
-        return self.evaluator(device).evaluate(index)
+        where = Device.parse(device) if isinstance(device, str) else device
+        return self.evaluator(where).evaluate(whole("a task", index, TaskIndexOutOfRange))
 
 
 class Method(ABC):

@@ -7,10 +7,13 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import db
+import jobs
 import langford
+import slurm
 from db.errors import BadName, NoSuchCampaign
 from langford import errors
 from langford.devices import CPU
@@ -19,13 +22,13 @@ from langford.problem import Problem
 from tests.support.command_line import ENVIRONMENT
 
 SCRIPT = """
-import sys, langford, langford.methods
+import pathlib, sys, langford, langford.methods
 heavy = {"numpy", "numba", "sqlalchemy", "db", "jobs", "slurm"}
 assert not heavy & sys.modules.keys()
-with langford.Ledger("records.db") as ledger:
-    campaign = ledger.campaign(langford.Problem.skolem(9), depth=6)
+with langford.Ledger(pathlib.Path("records.db")) as ledger:
+    campaign = ledger.campaign(langford.plan(langford.Problem.skolem(9), depth=6))
     print(repr(campaign))
-    assert campaign.run(devices="cpu").tasks_here == campaign.tasks
+    assert campaign.run(devices=["cpu"]).tasks_here == campaign.tasks
     print(repr(campaign.count()), len(campaign.results()), campaign.overview().count)
 """
 
@@ -34,6 +37,23 @@ def test_it_exports_its_errors() -> None:
     defined = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
     assert defined <= {*langford.__all__}
     assert all(getattr(langford, name) is getattr(errors, name) for name in defined)
+
+
+def test_type_checkers_and_programs_find_every_public_name() -> None:
+    assert all((Path(package.__file__).parent / "py.typed").exists() for package in (langford, db, jobs, slurm))
+    assert all(getattr(langford, name) is not None for name in langford.__all__)
+    with pytest.raises(AttributeError, match="'langford' has no attribute 'cuont'"):
+        _ = langford.cuont  # type: ignore[attr-defined]
+
+
+def test_a_task_may_be_any_whole_number() -> None:
+    plan = langford.plan(12, depth=8)
+    assert repr(plan.evaluate(np.int64(1), "cpu")) == repr(plan.evaluate(1))
+    for wrong in (1.0, "1", None, 6, -1):
+        with pytest.raises(langford.TaskIndexOutOfRange):
+            plan.evaluate(wrong)  # type: ignore[arg-type]
+    with pytest.raises(langford.BadDevice):
+        plan.evaluate(1, "gpu")
 
 
 def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
