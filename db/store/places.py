@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -71,16 +72,39 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
         yield None
         return
     file = Path(os.path.realpath(file))
+    _delete_leftovers(file)
     unfinished = file.with_name(f".{file.name}.{os.getpid()}")
     try:
         yield unfinished
         if holds_commits(waiting_beside(unfinished)):
-            raise LedgerUnusable(f"another program has opened {unfinished}: end it, then try again")
+            raise LedgerUnusable(
+                f"cannot create the ledger {file}: no space is left, or another program has opened {unfinished}; "
+                "free some space or end that program, then repeat"
+            )
         _give_name(unfinished, file)
     finally:
         for each in (unfinished, waiting_beside(unfinished), Path(f"{unfinished}-shm")):
             with suppress(OSError):
                 each.unlink()
+
+
+def _delete_leftovers(file: Path) -> None:
+    """Delete unfinished files of that name, and what SQLite keeps beside them, of processes that were killed."""
+    pattern = re.compile(rf"\.{re.escape(file.name)}" r"\.(\d{1,9})(-wal|-shm)?")
+    with suppress(OSError):
+        for entry in list(file.parent.iterdir()):
+            found = pattern.fullmatch(entry.name)
+            # One with the number of this process was left by an earlier process.
+            if found and (int(found[1]) == os.getpid() or _has_ended(int(found[1]))):
+                entry.unlink()
+
+
+def _has_ended(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno == errno.ESRCH
+    return False
 
 
 def _give_name(unfinished: Path, file: Path) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
+from contextlib import ExitStack, closing
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -127,6 +129,25 @@ def test_a_copy_that_is_killed_leaves_no_ledger_and_can_be_made_again(tmp_path: 
         Ledger(target)
     copying.copy(source, target)
     assert finish(target) == COUNT
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_a_copy_whose_last_commits_stay_beside_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So they do where the disk is full, and where another program reads it."""
+    source, target = str(tmp_path / "a.db"), tmp_path / "copy.db"
+    write_used_ledger(source)
+    with ExitStack() as readers:
+
+        def read(connection: Connection, table: Table) -> None:
+            [unfinished] = tmp_path.glob(".copy.db.*[0-9]")
+            reader = readers.enter_context(closing(sqlite3.connect(unfinished)))
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM sqlite_master").fetchone()
+
+        monkeypatch.setattr(copying, "advance_ids", read)
+        with pytest.raises(LedgerUnusable, match="no space is left, or another program"):
+            copying.copy(source, str(target))
+    assert not list(tmp_path.glob("*copy.db*"))
 
 
 def test_a_copy_replaces_no_file_that_was_made_meanwhile(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
