@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import marshal
 import re
 import shutil
 import sys
@@ -14,6 +13,7 @@ from itertools import chain, islice
 from tempfile import TemporaryFile
 from typing import cast
 
+import msgspec
 from rich.cells import cell_len
 
 from langford.cli.output.display import READABLE, has_characters, is_terminal, plain, say
@@ -109,13 +109,13 @@ def aligned(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
         lengths: list[int] = []
         for batch in batched(rows):
             cells = [each.texts(values) for each, values in zip(seen, zip(*batch, strict=True), strict=True)]
-            lengths.append(spool.write(marshal.dumps(cells)))
+            lengths.append(spool.write(msgspec.msgpack.encode(cells)))
 
         def batches() -> Iterator[list[Sequence[str]]]:
             spool.seek(0)
             for length in lengths:
-                texts_by_column: list[Sequence[str]] = marshal.loads(spool.read(length))
-                yield [each.shown(texts) for each, texts in zip(seen, texts_by_column, strict=True)]
+                cells = msgspec.msgpack.decode(spool.read(length), type=list[list[str]])
+                yield [each.shown(texts) for each, texts in zip(seen, cells, strict=True)]
 
         for cells in batches() if fits else ():
             for each, texts in zip(seen, cells, strict=True):
