@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from langford.devices import Device
-from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, whole
+from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply, whole
 from langford.methods.backtracking import Miller, Regular
 from langford.methods.choice import Choice, fastest, fastest_of_kind, task_depth
 from langford.methods.godfrey import Godfrey
@@ -176,8 +176,11 @@ def chosen_plan(
         MethodDoesNotApply: no method, or not the named one, counts the problem, or it has no kernel for the device.
         BadDepth: the method does not split the problem at this depth.
         BadSeed: the method has no sums for this seed.
+        BadInput: ``task_seconds`` is not above 0.
         BadProfile, NoGpu: as :func:`fastest_method`.
     """
+    if task_seconds is not None and not task_seconds > 0:
+        raise BadInput(f"a task takes more than 0 seconds, not {task_seconds}: give a larger task_seconds")
     seed = None if seed is None else whole("a seed", seed, BadSeed)
     if method is not None:
         choice = Choice(find_method(method, problem), "")

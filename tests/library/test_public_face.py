@@ -88,6 +88,8 @@ def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> N
             first.count()
         with pytest.raises(NoSuchCampaign):
             ledger.campaign("fourth")
+        with pytest.raises(langford.BadInput, match="more than 0 seconds, not -1"):
+            ledger.campaign(8, task_seconds=-1)
         with pytest.raises(BadName, match="`langford run 8` counts n = 8"):
             ledger.campaign(8, name="8")
         assert [type(campaign) for campaign in ledger.campaigns()] == [langford.Campaign] * 3
