@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from socket import gethostname
 
 from db.errors import LedgerUnusable
 from langford.machine.durable import sync_folder
@@ -73,7 +74,7 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
         return
     file = Path(os.path.realpath(file))
     _delete_leftovers(file)
-    unfinished = file.with_name(f".{file.name}.{os.getpid()}")
+    unfinished = file.with_name(f".{file.name}.{gethostname()}.{os.getpid()}")
     try:
         yield unfinished
         if holds_commits(waiting_beside(unfinished)):
@@ -89,8 +90,8 @@ def new_file(file: Path | None) -> Iterator[Path | None]:
 
 
 def _delete_leftovers(file: Path) -> None:
-    """Delete unfinished files of that name, and what SQLite keeps beside them, of processes that were killed."""
-    pattern = re.compile(rf"\.{re.escape(file.name)}" r"\.(\d{1,9})(-wal|-shm)?")
+    """Delete unfinished files of that name, and what SQLite keeps beside them, of processes killed on this host."""
+    pattern = re.compile(re.escape(f".{file.name}.{gethostname()}.") + r"(\d{1,9})(-wal|-shm)?")
     with suppress(OSError):
         for entry in list(file.parent.iterdir()):
             found = pattern.fullmatch(entry.name)
