@@ -109,9 +109,9 @@ class Patience:
                     self._clock.wait(LOOK_SECONDS)
 
     def _note(self, error: Away) -> None:
-        """Say a reason, unless one that differs only in numbers was said since the last answer."""
+        """Say a reason, unless one was said since the last answer that differs only in words with digits."""
         self._since = self._since or self._clock.wall()
-        known = re.sub("[0-9]+", "", str(error))
+        known = re.sub(r"\w*\d\w*", "", str(error))  # errors in a log have hexadecimal numbers
         if known not in self._said:
             again = "" if isinstance(error, GivenUp) else f"; asking again (away since {iso(self._since)})"
             self._console.say(f"{error}{again}")

@@ -51,7 +51,15 @@ def test_each_new_reason_is_said_once_with_the_time_since_when() -> None:
     """Numbers that differ, as of requests in the server's log, are no new reason."""
     clock, console = MovableClock(), KeptConsole()
     patience = Patience(console, "the farm", clock)
-    reasons = ["no answer", "no answer", "busy, see 17", "no answer", "busy, see 18", None, "no answer"]
+    reasons = [
+        "no answer",
+        "no answer",
+        "busy, see 2dc9695addad",
+        "no answer",
+        "busy, see f3e2f0a02a3d",
+        None,
+        "no answer",
+    ]
 
     def question() -> str:
         clock.move(60.0)
@@ -69,7 +77,12 @@ def test_each_new_reason_is_said_once_with_the_time_since_when() -> None:
     with pytest.raises(Away):
         patience.ask(question)
     first, later = (f"; asking again (away since 1970-01-01T00:{minute}:40Z)" for minute in (17, 23))
-    assert console.said == [f"no answer{first}", f"busy, see 17{first}", "the farm is back", f"no answer{later}"]
+    assert console.said == [
+        f"no answer{first}",
+        f"busy, see 2dc9695addad{first}",
+        "the farm is back",
+        f"no answer{later}",
+    ]
 
 
 def test_who_insists_asks_until_there_is_an_answer_or_a_reason_to_stop() -> None:
