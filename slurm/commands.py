@@ -28,7 +28,7 @@ class SlurmScheduler:
         # A site's plugins may write further lines.
         job = re.search(r"^\s*(\d+)(;\S+)?\s*$", answer.stdout, re.MULTILINE)
         if answer.returncode or job is None:
-            raise SubmissionRefused(f"sbatch refused the job: {(answer.stderr or answer.stdout).strip()}")
+            raise SubmissionRefused(f"sbatch refused the job: {' '.join((answer.stderr or answer.stdout).split())}")
         return job.group(1)
 
     def elements(self, name: str) -> list[Element]:

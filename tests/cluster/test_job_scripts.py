@@ -62,7 +62,8 @@ def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> Non
     assert langford("create", *PROBLEMS[0], "--name", "ours").returncode == 0
     assert langford("token", "ours", "--out", "token").returncode == 0
     with Ledger(str(tmp_path / "langford.db")) as ledger, Server(tmp_path, "ours") as server:
-        run_script(langford, ledger.campaign("ours"), tmp_path, "--server", server.url, "--token-file", "token")
+        served = ["--server", f"{server.url}/ours", "--token-file", "token"]
+        run_script(langford, ledger.campaign("ours"), tmp_path, *served)
 
 
 def test_a_name_that_only_a_silent_server_knows(langford: Run, tmp_path: Path) -> None:

@@ -361,8 +361,8 @@ def test_commands_answer_with_their_exit_codes(command: Command) -> None:
     assert SlurmScheduler().submit("#!/bin/bash\n") == "12"
     command("sbatch", "echo 'sbatch: 3 hours are charged'; echo 13; echo 'have a nice day'")
     assert SlurmScheduler().submit("#!/bin/bash\n") == "13"
-    command("sbatch", "echo 'Invalid partition name' >&2; exit 1")
-    with pytest.raises(SubmissionRefused, match="Invalid partition"):
+    command("sbatch", "echo 'error: no' >&2; echo 'Invalid partition' >&2; exit 1")
+    with pytest.raises(SubmissionRefused, match=r"refused the job: error: no Invalid partition$"):
         SlurmScheduler().submit("#!/bin/bash\n")
     command("sbatch", "echo 'Unable to contact slurm controller (connect failure)' >&2; exit 1")
     with pytest.raises(SchedulerSilent):

@@ -190,7 +190,7 @@ def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> No
 
 
 def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    url = f"{(queue.server or '').rstrip('/')}/{name}"
+    url = f"{(queue.server or '').rstrip('/').removesuffix(f'/{name}')}/{name}"
     server, access = queue.access.server(url, console), queue.access
     command = [*LANGFORD, "work", url]
     if access.insecure:
