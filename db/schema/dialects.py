@@ -36,6 +36,17 @@ from sqlalchemy.types import TypeDecorator, TypeEngine
 from db.schema.models import Base
 from langford.loading import load
 
+
+def spelled(element: type[FunctionElement[Any]], **forms: str) -> None:
+    """Say how each database spells an element: a form has ``{}`` for each of its clauses."""
+    for dialect, form in forms.items():
+
+        def spell(element: Any, compiler: Any, form: str = form, **options: Any) -> str:
+            return form.format(*(compiler.process(clause, **options) for clause in element.clauses))
+
+        compiles(element, dialect)(spell)
+
+
 # -- the clock --------------------------------------------------------------------------------
 
 
@@ -46,15 +57,12 @@ class Now(FunctionElement[float]):
     inherit_cache = True
 
 
-@compiles(Now, "sqlite")
-def _now_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    return "((julianday('now') - 2440587.5) * 86400.0)"
-
-
-@compiles(Now, "postgresql")
-def _now_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    # Not now(), which is the time at the start of the transaction.
-    return "extract(epoch from clock_timestamp())"
+# Not now() of Postgres, which is the time at the start of the transaction.
+spelled(
+    Now,
+    sqlite="((julianday('now') - 2440587.5) * 86400.0)",
+    postgresql="extract(epoch from clock_timestamp())",
+)
 
 
 # -- many values as one parameter -------------------------------------------------------------
@@ -93,16 +101,7 @@ def among(column: Any, parameter: str) -> ColumnElement[bool]:
     return Among(column, bindparam(parameter, type_=Values(of)))
 
 
-@compiles(Among, "sqlite")
-def _among_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    column_text, values = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"({column_text} IN (SELECT value FROM json_each({values})))"
-
-
-@compiles(Among, "postgresql")
-def _among_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    column_text, values = (compiler.process(clause, **options) for clause in element.clauses)
-    return f"({column_text} = ANY ({values}))"
+spelled(Among, sqlite="({} IN (SELECT value FROM json_each({})))", postgresql="({} = ANY ({}))")
 
 
 def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select[Any]:

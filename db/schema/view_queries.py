@@ -9,14 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Select, String, and_, case, cast, func, select
-from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.orm import aliased
 from sqlalchemy.sql.functions import FunctionElement
 
+from db.schema.dialects import spelled
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker, same_task
 from db.states import LOST, Outcome, VoterKind
-
-MINUTE = 60
 
 
 class Iso(FunctionElement[str]):
@@ -26,15 +24,11 @@ class Iso(FunctionElement[str]):
     inherit_cache = True
 
 
-@compiles(Iso, "sqlite")
-def _iso_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    return f"strftime('%Y-%m-%dT%H:%M:%fZ', {compiler.process(element.clauses, **options)}, 'unixepoch')"
-
-
-@compiles(Iso, "postgresql")
-def _iso_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    at = compiler.process(element.clauses, **options)
-    return f"""to_char(to_timestamp({at}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')"""
+spelled(
+    Iso,
+    sqlite="strftime('%Y-%m-%dT%H:%M:%fZ', {}, 'unixepoch')",
+    postgresql="""to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')""",
+)
 
 
 class WholeMinutes(FunctionElement[int]):
@@ -42,14 +36,7 @@ class WholeMinutes(FunctionElement[int]):
     inherit_cache = True
 
 
-@compiles(WholeMinutes, "sqlite")
-def _minutes_sqlite(element: Any, compiler: Any, **options: Any) -> str:
-    return f"CAST({compiler.process(element.clauses, **options)} / {MINUTE} AS INTEGER)"
-
-
-@compiles(WholeMinutes, "postgresql")
-def _minutes_postgresql(element: Any, compiler: Any, **options: Any) -> str:
-    return f"CAST(floor({compiler.process(element.clauses, **options)} / {MINUTE}) AS BIGINT)"
+spelled(WholeMinutes, sqlite="CAST({} / 60 AS INTEGER)", postgresql="CAST(floor({} / 60) AS BIGINT)")
 
 
 def _slurm(worker: Any) -> ColumnElement[str]:
@@ -170,7 +157,7 @@ def throughput() -> Select[*tuple[Any, ...]]:
     )
     return select(
         Campaign.name.label("campaign"),
-        Iso(cast(minutes.c.minute * MINUTE, Float(53))).label("minute"),
+        Iso(cast(minutes.c.minute * 60, Float(53))).label("minute"),
         minutes.c.tasks,
         minutes.c.work,
         minutes.c.seconds,
