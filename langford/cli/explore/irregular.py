@@ -26,6 +26,7 @@ def one_device(text: str) -> str:
     return chosen.kind
 
 
+milliseconds_option = partial(click.option, type=FiniteRange(0), show_default=True)
 one_device_option = partial(
     click.option, "--device", type=one_device, default=CPU.kind, show_default=True, metavar="cpu|cuda|cuda:K"
 )
@@ -46,18 +47,13 @@ Examples:
 @click.option("--depth", "-p", type=click.IntRange(min=1), help="Describe the levels down to this depth only.")
 @one_device_option(help="A core, or GPU K, by default 0.")
 @json_option
-def tree(
-    chosen: ProblemOptions,
-    depth: int | None,
-    device: str,
-    as_json: bool,
-) -> None:
+def tree(chosen: ProblemOptions, **asked: Any) -> None:
     """Measure the search tree of a problem exactly, by its states.
 
     For each depth: the tasks of a backtracking plan, the distinct states among them, the nodes below a task, and
     the error of the plan's estimate of these.  Then the spread of one walk of `langford estimate`.
     """
-    _work("tree")(chosen.problem(), depth, device, as_json)
+    _work("tree")(chosen.problem(), **asked)
 
 
 @irregular.command(
@@ -75,27 +71,9 @@ Examples:
 )
 @click.option("--batch", type=click.IntRange(1, 1_000_000), default=1, show_default=True, help="Tasks per lease.")
 @click.option("--task-seconds", type=FiniteRange(0), help="Default: the mean of CAMPAIGN's results.")
-@click.option(
-    "--lease-ms",
-    type=FiniteRange(0),
-    default=4.0,
-    show_default=True,
-    help="Milliseconds that the server needs for a lease.",
-)
-@click.option(
-    "--result-ms",
-    type=FiniteRange(0),
-    default=4.0,
-    show_default=True,
-    help="Milliseconds that the server needs for results.",
-)
-@click.option(
-    "--round-trip-ms",
-    type=FiniteRange(0),
-    default=1.0,
-    show_default=True,
-    help="Milliseconds of a round trip on the network.",
-)
+@milliseconds_option("--lease-ms", default=4.0, help="Milliseconds that the server needs for a lease.")
+@milliseconds_option("--result-ms", default=4.0, help="Milliseconds that the server needs for results.")
+@milliseconds_option("--round-trip-ms", default=1.0, help="Milliseconds of a round trip on the network.")
 @click.option(
     "--gpu",
     type=numbers(4, 5),
@@ -104,7 +82,7 @@ Examples:
     "optionally of the kernel's tail, which the next kernel overlaps.",
 )
 @json_option
-def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
+def farm(gpu: list[float] | None, as_json: bool, **asked: Any) -> None:
     """Show what limits a farm of workers, or how many streams keep a GPU busy.
 
     The farm is a timed event graph; its critical cycle is a worker's or the server's.  A campaign's
@@ -113,7 +91,7 @@ def farm(gpu: list[float] | None, as_json: bool, **described: Any) -> None:
     if gpu is not None:
         _work("streams")(gpu, as_json)
     else:
-        _work("farm")(as_json=as_json, **described)
+        _work("farm")(as_json=as_json, **asked)
 
 
 @irregular.command(
@@ -126,7 +104,7 @@ Examples:
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, allow_dash=True, path_type=Path))
 @click.option("--maximum", is_flag=True, help="Find the largest mean instead of the least.")
 @json_option
-def cycle(file: Path, maximum: bool, as_json: bool) -> None:
+def cycle(**asked: Any) -> None:
     """Find the cycle with the least mean weight, or weight per time.
 
     Each line of FILE is an edge: source, target, weight and, for a ratio, its time, with spaces or commas between
@@ -134,7 +112,7 @@ def cycle(file: Path, maximum: bool, as_json: bool) -> None:
     "a" lines) or a Matrix Market file, and may be compressed by gzip.  With integers the answer is exact and
     proved.
     """
-    _work("cycle")(file, maximum, as_json)
+    _work("cycle")(**asked)
 
 
 @irregular.command(
@@ -157,21 +135,11 @@ Examples:
 )
 @json_option
 @click.pass_context
-def bfs(
-    context: click.Context,
-    scale: int,
-    roots: int,
-    edgefactor: int,
-    seed: int,
-    with_mpi: bool,
-    rows: int | None,
-    device: str,
-    as_json: bool,
-) -> None:
+def bfs(context: click.Context, /, with_mpi: bool, rows: int | None, **asked: Any) -> None:
     """Run the Graph500 benchmark: searches of a random graph, each checked."""
     if rows is not None and not with_mpi:
         raise click.UsageError("--rows arranges the blocks of ranks: give --mpi too, or leave it out")
-    context.exit(_work("bfs")(scale, roots, edgefactor, seed, with_mpi, rows, device, as_json))
+    context.exit(_work("bfs")(with_mpi=with_mpi, rows=rows, **asked))
 
 
 def _work(name: str) -> Any:
