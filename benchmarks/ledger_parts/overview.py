@@ -20,7 +20,7 @@ from ledger_parts.running_campaign import FULL, QUICK, filled
 from serving import empty_database, postgres_server
 
 from db import Ledger
-from db.look.overview.records import to_document
+from db.messages import document
 
 CALLS, QUICK_CALLS = 5, 1
 
@@ -68,6 +68,6 @@ def measured(where: str, calls: int, processor: Callable[[], float]) -> list[str
     with Ledger(where) as ledger:
         campaign = ledger.campaign("bench")
         return [
-            medians(lambda: to_document(campaign.overview())),
+            medians(lambda: document(campaign.overview())),
             medians(lambda: subprocess.run(arguments, check=True, stdout=subprocess.DEVNULL)),
         ]

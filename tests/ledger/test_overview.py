@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from sqlalchemy import select, update
 
-from db import Campaign, Export, Lease, Ledger
+from db import Campaign, Export, Lease, Ledger, messages
 from db.look.overview import facts, warnings, worker_queries
 from db.look.overview.facts import GONE_SECONDS
-from db.look.overview.records import Overview, Warned, WarningKind, WorkerState, WorkerView, to_document
+from db.look.overview.records import Overview, Warned, WarningKind, WorkerState, WorkerView
 from db.messages import converted
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Worker
@@ -72,7 +72,7 @@ class History:
     def look(self) -> Overview:
         """The overview, which its document says as a whole."""
         overview = self.campaign.overview()
-        assert to_document(converted(to_document(overview), Overview)) == to_document(overview)
+        assert messages.document(converted(messages.document(overview), Overview)) == messages.document(overview)
         return overview
 
 
@@ -261,7 +261,7 @@ def test_times_that_no_clock_shows_say_nothing_of_a_speed(history: History) -> N
         for lease in history.lease(name, 6, 90):
             history.deliver(lease, 80, began=85, seconds=seconds or lease.work)
         history.lease(name, 1, 1)
-    document = to_document(history.look())
+    document = messages.document(history.look())
     json.dumps(document, allow_nan=False)
     ratios = {view["id"]: view["against_peers"] for view in document["workers"]}
     assert ratios == {**dict.fromkeys("abc", pytest.approx(1.0)), "nothing": None, "years": None, "most": None}
@@ -503,7 +503,7 @@ def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
     history.come(whole, 5000, "node-17", token)
     history.lease(whole, 1, 4000, token=token)
     history.seen(whole, 3000)
-    document = str(to_document(history.look()))
+    document = str(messages.document(history.look()))
     assert "0f3a29c4" in document
     assert "silent_worker" in document
     assert "7fb4" not in document

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import fields, replace
 
+from db import messages
 from db.look.overview.records import (
     Checked,
     Eta,
@@ -21,7 +22,6 @@ from db.look.overview.records import (
     WarningKind,
     WorkerState,
     WorkerView,
-    to_document,
 )
 from db.messages import BadMessage, Time, converted, iso
 
@@ -71,7 +71,7 @@ OVERVIEW = Overview(
 
 
 def test_an_overview_comes_back_from_its_document() -> None:
-    document = json.loads(json.dumps(to_document(OVERVIEW)))
+    document = json.loads(json.dumps(messages.document(OVERVIEW)))
     assert converted(document, Overview) == OVERVIEW
     assert document["count"] == str(10**30)
     assert document["workers"][0]["id"] == WORKER.worker_id
@@ -83,7 +83,7 @@ def test_an_overview_comes_back_from_its_document() -> None:
         speed=Speed(None, None, None, "nodes", None),
         agrees=True,
     )
-    assert converted(json.loads(json.dumps(to_document(bare))), Overview) == bare
+    assert converted(json.loads(json.dumps(messages.document(bare))), Overview) == bare
 
 
 @pytest.mark.parametrize(("at", "shown"), [(1e9 + 0.9, "2001-09-09T01:46:40Z"), (1e30, "9999-12-31T23:59:59Z")])
@@ -93,7 +93,7 @@ def test_times_are_texts_in_utc(at: float, shown: str) -> None:
 
 @pytest.mark.parametrize("name", [field.name for field in fields(Overview)])
 def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
-    document = to_document(OVERVIEW)
+    document = messages.document(OVERVIEW)
     with pytest.raises(BadMessage):
         converted({key: value for key, value in document.items() if key != name}, Overview)
     with pytest.raises(BadMessage):
@@ -115,4 +115,4 @@ def test_a_document_has_every_field_and_none_of_another_type(name: str) -> None:
 )
 def test_other_documents_are_refused(change: dict[str, Any]) -> None:
     with pytest.raises(BadMessage):
-        converted(to_document(OVERVIEW) | change, Overview)
+        converted(messages.document(OVERVIEW) | change, Overview)

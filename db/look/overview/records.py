@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
-from typing import Annotated, Any, Generic, Self, TypeVar
+from typing import Annotated, Generic, Self, TypeVar
 
 from msgspec import Meta
 
-from db import messages
 from db.machines import ID_LENGTH as ID_LENGTH
 from db.messages import STORABLE, Count, Message, Real, Text, Time
 from db.states import Ending
@@ -178,8 +177,3 @@ class Overview(Message, frozen=True):
     checked: Checked
     count: Total | None  # the merged count; None: not finished, or the merge is impossible or takes long
     agrees: bool | None  # whether it is the published count; None: no count is published, or there is no count
-
-
-def to_document(overview: Overview) -> dict[str, Any]:
-    """What a task server answers to ``GET /campaigns/NAME/status``."""
-    return messages.document(overview)

@@ -11,7 +11,8 @@ from contextlib import ExitStack, suppress
 import click
 
 from db import Ledger
-from db.look.overview.records import Overview, to_document
+from db.look.overview.records import Overview
+from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
 from jobs.reach.in_ledger import campaigns_in
@@ -91,7 +92,7 @@ def status(
         if watch:
             _watch(look, every, as_json)
         elif as_json:
-            display.print_json([to_document(overview) for overview in look()])
+            display.print_json([document(overview) for overview in look()])
         else:
             _print(lines_of(look(), width_of_output()))
 
@@ -133,7 +134,7 @@ def _looks(look: Callable[[], list[Overview]], seconds: float) -> Iterator[list[
 
 
 def _json_line(overview: Overview) -> str:
-    return json.dumps(to_document(overview))
+    return json.dumps(document(overview))
 
 
 def _print(lines: list[str]) -> None:
