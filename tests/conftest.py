@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib import import_module
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -135,6 +136,12 @@ def langford(tmp_path: Path) -> Run:
         )
 
     return call
+
+
+@pytest.fixture
+def undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of reports have no figures, which take a second and which the test does not read."""
+    monkeypatch.setattr(import_module("jobs.show.report.formats.html"), "inline", lambda *_: "")
 
 
 @pytest.fixture

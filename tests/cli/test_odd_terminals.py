@@ -43,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("command", COMMANDS)
 def test_ascii_is_enough(folder: Path, command: str) -> None:
     done = run_here(command.split(), folder, encoding="ascii")

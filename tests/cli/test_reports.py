@@ -126,6 +126,7 @@ def test_a_report_of_an_export_needs_no_ledger(tmp_path: Path, monkeypatch: pyte
     assert [file.name for file in tmp_path.iterdir()] == ["l27.html"]
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_report_of_a_wrong_count_exits_4(tmp_path: Path, langford: Run) -> None:
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger)

@@ -52,6 +52,7 @@ def strip(source: Path, target: Path) -> None:
     target.write_bytes(replace(read_export(source), promise=None).to_bytes())
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_lie_does_not_pass_through_a_file(campaign: Campaign, langford: Run, tmp_path: Path) -> None:
     work_and_lie(campaign)
     assert langford("result", NAME).returncode == 3
@@ -126,6 +127,7 @@ def test_a_promise_that_is_kept_counts_as_a_file_and_waits_as_an_import(
     assert langford("result", NAME).returncode == 0
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_a_campaign_without_a_promise_says_so(langford: Run, tmp_path: Path) -> None:
     name = "langford-8-polyphase-4"
     assert "promise" not in langford("run", "langford", "8", "--method", "polyphase", "--depth", "4").stdout

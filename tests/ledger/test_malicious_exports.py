@@ -66,6 +66,7 @@ def dump(where: str) -> str:
     return "\n".join(lines)
 
 
+@pytest.mark.usefixtures("undrawn")
 @pytest.mark.parametrize("seconds", [1e10, *exhaustive([0.0])])
 def test_a_time_that_a_file_claims_misleads_nobody(langford: Run, tmp_path: Path, seconds: float) -> None:
     header, source, *results = honest()
