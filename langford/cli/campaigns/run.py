@@ -16,21 +16,17 @@ from langford.cli.campaigns.running import (
 )
 from langford.cli.exit_codes import StopSignals
 from langford.cli.options.common import (
-    chosen_cores,
-    device_option,
     json_option,
     ledger_option,
     patience_option,
-    time_limit_option,
-    workers_option,
 )
-from langford.cli.options.groups import CampaignOptions, campaign_options_or_name
+from langford.cli.options.groups import CampaignOptions, ComputeOptions, campaign_options_or_name, compute_options
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import nothing_to_count
 from langford.cli.output.how_long import Cost, dry_run_option
-from langford.devices import Device, devices
+from langford.devices import Device
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
 
@@ -57,9 +53,7 @@ The same command resumes the campaign, and so does NAME alone (--name NAME, if i
     "GPUs: 20 s.",
 )
 @ledger_option
-@workers_option
-@device_option
-@time_limit_option
+@compute_options
 @patience_option
 @notify_options
 @dry_run_option
@@ -70,9 +64,7 @@ def run(
     chosen: CampaignOptions,
     task_time: float | None,
     address: str,
-    workers: int | None,
-    device: str,
-    time_limit: float | None,
+    computing: ComputeOptions,
     patience: float,
     notify: NotifyOptions,
     dry_run: bool,
@@ -86,7 +78,7 @@ def run(
     def worked_off(campaign: Campaign, pace: float | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(campaign, here, stop, time_limit, patience=patience, pace=pace)
+                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, pace=pace)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise
@@ -97,17 +89,17 @@ def run(
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
         with Ledger(address, create=False) as ledger:
             campaign = ledger.campaign(chosen.resumed)
-            here = devices(device, chosen_cores(workers))
+            here = computing.devices()
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
                 return
             context.exit(worked_off(campaign))
-    place = Device.parse(device)
+    place = Device.parse(computing.device)
     # Before the ledger is opened: bad input creates no ledger.
     new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
     if new.problem.obstruction and not chosen.anyway:
         context.exit(nothing_to_count(new.problem, new.method.name).print(as_json))
-    here = devices(device, chosen_cores(workers))
+    here = computing.devices()
     with existing(address) as found:
         begun = None if found is None else found.begun(new, chosen.name)
         if dry_run:
@@ -118,7 +110,7 @@ def run(
         if found is not None:
             name_others(found, new.key)
     cost = Cost.of_count(new.problem, new.method, here, spread=spread(new.problem, new.method))
-    cost.require_consent(chosen.yes, chosen.anyway, time_limit)
+    cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
     with Ledger(address) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason:

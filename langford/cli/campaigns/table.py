@@ -16,21 +16,23 @@ from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     anyway_option,
-    chosen_cores,
     copies_option,
-    device_option,
     json_option,
     ledger_option,
-    time_limit_option,
-    workers_option,
     yes_option,
 )
-from langford.cli.options.groups import gathered, given_parameters, named, problem_argument
+from langford.cli.options.groups import (
+    ComputeOptions,
+    compute_options,
+    gathered,
+    given_parameters,
+    named,
+    problem_argument,
+)
 from langford.cli.options.types import span
 from langford.cli.output import display, formats
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.devices import devices
 from langford.machine.durable import require_replaceable
 from langford.problem.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
@@ -102,9 +104,7 @@ count is wrong, 128 + N stopped by signal N."""
 @yes_option
 @anyway_option
 @ledger_option
-@workers_option
-@device_option
-@time_limit_option
+@compute_options
 @dry_run_option
 @json_option
 @click.pass_context
@@ -117,9 +117,7 @@ def table(
     yes: bool,
     anyway: bool,
     address: str,
-    workers: int | None,
-    device: str,
-    time_limit: float | None,
+    computing: ComputeOptions,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -132,7 +130,7 @@ def table(
     chosen, wanted = _format(form, out, as_json), entries(family)
     if out is not None:
         require_replaceable(out)
-    chosen_devices = devices(device, chosen_cores(workers))
+    chosen_devices = computing.devices()
     # Before a ledger is created: bad input creates none.
     with existing(address) as found:
         forecast = TableForecast(wanted, chosen_devices, confirm, found)
@@ -140,14 +138,14 @@ def table(
         if dry_run:
             DryRun(cost, None, place_of(found, address)).print(as_json)
             return
-    cost.require_consent(yes, anyway, time_limit)
+    cost.require_consent(yes, anyway, computing.time_limit)
     new = forecast.found < len(forecast.expected)
     display.say(f"{cost.what}, {cost.length}" if new else cost.what)
     line, stop = ProgressLine(f"table of {family.variant}", forecast.seconds, len(forecast.expected)), StopSignals()
     with Ledger(address, create=True) as ledger:
         try:
             with line.shown():
-                rows = TableCounting(forecast, ledger, Terminal(line, stop), time_limit, outbox_of).rows()
+                rows = TableCounting(forecast, ledger, Terminal(line, stop), computing.time_limit, outbox_of).rows()
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)

@@ -18,18 +18,14 @@ from jobs.tuning.forecast import pace_on
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import (
-    chosen_cores,
-    device_option,
     json_option,
     outbox_folder,
     patience_option,
-    time_limit_option,
-    workers_option,
 )
+from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
-from langford.devices import devices
 from langford.words import several
 
 
@@ -49,9 +45,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit 
     envvar="LANGFORD_OUTBOX",
     help="Folder for undelivered results; default: in ~/.local/state/langford.",
 )
-@workers_option
-@device_option
-@time_limit_option
+@compute_options
 @patience_option
 @click.option(
     "--lease",
@@ -67,16 +61,14 @@ def work(
     url: str,
     access: AccessOptions,
     outbox: Path | None,
-    workers: int | None,
-    device: str,
-    time_limit: float | None,
+    computing: ComputeOptions,
     patience: float,
     lease: float,
     as_json: bool,
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
-    chosen_devices = devices(device, chosen_cores(workers))
+    chosen_devices = computing.devices()
     server = access.server(url, Terminal(stop=stop)).campaign()
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
@@ -89,7 +81,7 @@ def work(
             source,
             chosen_devices,
             console,
-            time_limit,
+            computing.time_limit,
             patience=patience,
             probe=lambda key: pace_on(key, chosen_devices),
         ).run()

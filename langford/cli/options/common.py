@@ -166,6 +166,10 @@ replicate_option = click.option(
     "other kernels if possible; also all results of a worker until 10 are confirmed.",
 )
 
+unconfirmed_option = click.option(
+    "--unconfirmed", is_flag=True, help="Count even if the promised replication (--replicate) is incomplete."
+)
+
 # -- signatures -------------------------------------------------------------------------------
 
 sign_option = click.option(

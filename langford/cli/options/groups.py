@@ -15,15 +15,19 @@ from langford.cli.options.common import (
     VARIANT_NAMES,
     Command,
     anyway_option,
+    chosen_cores,
     copies_option,
     depth_option,
+    device_option,
     method_option,
     name_option,
     plan_seed_option,
+    time_limit_option,
+    workers_option,
     yes_option,
 )
 from langford.cli.options.types import integers
-from langford.devices import Device
+from langford.devices import Device, devices
 from langford.errors import BadProblem
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
@@ -159,6 +163,22 @@ class CampaignOptions(ProblemOptions):
         return chosen_plan(self.problem(), device, *given, task_seconds, shared)
 
 
+@dataclass(frozen=True)
+class ComputeOptions:
+    """Where a command computes, and for how long."""
+
+    workers: int | None
+    device: str
+    time_limit: float | None
+
+    def devices(self) -> list[Device]:
+        """Raises NoGpu."""
+        return devices(self.device, chosen_cores(self.workers))
+
+
+compute_options = gathered("computing", ComputeOptions, workers_option, device_option, time_limit_option)
+
+
 def problem_argument(metavar: str = "[VARIANT] N") -> Callable[[Command], Command]:
     """The argument of a problem, for :func:`named`; ``metavar``: how the usage of the command writes it."""
     return click.argument(
@@ -184,15 +204,7 @@ _problem = (
     click.option("--places", type=int, help="With --differences: length of the row."),
     click.option("--empty", type=integers, metavar="P,P,...", help="With --differences: places that stay empty."),
 )
-_campaign = (
-    *_problem,
-    method_option,
-    depth_option,
-    plan_seed_option,
-    name_option,
-    yes_option,
-    anyway_option,
-)
+_campaign = *_problem, method_option, depth_option, plan_seed_option, name_option, yes_option, anyway_option
 problem_options = gathered("chosen", ProblemOptions, problem_argument(), *_problem)
 campaign_options = gathered("chosen", CampaignOptions, problem_argument(), *_campaign)
 campaign_options_or_name = gathered("chosen", CampaignOptions, problem_argument("[VARIANT] N | NAME"), *_campaign)

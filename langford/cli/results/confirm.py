@@ -10,18 +10,15 @@ from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import (
     METHOD_NAMES,
     anyway_option,
-    chosen_cores,
     depth_option,
-    device_option,
     json_option,
     ledger_option,
-    time_limit_option,
-    workers_option,
     yes_option,
 )
+from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.output import display
 from langford.cli.output.how_long import Cost
-from langford.devices import Device, devices
+from langford.devices import Device
 from langford.ledger import Ledger
 from langford.methods import METHODS
 from langford.words import several
@@ -55,9 +52,7 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
 @depth_option
 @yes_option
 @anyway_option
-@workers_option
-@device_option
-@time_limit_option
+@compute_options
 @json_option
 @click.pass_context
 def confirm(
@@ -69,9 +64,7 @@ def confirm(
     depth: int | None,
     yes: bool,
     anyway: bool,
-    workers: int | None,
-    device: str,
-    time_limit: float | None,
+    computing: ComputeOptions,
     as_json: bool,
 ) -> None:
     """Count a campaign's problem again in another way, and compare the counts.
@@ -85,15 +78,15 @@ def confirm(
         campaign = ledger.campaign(name)
         counted = require_complete(campaign)
         key, second = confirming_plan(
-            ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(device)
+            ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(computing.device)
         )
-        chosen_devices = devices(device, chosen_cores(workers))
+        chosen_devices = computing.devices()
         if second not in [each.name for each in ledger.campaigns()]:
             cost = Cost.of_count(key.problem, METHODS[key.method], chosen_devices, str(key))
-            cost.require_consent(yes, anyway, time_limit)
+            cost.require_consent(yes, anyway, computing.time_limit)
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"recounting {name} using {key.method}, to compare the counts: campaign {confirming.name}")
-        report = work_off(confirming, chosen_devices, stop, time_limit)
+        report = work_off(confirming, chosen_devices, stop, computing.time_limit)
         ended = unfinished(confirming, report, stop)
         if ended is not None:
             context.exit(ended.print(as_json))

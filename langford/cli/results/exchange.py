@@ -23,6 +23,7 @@ from langford.cli.options.common import (
     ledger_is_given,
     ledger_option,
     sign_option,
+    unconfirmed_option,
 )
 from langford.cli.output import display
 from langford.cli.output.display import show
@@ -47,11 +48,7 @@ is wrong."""
     "--from", "from_files", is_flag=True, help="NAMES are exported files of one campaign; - is standard input."
 )
 @allowed_signers_option
-@click.option(
-    "--unconfirmed",
-    is_flag=True,
-    help="Merge even if the promised replication (--replicate) is incomplete.",
-)
+@unconfirmed_option
 @json_option
 @click.pass_context
 def result(
@@ -153,11 +150,7 @@ Exit codes: 0 imported, 2 bad input, nothing imported, 3 a campaign is complete,
 replication (--replicate) is not, 4 results contradict each other or a count is wrong.""",
 )
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option(
-    "--unconfirmed",
-    is_flag=True,
-    help="Count even if the promised replication (--replicate) is incomplete.",
-)
+@unconfirmed_option
 @ledger_option
 @json_option
 @click.pass_context

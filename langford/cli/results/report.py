@@ -13,7 +13,7 @@ from jobs.show.report import content, gathering
 from jobs.show.report.formats.files import require_format, write, write_figures
 from jobs.show.report.gathering import Evidence
 from langford.cli.exit_codes import ExitCode
-from langford.cli.options.common import json_option, ledger_is_given, ledger_option
+from langford.cli.options.common import json_option, ledger_is_given, ledger_option, unconfirmed_option
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.errors import BadInput
@@ -58,11 +58,7 @@ promised replication (--replicate) is not, 4 the count is wrong; the report is w
     metavar="FOLDER",
     help="Write the figures to this folder, as .svg files.",
 )
-@click.option(
-    "--unconfirmed",
-    is_flag=True,
-    help="Count even if the promised replication (--replicate) is incomplete.",
-)
+@unconfirmed_option
 @json_option
 @click.pass_context
 def report(
