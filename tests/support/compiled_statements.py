@@ -1,4 +1,4 @@
-"""One cache of compiled statements for all ledgers that a process opens.
+"""One cache of compiled statements for all ledgers that a process opens, and of the views of those it creates.
 
 SQLAlchemy gives each engine its own.  A run or a server opens one ledger and keeps it; tests open hundreds, and
 would compile the same statements for each.
@@ -10,9 +10,10 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Dialect, Engine, event
 
 from db import Ledger
+from db.schema import views
 from db.states import Ending
 from jobs.run.loop import result
 from tests.support.campaigns import COUNT, finish, new_campaign
@@ -34,6 +35,19 @@ _COMPILED = Compiled()
 @event.listens_for(Engine, "engine_connect")
 def _share(connection: Connection) -> None:
     connection.execution_options(compiled_cache=_COMPILED)
+
+
+_VIEWS: dict[tuple[str, str], str] = {}
+
+
+def _defined_once(view: views.View, dialect: Dialect, define: Any = views.definition) -> str:
+    key = view.name, dialect.name
+    if key not in _VIEWS:
+        _VIEWS[key] = define(view, dialect)
+    return _VIEWS[key]
+
+
+views.definition = _defined_once
 
 
 def compile_statements() -> None:
