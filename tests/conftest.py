@@ -34,7 +34,7 @@ settings.load_profile("langford")
 
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
-WAITING_PROCESSES = 3
+WAITING_PROCESSES = 2
 """Test processes more than there are cores."""
 ORDER = {"test_soak.py": 0, "cluster": 1, "system": 2, "farm": 3, "cli": 4}
 """A test that takes a minute, and the rooms whose tests wait for other processes, the longest waits first."""
