@@ -283,7 +283,6 @@ def signs_at(components: NDArray[np.int64], places: list[int]) -> dict[int, NDAr
 
 
 BLOCKS = [
-    # Those of test_shifted_cuda.py: one kernel for both.
     Problem.langford(28),
     Problem.hooked_langford(32),
     Problem.from_differences(range(2, 42, 2)),
@@ -293,7 +292,7 @@ BLOCKS = [
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("problem", "version"),
-    # The last two have kernels of their own.
+    # The last one has a kernel of its own: more than 16 odd forms.
     [
         *product(BLOCKS, VERSIONS),
         *((each, "shifted") for each in (Problem.hooked_skolem(31), Problem.from_differences(range(1, 64, 2)))),

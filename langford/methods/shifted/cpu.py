@@ -12,13 +12,13 @@ from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.shifted.patterns import patterns
-from langford.kernels.cpu.shifted.tiles import build_tile_sum
-from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS
+from langford.kernels.cpu.shifted.tiles import build_tile_sum, stages_of
+from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS, STAGE
 from langford.machine.process import STEPS
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.tables import STAGE, OddForms, Tile, UBlock
+from langford.methods.shifted.tables import OddForms, Tile, UBlock
 from langford.methods.symmetries import Integers
 from langford.result import PartialResult
 
@@ -46,10 +46,8 @@ class ShiftedOnCpu:
         self._odd = OddForms.of(plan.forms, prefix, INNER_BITS, self._shape.lanes)
         self._total_bound = max(plan.sum_bound, 2**63)
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
-        shape = self._shape
-        compile_time = (shape.lanes, shape.pairs, shape.stages, shape.last)
-        self._kernel = build_tile_sum(*compile_time)
-        with compiled_once("shifted", *compile_time):
+        self._kernel = build_tile_sum(self._shape.lanes)
+        with compiled_once("shifted", self._shape.lanes):
             self.sum_over([self.u_block(np.zeros(0, np.int64))], [0])
 
     @classmethod
@@ -110,12 +108,13 @@ class ShiftedOnCpu:
                 sums = sums << SORT_BITS | (evens[:, form].astype(np.int64) & (1 << SORT_BITS) - 1)
         order = np.argsort(sums, kind="stable")
         us, evens = us[order], evens[order]
-        rows = np.zeros((len(us), shape.even_columns), np.int16)
+        rows = np.zeros((len(us), len(self._halves)), np.int16)
         for form in range(len(self._halves)):
             rows[:, form] = 1 + form * values + shape.reach - evens[:, form].astype(np.int16)
-        changed = np.full(len(us), shape.stages, np.int64)
-        for stage in reversed(range(shape.stages)):
-            ours = rows[:, STAGE * stage : STAGE * (stage + 1) if stage < shape.stages - 1 else None]
+        stages = stages_of(len(self._halves))
+        changed = np.full(len(us), stages, np.int64)
+        for stage in reversed(range(stages)):
+            ours = rows[:, STAGE * stage : STAGE * (stage + 1) if stage < stages - 1 else None]
             differs = np.any(ours[1:] != ours[:-1], axis=1)
             changed[1:][differs] = stage
         changed[:1] = 0

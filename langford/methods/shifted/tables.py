@@ -15,32 +15,21 @@ from langford.methods.shifted.forms import Form, Forms, element, half_forms
 MAX_N = 32
 MAX_ROW = 124
 """Places: the elements of a component and one more fit 63 bits, sign left out."""
-STAGE = 4
-"""Even forms whose rows of dead points are joined at once."""
-MAX_STAGE = 6
-"""The same for the last stage, which nearly every u needs anew."""
-MIN_PAIRS = 3
-"""Joint tables of the smallest kernel, which all problems that fit it share: a kernel takes seconds to compile."""
 MAX_LAG = 62
 """A longer one has no terms, and a shift by it would be undefined."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Numbers that the CPU kernel has compiled in.
+    """Widths of numbers in the CPU kernel.
 
     Attributes:
-        lanes: bytes that hold the values of all odd forms of a point, or of all even ones; unused ones hold 1.
-        pairs: joint tables of odd forms.
-        stages: groups of even forms, of STAGE each but the last one.
-        last: even forms of the last stage; there may be fewer, the others vanish nowhere.
+        lanes: bytes that hold the values of all odd forms of a point, or of all even ones; unused ones hold 1.  The
+            kernel has them compiled in.
         reach: no |q(u)| or |q(v)| of an even form exceeds it.
     """
 
     lanes: int
-    pairs: int
-    stages: int
-    last: int
     reach: int
 
     @classmethod
@@ -58,15 +47,7 @@ class Shape:
         reach = max((half.bound for half in halves), default=0)
         _require(reach < 64, "half an even factor in 7 bits")
         lanes = 16 if max(len(forms.odd), len(forms.even)) <= 16 else 32
-        evens = len(forms.even)
-        stages = 1 + max(0, -(-(evens - MAX_STAGE) // STAGE))
-        last = MAX_STAGE if stages == 1 else evens - STAGE * (stages - 1)
-        return cls(lanes, max(MIN_PAIRS, -(-len(forms.odd) // 2)), stages, last, reach)
-
-    @property
-    def even_columns(self) -> int:
-        """Even forms that the kernel looks up."""
-        return STAGE * (self.stages - 1) + self.last
+        return cls(lanes, reach)
 
 
 def _require(condition: bool, what: str) -> None:
@@ -80,8 +61,7 @@ class UBlock(NamedTuple):
     Attributes:
         us: int64[u's], natural masks.
         evens: int8[u's, lanes], q(u) of each even form, 0 in unused lanes.
-        rows: int16[u's, even columns], the row of a tile's even table that has the v's whose q(v) is −q(u), or 0
-            beyond the last form.
+        rows: int16[u's, even forms], the row of a tile's even table that has the v's whose q(v) is −q(u).
         changed: int64[u's], the first stage whose rows are not those of the u before.
     """
 

@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector, widen
-from langford.kernels.cpu.shifted.vectors import INNER_BITS, byte_row, processor_has, repeated, store
+from langford.kernels.cpu.shifted.vectors import INNER_BITS, byte_row, processor_has, splat, store
 
 F64 = ir.DoubleType()
 LOW_BITS = 5
@@ -113,21 +113,13 @@ def multiply(typingctx, products, points, k, outer, high, low, keys, evens, u, f
         count_bits = cgutils.get_or_insert_function(
             builder.module, ir.FunctionType(numbers.type, [numbers.type]), f"llvm.ctpop.v{POINTS}i64"
         )
-        minus = builder.add(
-            builder.call(count_bits, [numbers]), repeated(builder, _single(builder, args[9]), POINTS)
-        )
+        minus = builder.add(builder.call(count_bits, [numbers]), splat(builder, args[9], POINTS))
         signs = builder.shl(minus, ir.Constant(minus.type, [63] * POINTS))
         result = builder.bitcast(builder.xor(builder.bitcast(result, minus.type), signs), result.type)
         store(builder, result, element_pointer(context, builder, sig.args[0], args[0], args[2]), 8)
         return context.get_dummy_value()
 
     return signature, emit
-
-
-def _single(builder: Any, value: Any) -> Any:
-    return builder.insert_element(
-        ir.Constant(ir.VectorType(value.type, 1), ir.Undefined), value, ir.Constant(I32, 0)
-    )
 
 
 @intrinsic(prefer_literal=True)

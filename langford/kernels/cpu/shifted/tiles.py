@@ -17,6 +17,7 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numba.extending import register_jitable
 
 from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.compiled import kernel
@@ -34,10 +35,11 @@ from langford.kernels.cpu.shifted.vectors import (
     CHOICES,
     INNER_BITS,
     ROW_WORDS,
+    STAGE,
     add_step,
     choose_rows,
     join_stage,
-    scan_line,
+    scan_lines,
 )
 
 EXACT = 2.0**53
@@ -101,9 +103,15 @@ def add_batch(products, count, limbs, residues):
     return survivors
 
 
+@register_jitable
+def stages_of(evens: int) -> int:
+    """In how many stages so many even forms are joined: STAGE in each but the last, which has up to MAX_STAGE."""
+    return max(1, (evens + 1) // STAGE)
+
+
 @cache
-def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
-    """Compile-time shape → the kernel; see langford.methods.shifted.tables.Shape."""
+def build_tile_sum(lanes: int):
+    """The kernel for at most ``lanes`` odd and as many even forms."""
     columns = lanes // 2
     low_rows, high_rows = 1 << LOW_BITS, 1 << INNER_BITS - LOW_BITS
 
@@ -117,7 +125,8 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
         limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
         Returns (points whose product is not 0, pending).
         """
-        words = tile.beyond.size
+        words, evens, pairs = tile.beyond.size, u_block.rows.shape[1], (odd.forms + 1) // 2
+        stages = stages_of(evens)
         inner_bits, lines = min(tile.bits, INNER_BITS), words // ROW_WORDS
         inner_mask = (1 << inner_bits) - 1
         plus, minus, values = np.zeros(lanes, np.int64), np.zeros(lanes, np.int64), np.zeros(lanes, np.int64)
@@ -134,7 +143,7 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
         # Element by element: numba takes two seconds to compile how an array is assigned to a part of another one.
         for word in range(words):
             dead[word] = tile.beyond[word]
-        table, flat_rows, evens = tile.even_rows.reshape(-1), u_block.rows.reshape(-1), u_block.rows.shape[1]
+        table, flat_rows = tile.even_rows.reshape(-1), u_block.rows.reshape(-1)
         room = (1 << tile.bits) + words + ROW_WORDS + POINTS
         living, numbers, survivors = np.zeros(room, np.uint64), np.zeros(room, np.uint16), np.zeros(room, np.int64)
         products = np.zeros(BATCH)
@@ -147,10 +156,8 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
             if turn % images == 0:
                 # Even forms: the stages whose rows are not those of the u before.
                 for stage in range(u_block.changed[at], stages):
-                    if stage < stages - 1:
-                        join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, 4)
-                    else:
-                        join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + 4 * stage, words, last)
+                    first, joined = STAGE * stage, STAGE if stage < stages - 1 else evens - STAGE * stage
+                    join_stage(dead, (stage + 1) * words, table, flat_rows, at * evens + first, words, joined)
                 odd_coefficients(odd.masks, u, plus, minus, values, lanes)
             else:
                 read_backwards(plus, odd.mirror, lanes)
@@ -201,12 +208,9 @@ def build_tile_sum(lanes: int, pairs: int, stages: int, last: int):
                 for line in range(0, lines, 4):
                     choose_rows(chosen, outer, line, bases, lanes, 4)
             # The filter.
-            end = 0
-            final = dead[stages * words :]
-            for line in range(lines):
-                end = scan_line(
-                    living, numbers, end, final, line, joint, chosen, line * columns, patterns.positions, pairs
-                )
+            end = scan_lines(
+                living, numbers, dead, stages * words, lines, joint, chosen, patterns.positions, pairs, lanes
+            )
             # The survivors, one of each word in turn: without a branch that depends on the words.
             k = 0
             while k < end:

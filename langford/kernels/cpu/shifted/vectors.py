@@ -6,6 +6,7 @@ LLVM splits them where the processor's are shorter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 from typing import Any
 
@@ -27,6 +28,8 @@ CHOICES = WINDOW + 1
 ROW = ir.VectorType(I64, ROW_WORDS)
 INNER_BITS = 9
 """The lowest bits of a v, in which the v's of a line differ."""
+STAGE, MAX_STAGE = 4, 6
+"""Even forms joined at once, and at most in the last stage, which nearly every u needs anew."""
 
 
 def store(builder: Any, vector: Any, pointer: Any, alignment: int) -> None:
@@ -45,10 +48,10 @@ def byte_row(builder: Any, context: Any, array_type: Any, array: Any, row: Any, 
 
 
 def splat(builder: Any, value: Any, lanes: int) -> Any:
-    """A vector with the same i64 in every lane."""
-    vector = ir.VectorType(I64, lanes)
-    single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
-    return builder.shuffle_vector(single, single, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
+    """A vector with the same value in every lane."""
+    vector = ir.VectorType(value.type, lanes)
+    first = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(I32, 0))
+    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(I32, lanes), [0] * lanes))
 
 
 def repeated(builder: Any, vector: Any, times: int) -> Any:
@@ -76,29 +79,37 @@ def add_step(typingctx, table, at, source, steps, step, lanes, rows):
     return signature, emit
 
 
-@intrinsic(prefer_literal=True)
+def _cases(builder: Any, value: Any, most: int) -> Iterator[int]:
+    """The numbers from 0 to ``most``: what a loop over them emits is run for the one that is the value."""
+    for case in range(most + 1):
+        with builder.if_then(builder.icmp_signed("==", value, ir.Constant(I64, case))):
+            yield case
+
+
+@intrinsic
 def join_stage(typingctx, dead, to, table, rows, at, words, count):
     """dead[to : to + words] = dead[to − words : to] | some rows of a table of ``words`` words each.
 
-    dead, table: uint64; rows: int16, the numbers of the table's rows, ``count`` of them from ``at`` on.
-    words: a multiple of ROW_WORDS.
+    dead, table: uint64; rows: int16, the numbers of the table's rows, ``count`` of them from ``at`` on (at most
+    MAX_STAGE).  words: a multiple of ROW_WORDS.
     """
-    joined = literal(count)
     index = types.int64
-    signature = types.void(dead, index, table, rows, index, index, count)
+    signature = types.void(dead, index, table, rows, index, index, index)
 
     def emit(context, builder, sig, args):
         numbers = element_pointer(context, builder, sig.args[3], args[3], args[4])
-        sources = [element_pointer(context, builder, sig.args[0], args[0], builder.sub(args[1], args[5]))]
-        for k in range(joined):
-            number = builder.sext(builder.load(builder.gep(numbers, [ir.Constant(I64, k)])), I64)
-            start = builder.mul(number, args[5])
-            sources.append(element_pointer(context, builder, sig.args[2], args[2], start))
+        before = element_pointer(context, builder, sig.args[0], args[0], builder.sub(args[1], args[5]))
         target = element_pointer(context, builder, sig.args[0], args[0], args[1])
-        with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
-            word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
-            parts = [load_row(builder, builder.gep(source, [word])) for source in sources]
-            store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
+        for joined in _cases(builder, args[6], MAX_STAGE):
+            sources = [before]
+            for k in range(joined):
+                number = builder.sext(builder.load(builder.gep(numbers, [ir.Constant(I64, k)])), I64)
+                start = builder.mul(number, args[5])
+                sources.append(element_pointer(context, builder, sig.args[2], args[2], start))
+            with cgutils.for_range(builder, builder.udiv(args[5], ir.Constant(I64, ROW_WORDS))) as loop:
+                word = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
+                parts = [load_row(builder, builder.gep(source, [word])) for source in sources]
+                store(builder, reduce(builder.or_, parts), builder.gep(target, [word]), 8)
         return context.get_dummy_value()
 
     return signature, emit
@@ -166,40 +177,42 @@ def _compressed(builder: Any, row: Any, chosen: Any, positions: Any) -> Any:
 
 
 @intrinsic(prefer_literal=True)
-def scan_line(typingctx, living, numbers, end, dead, line, joint, chosen, at, positions, pairs):
-    """Find the living v's of a line, and append its words that have any, and their numbers, to two lists.
+def scan_lines(typingctx, living, numbers, dead, start, lines, joint, chosen, positions, pairs, lanes):
+    """List the words of a tile that have living v's, and their numbers, to two lists; returns the lists' length.
 
     living: uint64, the words, a bit for each v; numbers: uint16; both have room for ROW_WORDS entries behind their
-    end.  dead: uint64, v's with a vanishing even form; joint, chosen, at: where the rows of those with a vanishing
-    odd form are; positions: uint16[256 · ROW_WORDS], for each byte the positions of its bits.  Returns the lists'
-    new end.
+    end.  dead: uint64, from ``start`` on the v's with a vanishing even form; joint, chosen: where the rows of those
+    with a vanishing odd form are; positions: uint16[256 · ROW_WORDS], for each byte the positions of its bits.
+    pairs: rows of each line, of at most lanes / 2.
     """
-    count = literal(pairs)
+    columns = literal(lanes) // 2
     index = types.int64
-    signature = index(living, numbers, index, dead, index, joint, chosen, index, positions, pairs)
+    signature = index(living, numbers, dead, index, index, joint, chosen, positions, index, lanes)
 
     def emit(context, builder, sig, args):
-        start = builder.mul(args[4], ir.Constant(I64, ROW_WORDS))
-        gone = load_row(builder, element_pointer(context, builder, sig.args[3], args[3], start))
-        picks = element_pointer(context, builder, sig.args[6], args[6], args[7])
-        tables = element_pointer(context, builder, sig.args[5], args[5], ir.Constant(I64, 0))
-        tables = builder.bitcast(tables, I8.as_pointer())
-        for pair in range(count):
-            pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
-            gone = builder.or_(gone, load_row(builder, builder.gep(tables, [pick])))
-        alive = builder.not_(gone)
-        some = builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS))
-        byte = builder.zext(builder.bitcast(some, I8), I64)
-        at = builder.mul(byte, ir.Constant(I64, ROW_WORDS))
-        within = load_vector(builder, element_pointer(context, builder, sig.args[8], args[8], at), I16, ROW_WORDS)
-        words = _compressed(builder, alive, some, within)
-        store(builder, words, element_pointer(context, builder, sig.args[0], args[0], args[2]), 8)
-        first = builder.insert_element(
-            ir.Constant(within.type, ir.Undefined), builder.trunc(start, I16), ir.Constant(I32, 0)
-        )
-        mask = ir.Constant(ir.VectorType(I32, ROW_WORDS), [0] * ROW_WORDS)
-        found = builder.add(within, builder.shuffle_vector(first, first, mask))
-        store(builder, found, element_pointer(context, builder, sig.args[1], args[1], args[2]), 2)
-        return builder.add(args[2], builder.ctpop(byte))
+        def at(k: int, element: Any = None) -> Any:
+            return element_pointer(context, builder, sig.args[k], args[k], element or ir.Constant(I64, 0))
+
+        words, numbers, rows, positions = at(0), at(1), at(2, args[3]), at(7)
+        tables = builder.bitcast(at(5), I8.as_pointer())
+        end = cgutils.alloca_once_value(builder, ir.Constant(I64, 0))
+        for count in _cases(builder, args[8], columns):
+            with cgutils.for_range(builder, args[4]) as loop:
+                start = builder.mul(loop.index, ir.Constant(I64, ROW_WORDS))
+                gone = load_row(builder, builder.gep(rows, [start]))
+                picks = at(6, builder.mul(loop.index, ir.Constant(I64, columns)))
+                for pair in range(count):
+                    pick = builder.zext(builder.load(builder.gep(picks, [ir.Constant(I64, pair)])), I64)
+                    gone = builder.or_(gone, load_row(builder, builder.gep(tables, [pick])))
+                alive = builder.not_(gone)
+                some = builder.icmp_unsigned("!=", alive, ir.Constant(ROW, [0] * ROW_WORDS))
+                byte = builder.zext(builder.bitcast(some, I8), I64)
+                place = builder.gep(positions, [builder.mul(byte, ir.Constant(I64, ROW_WORDS))])
+                within, to = load_vector(builder, place, I16, ROW_WORDS), builder.load(end)
+                store(builder, _compressed(builder, alive, some, within), builder.gep(words, [to]), 8)
+                first = splat(builder, builder.trunc(start, I16), ROW_WORDS)
+                store(builder, builder.add(within, first), builder.gep(numbers, [to]), 2)
+                builder.store(builder.add(to, builder.ctpop(byte)), end)
+        return builder.load(end)
 
     return signature, emit
