@@ -76,7 +76,7 @@ def test_runs_of_places_that_no_difference_joins(filled: set[int]) -> None:
     rows, steps = np.ones((2, split.v_length, 8), np.int16)
     forms = OddForms(split.u_length, split.v_length, split.offset, np.array(split.odd), split.alt_sign)
     signs = np.zeros((2, split.u_length + 2 * forms.padding), np.int16)
-    coefficient_rows.py_func(0, forms, 1, rows, steps, signs)
+    coefficient_rows.py_func(0, forms, rows, steps, signs)
     assert not rows.any()
 
 

@@ -7,14 +7,14 @@ Two that do so at the same moment give two shapes the same file name, and later 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numba
-from numba import njit
+from numba import njit, types
 from numba.core.caching import Cache, IndexDataCacheFile
 
 from langford.kernels.cache import cache_folder, refusal, remedy, say_once
@@ -24,8 +24,18 @@ from langford.machine.process import COMPILING, is_ours
 if sys.platform != "win32":
     import fcntl
 
-kernel: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)  # type: ignore[call-overload]
-"""Compiles a kernel, or a part of one; nobody calls it from C, and the wrapper for that takes time."""
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a kernel, or a part of one; nobody calls it from C, and the wrapper for that takes time.
+
+    A number that a caller has as a constant is compiled as any other: numba would compile a part again for each.
+    """
+    part: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    template_for = part.get_call_template
+    part.get_call_template = lambda args, kws: template_for(
+        tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()}
+    )
+    return part
 
 
 @contextmanager

@@ -22,8 +22,9 @@ LANES = 8
 
 
 def element_pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any) -> Any:
-    """Pointer to element ``index`` (an i64) of a contiguous array."""
-    data = context.make_array(array_type)(context, builder, array).data
+    """Pointer to element ``index`` (an i64) of a contiguous array, or behind a pointer to its first element."""
+    given = isinstance(array_type, types.CPointer)
+    data = array if given else context.make_array(array_type)(context, builder, array).data
     return builder.gep(data, [index])
 
 
@@ -96,6 +97,35 @@ def add_to_state(context: Any, builder: Any, state_type: Any, state: Any, term: 
         residue = builder.add(residue, builder.zext(word, ir.IntType(128)))
     residue = builder.add(residue, builder.sext(words[-1], ir.IntType(128)))
     return context.make_tuple(builder, state_type, split_words(builder, total) + split_words(builder, residue))
+
+
+def call_by_address(compiled: Any) -> Any:
+    """For kernels, a function of an address and arguments: it calls the ``cfunc`` of this signature that is there.
+
+    It takes arrays for pointers to their first elements.
+    """
+
+    @intrinsic
+    def call(typingctx, address, *arguments):
+        expected = list(compiled.args)
+        for k, (given, taken) in enumerate(zip(arguments, compiled.args, strict=True)):
+            if isinstance(taken, types.CPointer):
+                if given.dtype != taken.dtype or given.layout != "C":
+                    raise TypeError(f"{given} is no array for {taken}")
+                expected[k] = given
+
+        def emit(context, builder, sig, args):
+            values = cgutils.unpack_tuple(builder, args[1])
+            for k, kind in enumerate(expected):
+                if isinstance(kind, types.Array):
+                    values[k] = element_pointer(context, builder, kind, values[k], ir.Constant(I64, 0))
+            result, *kinds = (context.get_value_type(kind) for kind in (compiled.return_type, *compiled.args))
+            function = builder.inttoptr(args[0], ir.FunctionType(result, kinds).as_pointer())
+            return builder.call(function, values)
+
+        return compiled.return_type(types.int64, types.StarArgTuple.from_types(tuple(expected))), emit
+
+    return call
 
 
 def literal(value: Any) -> int:

@@ -12,10 +12,11 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+from numba import cfunc, types
 
 from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.compiled import kernel
-from langford.kernels.cpu.ir import LANES, add_rows, set_bits, trailing_zero_bits
+from langford.kernels.cpu.ir import LANES, add_rows, call_by_address, set_bits, trailing_zero_bits
 from langford.kernels.cpu.polyphase_term import accumulate
 
 LOW_BITS = 6
@@ -75,7 +76,7 @@ def fill_tile(tile, lags, components, orbit_sizes, length, even):
 
 
 @kernel
-def coefficient_rows(natural, odd, forms, rows, steps, signs):
+def coefficient_rows(natural, odd, rows, steps, signs):
     """Fill rows and steps, int16[v_length, forms·LANES] each.
 
     rows[bit, form·LANES + lane] is what v's ``bit`` adds to an odd sum while it is 0.
@@ -85,7 +86,7 @@ def coefficient_rows(natural, odd, forms, rows, steps, signs):
     the change when the bit becomes 1.  odd: the OddForms.  signs: int16[2, u_length + 2·pad] for this
     function to write to, zeros at first; ``pad`` is OddForms.padding.
     """
-    u_length, v_length, lags = odd.u_length, odd.v_length, odd.lags
+    u_length, v_length, lags, forms = odd.u_length, odd.v_length, odd.lags, odd.lags.size
     pad = (signs.shape[1] - u_length) // 2
     for k in range(u_length):
         sign = 1 - 2 * ((natural >> k) & 1)
@@ -165,9 +166,18 @@ def fill_even_table(lags, even, table):
         table[offsets[1] // 2 + cell] = -table[cell]
 
 
+_INDEX, _WORDS, _ROWS, _LIMBS = types.int64, *map(types.CPointer, (types.uint64, types.int16, types.int64))
+BLOCK_SUM = _INDEX(
+    _WORDS, _INDEX, _WORDS, _INDEX, _INDEX, _ROWS, _ROWS, types.CPointer(types.int32), types.CPointer(types.uint16),
+    _INDEX, _INDEX, _LIMBS, _LIMBS,
+)  # fmt: skip
+JOIN_ROWS = _INDEX(_ROWS, _INDEX, _ROWS, _INDEX)
+_block_sum, _join_rows = call_by_address(BLOCK_SUM), call_by_address(JOIN_ROWS)
+
+
 @cache
-def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, words: int):
-    """Compile-time shape → the kernel.
+def build_parts(forms: int, parts: int, split: int, pairs: int, chains: int, words: int):
+    """Compile (join_rows, block_sum), the parts that depend on how wide a problem's numbers are.
 
     Args:
         forms: number of odd differences.
@@ -178,82 +188,98 @@ def build_tile_sum(forms: int, parts: int, split: int, pairs: int, chains: int, 
         words: 64-bit words of a tile's sum.
     """
     width = max(forms, 1) * LANES
-    # As int64: a literal 0 would have add_words compiled for it, too.
-    zeros = (np.int64(0),) * (words + 2)
+    zeros = (0,) * (words + 2)
 
-    @kernel
-    def tile_sum(u_block, tile, odd, even, scratch, limbs, residues, pending):
-        """Add Σ f |H u| |K v| F(u, v) over the block's u's and the tile's v's to limbs and residues.
+    @cfunc(JOIN_ROWS, cache=True)
+    def join_rows(rows, count, steps, first):
+        """Row x of a table is the row without x's lowest bit, plus that bit's step, bit 0's being ``first``."""
+        for x in range(1, count):
+            step = (first + trailing_zero_bits(np.uint64(x))) * width
+            add_rows(rows, x * width, rows, (x & (x - 1)) * width, steps, step, width)
+        return count
 
-        u_block, tile, odd, even, scratch: a UBlock, Tile, OddForms, EvenTable and Scratch
-            (langford.methods.polyphase.tables).
-        limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
-        Returns (surviving pairs, pending).
+    @cfunc(BLOCK_SUM, cache=True)
+    def block_sum(
+        members, first_word, dead, words_in_block, limit, high, low, table, keys, first_key, weight, limbs, residues
+    ):
+        """Add weight · Σ E · ΣO over the v's of a block, those below ``limit`` twice and the one equal to it once.
+
+        members: from ``first_word`` on; high, low, table: of this u; keys: from ``first_key`` on.
+        Returns the surviving v's.
         """
-        u_length, bits = odd.u_length, tile.bits
-        members, sizes = tile.members, tile.sizes
-        block_bits = min(bits, BLOCK_BITS)
-        words_in_block = 1 << max(0, block_bits - LOW_BITS)
-        by_bit, steps, high, low = scratch.by_bit, scratch.steps, scratch.high, scratch.low
-        lags, ruled_out, table, dead = scratch.lags, scratch.ruled_out, scratch.table, scratch.dead
-        flat_steps, flat_keys = steps.reshape(-1), tile.keys.reshape(-1)
+        below = zeros
+        itself = zeros
         survivors = 0
-        for at in range(u_block.us.size):
-            limit = u_block.limits[at] - tile.first
-            natural = natural_order(u_block.us[at], u_length)
-            sign = u_block.weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
-            if limit < 0:
-                continue
-            # As a variable: compiled once for all numbers of forms.
-            coefficient_rows(natural, odd, np.int64(forms), by_bit, steps, scratch.signs)
-            # Row x is the row without x's lowest bit, plus that bit's step.  (Not a function of
-            # its own: numba does not cache kernels that close over another one.)
-            for x in range(1, 1 << LOW_BITS):
-                bit = trailing_zero_bits(np.uint64(x))
-                add_rows(low, x * width, low, (x & (x - 1)) * width, flat_steps, bit * width, width)
-            autocorrelations(natural, u_length, even, lags, ruled_out)
-            fill_even_table(lags, even, table)
-            for block in range(1 << (bits - block_bits)):
-                start = block << block_bits
-                if start > limit:
-                    break
-                block_base(by_bit, block_bits, tile.first + start, high[:width])
-                for x in range(1, words_in_block):
-                    bit = LOW_BITS + trailing_zero_bits(np.uint64(x))
-                    add_rows(high, x * width, high, (x & (x - 1)) * width, flat_steps, bit * width, width)
-                first_word = start >> LOW_BITS
-                mark_dead(tile.rows, ruled_out, first_word, dead)
-                own_word = (limit - start) >> LOW_BITS
-                own = np.uint64(1) << np.uint64(limit & 63)
-                for c in range(sizes.size):
-                    below = zeros
-                    itself = zeros
-                    for w in range(min(words_in_block, own_word + 1)):
-                        alive = members[c, first_word + w] & ~dead[w]
-                        key = (start + (w << LOW_BITS)) * pairs
-                        if w == own_word:
-                            if alive & own:
-                                survivors += 1
-                                bit = limit & 63
-                                itself = accumulate(
-                                    itself, high, w * width, low, bit * width, table, flat_keys, key + bit * pairs,
-                                    forms, parts, split, pairs, chains,
-                                )  # fmt: skip
-                            alive &= own - np.uint64(1)
-                        while alive:
-                            bit = trailing_zero_bits(alive)
-                            alive &= alive - np.uint64(1)
-                            survivors += 1
-                            below = accumulate(
-                                below, high, w * width, low, bit * width, table, flat_keys, key + bit * pairs,
-                                forms, parts, split, pairs, chains,
-                            )  # fmt: skip
-                    weight = sign * sizes[c]
-                    pending = make_room(limbs, residues, 3 * abs(weight), pending)
-                    add_words(limbs, below, 0, words, 2 * weight)
-                    add_words(limbs, itself, 0, words, weight)
-                    add_words(residues, below, words, 2, 2 * weight)
-                    add_words(residues, itself, words, 2, weight)
-        return survivors, pending
+        own_word, own = limit >> LOW_BITS, np.uint64(1) << np.uint64(limit & 63)
+        for w in range(min(words_in_block, own_word + 1)):
+            alive = members[first_word + w] & ~dead[w]
+            key = first_key + (w << LOW_BITS) * pairs
+            if w == own_word:
+                if alive & own:
+                    survivors += 1
+                    bit = limit & 63
+                    itself = accumulate(
+                        itself, high, w * width, low, bit * width, table, keys, key + bit * pairs,
+                        forms, parts, split, pairs, chains,
+                    )  # fmt: skip
+                alive &= own - np.uint64(1)
+            while alive:
+                bit = trailing_zero_bits(alive)
+                alive &= alive - np.uint64(1)
+                survivors += 1
+                below = accumulate(
+                    below, high, w * width, low, bit * width, table, keys, key + bit * pairs,
+                    forms, parts, split, pairs, chains,
+                )  # fmt: skip
+        add_words(limbs, below, 0, words, 2 * weight)
+        add_words(limbs, itself, 0, words, weight)
+        add_words(residues, below, words, 2, 2 * weight)
+        add_words(residues, itself, words, 2, weight)
+        return survivors
 
-    return tile_sum
+    return join_rows, block_sum
+
+
+@kernel
+def tile_sum(join_rows, block_sum, u_block, tile, odd, even, scratch, limbs, residues, pending):
+    """Add Σ f |H u| |K v| F(u, v) over the block's u's and the tile's v's to limbs and residues.
+
+    join_rows, block_sum: addresses of the functions of :func:`build_parts`.
+    u_block, tile, odd, even, scratch: a UBlock, Tile, OddForms, EvenTable and Scratch
+        (langford.methods.polyphase.tables).
+    limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
+    Returns (surviving pairs, pending).
+    """
+    u_length, bits, sizes = odd.u_length, tile.bits, tile.sizes
+    block_bits = min(bits, BLOCK_BITS)
+    by_bit, steps, high, low = scratch.by_bit, scratch.steps, scratch.high, scratch.low
+    lags, ruled_out, table, dead = scratch.lags, scratch.ruled_out, scratch.table, scratch.dead
+    members, flat_steps, flat_keys = tile.members.reshape(-1), steps.reshape(-1), tile.keys.reshape(-1)
+    words, width, pairs = tile.members.shape[1], steps.shape[1], tile.keys.shape[1]
+    survivors = 0
+    for at in range(u_block.us.size):
+        limit = u_block.limits[at] - tile.first
+        natural = natural_order(u_block.us[at], u_length)
+        sign = u_block.weights[at] * (1 - 2 * (set_bits(np.uint64(natural)) & 1))
+        if limit < 0:
+            continue
+        coefficient_rows(natural, odd, by_bit, steps, scratch.signs)
+        _join_rows(join_rows, low, 1 << LOW_BITS, flat_steps, 0)
+        autocorrelations(natural, u_length, even, lags, ruled_out)
+        fill_even_table(lags, even, table)
+        for block in range(1 << (bits - block_bits)):
+            start = block << block_bits
+            if start > limit:
+                break
+            block_base(by_bit, block_bits, tile.first + start, high[:width])
+            _join_rows(join_rows, high, dead.size, flat_steps, LOW_BITS)
+            mark_dead(tile.rows, ruled_out, start >> LOW_BITS, dead)
+            for c in range(sizes.size):
+                weight = sign * sizes[c]
+                pending = make_room(limbs, residues, 3 * abs(weight), pending)
+                first_word = c * words + (start >> LOW_BITS)
+                survivors += _block_sum(
+                    block_sum, members, first_word, dead, dead.size, limit - start, high, low, table, flat_keys,
+                    start * pairs, weight, limbs, residues,
+                )  # fmt: skip
+    return survivors, pending

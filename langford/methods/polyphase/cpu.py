@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.ir import LANES
-from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_tile_sum, fill_tile
+from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_parts, fill_tile, tile_sum
 from langford.machine.process import STEPS
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
@@ -42,9 +43,9 @@ class PolyphaseOnCpu:
             split.u_length, split.v_length, split.offset, np.array(shape.odd, np.int64), split.alt_sign
         )
         compile_time = (len(shape.odd), shape.parts, int(shape.split_lanes), shape.pairs, shape.chains, shape.words)
-        self._kernel = build_tile_sum(*compile_time)
         no_u, nothing = np.zeros(0, np.int64), limbs.zero(0)
         with compiled_once("polyphase", *compile_time):
+            self._kernel = partial(tile_sum, *(part.address for part in build_parts(*compile_time)))
             self._kernel(
                 UBlock(no_u, no_u, no_u),
                 self._tile(0),
