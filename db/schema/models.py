@@ -35,7 +35,7 @@ def fresh_secret() -> str:
 
 
 class Base(DeclarativeBase):
-    """Declarative base of the ledger."""
+    type_annotation_map = {float: Float(53)}  # noqa: RUF012
 
 
 def _partial(name: str, *columns: str, where: str, postgres: str | None = None) -> Index:
@@ -46,92 +46,70 @@ def _partial(name: str, *columns: str, where: str, postgres: str | None = None) 
     return Index(name, *columns, info={"sqlite": text(where), "postgresql": text(postgres or where)})
 
 
+def column(meaning: str, kind: Any = None, **options: Any) -> Any:
+    """A column with its meaning, which is shown by the page of the ledger."""
+    return mapped_column(kind, doc=meaning, **options)
+
+
 def same_task(table: Any, other: Any) -> ColumnElement[bool]:
     """The condition that joins two tables by their tasks."""
     return and_(table.campaign_id == other.campaign_id, table.task_index == other.task_index)
 
 
 class Ledger(Base):
-    """The ledger itself: one row.
-
-    Attributes:
-        uuid: random; a copy of a ledger keeps it.
-        created: when.
-    """
+    """The ledger itself: one row."""
 
     __tablename__ = "ledger"
-    uuid: Mapped[str] = mapped_column(String(36), primary_key=True)
-    created: Mapped[float] = mapped_column(Float(53))
+    uuid: Mapped[str] = column("Random; a copy of a ledger keeps it.", String(36), primary_key=True)
+    created: Mapped[float] = column("When.")
 
 
 class Campaign(Base):
-    """One problem × method × depth × seed, and all its tasks.
-
-    Attributes:
-        uuid: random; no other campaign of any ledger has it, not even one of the same name.
-        problem: its name, see :meth:`langford.problem.Problem.parse`.
-        method: its name.
-        depth: the task depth p.
-        seed: selects one of the method's sums; 0 for a method that has only one.
-        tasks: number of tasks.
-        work: estimated work of all tasks, in the method's unit.
-        created: when.
-        recheck_share: share of the results that another voter evaluates again.
-        secret: key of the draw, see :mod:`db.trust.draw`; never sent, shown or exported.
-    """
+    """One problem × method × depth × seed, and all its tasks."""
 
     __tablename__ = "campaign"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
-    uuid: Mapped[str] = mapped_column(String(36))
+    uuid: Mapped[str] = column(
+        "Random; no other campaign of any ledger has it, not even one of the same name.", String(36)
+    )
     name: Mapped[str] = mapped_column(String(200), unique=True)
-    problem: Mapped[str] = mapped_column(Text)
-    method: Mapped[str] = mapped_column(String(40))
-    depth: Mapped[int]
-    seed: Mapped[int] = mapped_column(default=0)
-    tasks: Mapped[int]
-    work: Mapped[float] = mapped_column(Float(53))
-    created: Mapped[float] = mapped_column(Float(53))
-    recheck_share: Mapped[float] = mapped_column(Float(53), default=0.0)
-    secret: Mapped[str] = mapped_column(String(64), default=fresh_secret)
+    problem: Mapped[str] = column("Its name, see :meth:`langford.problem.Problem.parse`.", Text)
+    method: Mapped[str] = column("Its name.", String(40))
+    depth: Mapped[int] = column("The task depth p.")
+    seed: Mapped[int] = column("Selects one of the method's sums; 0 for a method that has only one.", default=0)
+    tasks: Mapped[int] = column("Number of tasks.")
+    work: Mapped[float] = column("Estimated work of all tasks, in the method's unit.")
+    created: Mapped[float] = column("When.")
+    recheck_share: Mapped[float] = column("Share of the results that another voter evaluates again.", default=0.0)
+    secret: Mapped[str] = column(
+        "Key of the draw, see :mod:`db.trust.draw`; never sent, shown or exported.",
+        String(64),
+        default=fresh_secret,
+    )
 
 
 class Task(Base):
-    """One independent part of a campaign, identified by campaign and index.
-
-    Attributes:
-        work: estimated work, in the method's unit.
-        state: a value of :class:`db.states.TaskState`.
-        failures: how often the task itself failed.
-        deaths: how often the process that evaluated it died.
-        retried: the last attempt before an operator made it ready again: failures and deaths up to it no longer
-            count.
-    """
+    """One independent part of a campaign, identified by campaign and index."""
 
     __tablename__ = "task"
     __table_args__ = (Index("task_queue", "campaign_id", "state", "work"),)
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"), primary_key=True)
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    work: Mapped[float] = mapped_column(Float(53))
-    state: Mapped[str] = mapped_column(String(12), default=TaskState.READY)
-    failures: Mapped[int] = mapped_column(default=0)
-    deaths: Mapped[int] = mapped_column(default=0, server_default="0")
-    retried: Mapped[int] = mapped_column(default=0, server_default="0")
+    work: Mapped[float] = column("Estimated work, in the method's unit.")
+    state: Mapped[str] = column("A value of :class:`db.states.TaskState`.", String(12), default=TaskState.READY)
+    failures: Mapped[int] = column("How often the task itself failed.", default=0)
+    deaths: Mapped[int] = column("How often the process that evaluated it died.", default=0, server_default="0")
+    retried: Mapped[int] = column(
+        "The last attempt before an operator made it ready again: failures and deaths up to it no longer count.",
+        default=0,
+        server_default="0",
+    )
 
 
 class Voter(Base):
     """The unit of trust in results: one machine with one token, one kind of device and one version of the kernels.
 
     Its workers lose trust together.  The next worker of the same machine gets another voter, without a record.
-
-    Attributes:
-        kind: a value of :class:`db.states.VoterKind`.
-        host: name of the machine.
-        token: SHA-256 of the token with which its workers use a task server; "" for those that open the ledger.
-            It says which voters share a token, and opens nothing.
-        device_kind: "cpu" or "cuda".
-        kernels: hash of the code that computes there; "": unknown.
-        valid: how many of its results independent voters confirmed.
-        distrusted: when one of its results was found wrong; None while it is trusted.
     """
 
     __tablename__ = "voter"
@@ -140,75 +118,54 @@ class Voter(Base):
         _partial("voter_distrusted", "id", where="distrusted IS NOT NULL"),
     )
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
-    kind: Mapped[str] = mapped_column(String(10))
-    host: Mapped[str] = mapped_column(String(255))
-    token: Mapped[str] = mapped_column(String(64), default="")
-    device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
-    kernels: Mapped[str] = mapped_column(String(64), default="")
-    valid: Mapped[int] = mapped_column(default=0)
-    distrusted: Mapped[float | None] = mapped_column(Float(53))
+    kind: Mapped[str] = column("A value of :class:`db.states.VoterKind`.", String(10))
+    host: Mapped[str] = column("Name of the machine.", String(255))
+    token: Mapped[str] = column(
+        'SHA-256 of the token with which its workers use a task server; "" for those that open the ledger. It '
+        "says which voters share a token, and opens nothing.",
+        String(64),
+        default="",
+    )
+    device_kind: Mapped[str] = column('"cpu" or "cuda".', String(10), default="cpu")
+    kernels: Mapped[str] = column('Hash of the code that computes there; "": unknown.', String(64), default="")
+    valid: Mapped[int] = column("How many of its results independent voters confirmed.", default=0)
+    distrusted: Mapped[float | None] = column("When one of its results was found wrong; None while it is trusted.")
 
 
 class Worker(Base):
-    """One start of one worker process.
-
-    Attributes:
-        id: a fresh UUID.
-        host: name of its machine.
-        process: its name on that machine, see :func:`jobs.reach.identity.process_name`.
-        started: when it enrolled.
-        device_kind: "cpu" or "cuda".
-        kernels: hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.
-        voter_id: the voter that is responsible for its results.
-        last_seen: when it made its last request, to about half a minute, see :mod:`db.work.presence`; None in
-            workers of earlier versions.
-        ended: when its work ended; None while it works, or if that is unknown.
-        ending: a value of :class:`db.states.Ending`; None like ``ended``.
-        cores: number of processor cores that it may use; None: unknown.
-        processes: number of its processes that compute; None: unknown.
-        device_model: the manufacturer's name of its device; None: unknown.
-        slurm_job: number of its SLURM job, of the whole array for an array job; None outside of SLURM.
-        slurm_index: its index in the array; None outside of one.
-    """
+    """One start of one worker process."""
 
     __tablename__ = "worker"
     __table_args__ = (Index("worker_voter", "voter_id"),)
-    id: Mapped[str] = mapped_column(String(36), primary_key=True)
-    host: Mapped[str] = mapped_column(String(255))
-    process: Mapped[str] = mapped_column(String(80))
-    started: Mapped[float] = mapped_column(Float(53))
-    device_kind: Mapped[str] = mapped_column(String(10), default="cpu")
-    kernels: Mapped[str | None] = mapped_column(String(64))
-    voter_id: Mapped[int | None]
-    last_seen: Mapped[float | None] = mapped_column(Float(53))
-    ended: Mapped[float | None] = mapped_column(Float(53))
-    ending: Mapped[str | None] = mapped_column(String(12))
-    cores: Mapped[int | None]
-    processes: Mapped[int | None]
-    device_model: Mapped[str | None] = mapped_column(String(200))
-    slurm_job: Mapped[str | None] = mapped_column(String(40))
-    slurm_index: Mapped[int | None]
+    id: Mapped[str] = column("A fresh UUID.", String(36), primary_key=True)
+    host: Mapped[str] = column("Name of its machine.", String(255))
+    process: Mapped[str] = column(
+        "Its name on that machine, see :func:`jobs.reach.identity.process_name`.", String(80)
+    )
+    started: Mapped[float] = column("When it enrolled.")
+    device_kind: Mapped[str] = column('"cpu" or "cuda".', String(10), default="cpu")
+    kernels: Mapped[str | None] = column(
+        "Hash of the code that computes there, see :func:`langford.provenance.kernel_hash`; None: unknown.",
+        String(64),
+    )
+    voter_id: Mapped[int | None] = column("The voter that is responsible for its results.")
+    last_seen: Mapped[float | None] = column(
+        "When it made its last request, to about half a minute, see :mod:`db.work.presence`; None in workers of "
+        "earlier versions."
+    )
+    ended: Mapped[float | None] = column("When its work ended; None while it works, or if that is unknown.")
+    ending: Mapped[str | None] = column("A value of :class:`db.states.Ending`; None like ``ended``.", String(12))
+    cores: Mapped[int | None] = column("Number of processor cores that it may use; None: unknown.")
+    processes: Mapped[int | None] = column("Number of its processes that compute; None: unknown.")
+    device_model: Mapped[str | None] = column("The manufacturer's name of its device; None: unknown.", String(200))
+    slurm_job: Mapped[str | None] = column(
+        "Number of its SLURM job, of the whole array for an array job; None outside of SLURM.", String(40)
+    )
+    slurm_index: Mapped[int | None] = column("Its index in the array; None outside of one.")
 
 
 class Attempt(Base):
-    """One lease of one task by one worker.
-
-    Attributes:
-        id: the fencing token.
-        nonce: SHA-256 of the nonce that its worker must show, see :mod:`db.attempts`; None in attempts of
-            earlier versions, which have no nonce.
-        granted: when the lease began.
-        began: when its computing began, by the clock of its worker, but not before the grant and not after its
-            result arrived; None: unknown.
-        deadline: when the task goes to another worker, unless the lease is renewed.
-        seconds: from the grant, or the last renewal, to the deadline; None in attempts of earlier versions.
-        copied: whether another attempt at its task runs or ran at the same time, see :mod:`db.work.leases`.
-        steps: steps made at the last renewal, see :mod:`langford.machine.process`; None: it had not begun.
-        ended: when; None while the attempt runs.
-        outcome: a value of :class:`db.states.Outcome`; None while the attempt runs.
-        note: why it ended, or where an imported result comes from.
-        questioned: when the operator put its result in question; such a result is no vote.
-    """
+    """One lease of one task by one worker."""
 
     __tablename__ = "attempt"
     __table_args__ = (
@@ -224,54 +181,60 @@ class Attempt(Base):
         Index("attempt_task", "campaign_id", "task_index"),
         Index("attempt_worker", "worker_id", "ended", "outcome", "granted", "began"),
     )
-    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    id: Mapped[int] = column("The fencing token.", Integer, primary_key=True)
     campaign_id: Mapped[int]
     task_index: Mapped[int]
     worker_id: Mapped[str] = mapped_column(ForeignKey("worker.id"))
-    nonce: Mapped[str | None] = mapped_column(String(64))
-    granted: Mapped[float] = mapped_column(Float(53))
-    began: Mapped[float | None] = mapped_column(Float(53))
-    deadline: Mapped[float] = mapped_column(Float(53))
-    seconds: Mapped[float | None] = mapped_column(Float(53))
-    copied: Mapped[bool] = mapped_column(Boolean, default=False, server_default=false())
-    steps: Mapped[int | None] = mapped_column(BigInteger)
-    ended: Mapped[float | None] = mapped_column(Float(53))
-    outcome: Mapped[str | None] = mapped_column(String(12))
-    note: Mapped[str | None] = mapped_column(Text)
-    questioned: Mapped[float | None] = mapped_column(Float(53))
+    nonce: Mapped[str | None] = column(
+        "SHA-256 of the nonce that its worker must show, see :mod:`db.attempts`; None in attempts of earlier "
+        "versions, which have no nonce.",
+        String(64),
+    )
+    granted: Mapped[float] = column("When the lease began.")
+    began: Mapped[float | None] = column(
+        "When its computing began, by the clock of its worker, but not before the grant and not after its result "
+        "arrived; None: unknown."
+    )
+    deadline: Mapped[float] = column("When the task goes to another worker, unless the lease is renewed.")
+    seconds: Mapped[float | None] = column(
+        "From the grant, or the last renewal, to the deadline; None in attempts of earlier versions."
+    )
+    copied: Mapped[bool] = column(
+        "Whether another attempt at its task runs or ran at the same time, see :mod:`db.work.leases`.",
+        Boolean,
+        default=False,
+        server_default=false(),
+    )
+    steps: Mapped[int | None] = column(
+        "Steps made at the last renewal, see :mod:`langford.machine.process`; None: it had not begun.", BigInteger
+    )
+    ended: Mapped[float | None] = column("When; None while the attempt runs.")
+    outcome: Mapped[str | None] = column(
+        "A value of :class:`db.states.Outcome`; None while the attempt runs.", String(12)
+    )
+    note: Mapped[str | None] = column("Why it ended, or where an imported result comes from.", Text)
+    questioned: Mapped[float | None] = column(
+        "When the operator put its result in question; such a result is no vote."
+    )
 
 
 class ResultColumns:
-    """The result of an attempt.
+    """The result of an attempt."""
 
-    Attributes:
-        value: the partial result, as decimal text.
-        residue: value mod 2^64 − 1, as decimal text.
-        evaluated: products or nodes, as decimal text.
-        seconds: computing time.
-        provenance: host, device, kernels and versions that computed it, as JSON.
-        accepted: when it was delivered.
-        lot: the result is drawn for a recheck while this is below the campaign's share, see :mod:`db.trust.draw`.
-    """
-
-    value: Mapped[str] = mapped_column(Text)
-    residue: Mapped[str] = mapped_column(Text)
-    evaluated: Mapped[str] = mapped_column(Text)
-    seconds: Mapped[float] = mapped_column(Float(53))
-    provenance: Mapped[str] = mapped_column(Text)
-    accepted: Mapped[float] = mapped_column(Float(53))
-    lot: Mapped[float] = mapped_column(Float(53), default=0.0)
+    value: Mapped[str] = column("The partial result, as decimal text.", Text)
+    residue: Mapped[str] = column("Value mod 2^64 − 1, as decimal text.", Text)
+    evaluated: Mapped[str] = column("Products or nodes, as decimal text.", Text)
+    seconds: Mapped[float] = column("Computing time.")
+    provenance: Mapped[str] = column("Host, device, kernels and versions that computed it, as JSON.", Text)
+    accepted: Mapped[float] = column("When it was delivered.")
+    lot: Mapped[float] = column(
+        "The result is drawn for a recheck while this is below the campaign's share, see :mod:`db.trust.draw`.",
+        default=0.0,
+    )
 
 
 class Result(ResultColumns, Base):
-    """The accepted result of a task: at most one, by the primary key.
-
-    Attributes:
-        voter_id: the voter that is responsible for it.
-        confirmed_by: an independent voter that found the same value; None: there is none.
-        doubt: a value of :class:`db.states.Doubt`; None: it is not in doubt.
-        listed: whether the index of the draw contains it; results of a campaign without a share are not listed.
-    """
+    """The accepted result of a task: at most one, by the primary key."""
 
     __tablename__ = "result"
     __table_args__ = (
@@ -287,10 +250,15 @@ class Result(ResultColumns, Base):
     task_index: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     attempt_id: Mapped[int] = mapped_column(ForeignKey("attempt.id"))
     # Without foreign keys: each result would lock the row of its voter.
-    voter_id: Mapped[int | None]
-    confirmed_by: Mapped[int | None]
-    doubt: Mapped[str | None] = mapped_column(String(10))
-    listed: Mapped[bool] = mapped_column(default=False)
+    voter_id: Mapped[int | None] = column("The voter that is responsible for it.")
+    confirmed_by: Mapped[int | None] = column(
+        "An independent voter that found the same value; None: there is none."
+    )
+    doubt: Mapped[str | None] = column("A value of :class:`db.states.Doubt`; None: it is not in doubt.", String(10))
+    listed: Mapped[bool] = column(
+        "Whether the index of the draw contains it; results of a campaign without a share are not listed.",
+        default=False,
+    )
 
 
 class Witness(ResultColumns, Base):
@@ -308,74 +276,60 @@ class Witness(ResultColumns, Base):
 
 
 class Event(Base):
-    """An event in the history of a campaign.
-
-    Attributes:
-        at: when.
-        kind: a value of :class:`db.states.EventKind`.
-        detail: what happened, in words.
-    """
+    """An event in the history of a campaign."""
 
     __tablename__ = "event"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
     task_index: Mapped[int | None]
     attempt_id: Mapped[int | None]
-    at: Mapped[float] = mapped_column(Float(53))
-    kind: Mapped[str] = mapped_column(String(12))
-    detail: Mapped[str] = mapped_column(Text, default="")
+    at: Mapped[float] = column("When.")
+    kind: Mapped[str] = column("A value of :class:`db.states.EventKind`.", String(12))
+    detail: Mapped[str] = column("What happened, in words.", Text, default="")
 
 
 class Token(Base):
-    """The right to use a campaign through a task server.
-
-    Attributes:
-        role: a value of :class:`db.states.Role`.
-        digest: SHA-256 of the token in hexadecimal digits; the token itself is not kept.
-        created: when.
-        expires: when it expires; None: never.
-        label: its purpose, in the operator's words.
-        leases: its account, see :mod:`db.work.accounts`: leases that were not paid for by results or time.
-        held: leases that run: as many as at the last count, and those granted since.
-        room: how many leases may run at once, besides those that its results allow; by the last count.
-        results: how many results its workers delivered.
-        counted: when its leases were last counted; None: never.
-    """
+    """The right to use a campaign through a task server."""
 
     __tablename__ = "token"
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
-    role: Mapped[str] = mapped_column(String(10))
-    digest: Mapped[str] = mapped_column(String(64), unique=True)
-    created: Mapped[float] = mapped_column(Float(53))
-    expires: Mapped[float | None] = mapped_column(Float(53))
-    label: Mapped[str] = mapped_column(String(100), default="")
-    leases: Mapped[float] = mapped_column(Float(53), default=0.0, server_default="0")
-    held: Mapped[int] = mapped_column(default=0, server_default="0")
-    room: Mapped[int] = mapped_column(default=0, server_default="0")
-    results: Mapped[int] = mapped_column(default=0, server_default="0")
-    counted: Mapped[float | None] = mapped_column(Float(53))
+    role: Mapped[str] = column("A value of :class:`db.states.Role`.", String(10))
+    digest: Mapped[str] = column(
+        "SHA-256 of the token in hexadecimal digits; the token itself is not kept.", String(64), unique=True
+    )
+    created: Mapped[float] = column("When.")
+    expires: Mapped[float | None] = column("When it expires; None: never.")
+    label: Mapped[str] = column("Its purpose, in the operator's words.", String(100), default="")
+    leases: Mapped[float] = column(
+        "Its account, see :mod:`db.work.accounts`: leases that were not paid for by results or time.",
+        default=0.0,
+        server_default="0",
+    )
+    held: Mapped[int] = column(
+        "Leases that run: as many as at the last count, and those granted since.", default=0, server_default="0"
+    )
+    room: Mapped[int] = column(
+        "How many leases may run at once, besides those that its results allow; by the last count.",
+        default=0,
+        server_default="0",
+    )
+    results: Mapped[int] = column("How many results its workers delivered.", default=0, server_default="0")
+    counted: Mapped[float | None] = column("When its leases were last counted; None: never.")
 
 
 class Notice(Base):
-    """A notice, sent once to the operator by a command or to a URL, whichever process serves the campaign.
-
-    Attributes:
-        channel: how it is sent: "command" or "url".
-        kind: a value of :class:`db.states.NoticeKind`.
-        about: the occurrence: the number of its last event, or as :mod:`db.look.notices` describes.
-        tries: number of attempts to send it.
-        next_try: when it may be tried again, after an attempt that is running or has failed.
-        told: when it was delivered; None: it was not.
-    """
+    """A notice, sent once to the operator by a command or to a URL, whichever process serves the campaign."""
 
     __tablename__ = "notice"
     __table_args__ = (UniqueConstraint("campaign_id", "channel", "kind", "about"),)
     id: Mapped[int] = mapped_column(Integer, primary_key=True)
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
-    channel: Mapped[str] = mapped_column(String(10))
-    kind: Mapped[str] = mapped_column(String(12))
-    about: Mapped[int] = mapped_column(BigInteger)
-    tries: Mapped[int]
-    next_try: Mapped[float] = mapped_column(Float(53))
-    told: Mapped[float | None] = mapped_column(Float(53))
+    channel: Mapped[str] = column('How it is sent: "command" or "url".', String(10))
+    kind: Mapped[str] = column("A value of :class:`db.states.NoticeKind`.", String(12))
+    about: Mapped[int] = column(
+        "The occurrence: the number of its last event, or as :mod:`db.look.notices` describes.", BigInteger
+    )
+    tries: Mapped[int] = column("Number of attempts to send it.")
+    next_try: Mapped[float] = column("When it may be tried again, after an attempt that is running or has failed.")
+    told: Mapped[float | None] = column("When it was delivered; None: it was not.")

@@ -81,29 +81,17 @@ def tables() -> Iterator[Section]:
     """The tables, in the order of the module that defines them."""
     for mapper in sorted(Base.registry.mappers, key=lambda mapper: inspect.getsourcelines(mapper.class_)[1]):
         model = mapper.class_
-        said = {name: words for base in reversed(model.__mro__) for name, words in attributes(base).items()}
         columns = [
-            (column.key, _type(column), said.get(column.key) or _common(column)) for column in mapper.columns
+            (column.key, _type(column), _sentence(column.doc) if column.doc else _common(column))
+            for column in mapper.columns
         ]
-        yield Section(model.__tablename__, summary(model), columns)
+        yield Section(model.__tablename__, _sentence(inspect.getdoc(model) or ""), columns)
 
 
 def views() -> Iterator[Section]:
     """The views."""
     for view in VIEWS:
         yield Section(view.name, view.summary, [(name, "", words) for name, words in view.columns.items()])
-
-
-def summary(model: type) -> str:
-    """What the docstring of a class says before its attributes, on one line."""
-    return _sentence(inspect.cleandoc(model.__doc__ or "").partition("\nAttributes:")[0])
-
-
-def attributes(model: type) -> dict[str, str]:
-    """What the docstring of a class says of each attribute, as a sentence."""
-    listed = inspect.cleandoc(model.__doc__ or "").partition("Attributes:\n")[2]
-    entries = re.findall(r"^    (\w+): (.*(?:\n        .*)*)", listed, re.MULTILINE)
-    return {name: _sentence(words) for name, words in entries}
 
 
 def _common(column: Column[Any]) -> str:
