@@ -13,8 +13,9 @@ from sqlalchemy import ColumnElement, Float, Select, case, cast, column, func, o
 from db.look.read_only import SECONDS, BadQuery, QueryResult, ask_select
 from db.messages import MIN_SECONDS
 from db.schema import views
+from db.schema.dialects import Iso
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
-from db.schema.view_queries import Iso, is_lost
+from db.schema.view_queries import is_lost
 from db.store.database import Database
 from db.work import queries
 

@@ -18,6 +18,7 @@ from sqlalchemy import (
     ColumnElement,
     Connection,
     Float,
+    Integer,
     Select,
     String,
     Table,
@@ -47,7 +48,7 @@ def spelled(element: type[FunctionElement[Any]], **forms: str) -> None:
         compiles(element, dialect)(spell)
 
 
-# -- the clock --------------------------------------------------------------------------------
+# -- times --------------------------------------------------------------------------------
 
 
 class Now(FunctionElement[float]):
@@ -63,6 +64,28 @@ spelled(
     sqlite="((julianday('now') - 2440587.5) * 86400.0)",
     postgresql="extract(epoch from clock_timestamp())",
 )
+
+
+class Iso(FunctionElement[str]):
+    """A time in seconds since 1970 as ISO 8601 text in UTC, with milliseconds."""
+
+    type = String()
+    inherit_cache = True
+
+
+spelled(
+    Iso,
+    sqlite="strftime('%Y-%m-%dT%H:%M:%fZ', {}, 'unixepoch')",
+    postgresql="""to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')""",
+)
+
+
+class WholeMinutes(FunctionElement[int]):
+    type = Integer()
+    inherit_cache = True
+
+
+spelled(WholeMinutes, sqlite="CAST({} / 60 AS INTEGER)", postgresql="CAST(floor({} / 60) AS BIGINT)")
 
 
 # -- many values as one parameter -------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The queries of the views (:mod:`db.schema.views`): names instead of numbers, times in ISO 8601 (UTC).
+"""The views of a ledger, each column with its meaning: names instead of numbers, times in ISO 8601 (UTC).
 
 On a ledger with 1,000,000 tasks each takes less than a second; the view of the tasks if it is read in parts
 (``benchmarks/large_ledger.py views``).
@@ -6,37 +6,39 @@ On a ledger with 1,000,000 tasks each takes less than a second; the view of the 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Integer, Select, String, and_, case, cast, func, select
+from sqlalchemy import ColumnElement, Float, Select, String, and_, case, cast, func, select
 from sqlalchemy.orm import aliased
-from sqlalchemy.sql.functions import FunctionElement
 
-from db.schema.dialects import spelled
+from db.schema.dialects import Iso, WholeMinutes
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker, same_task
 from db.states import LOST, Outcome, VoterKind
 
 
-class Iso(FunctionElement[str]):
-    """A time in seconds since 1970 as ISO 8601 text in UTC, with milliseconds."""
+@dataclass(frozen=True)
+class View:
+    name: str
+    summary: str
+    selected: Mapping[str, tuple[Any, str]]  # by the names of its columns: what they are, and what they mean
+    rows: Select[*tuple[Any, ...]]  # without columns
 
-    type = String()
-    inherit_cache = True
+    @property
+    def columns(self) -> dict[str, str]:
+        """The meanings, by name, in the order of the columns."""
+        return {name: meaning for name, (_, meaning) in self.selected.items()}
+
+    @property
+    def query(self) -> Select[*tuple[Any, ...]]:
+        named = (each if each.key == name else each.label(name) for name, (each, _) in self.selected.items())
+        return self.rows.with_only_columns(*named)
 
 
-spelled(
-    Iso,
-    sqlite="strftime('%Y-%m-%dT%H:%M:%fZ', {}, 'unixepoch')",
-    postgresql="""to_char(to_timestamp({}) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')""",
-)
-
-
-class WholeMinutes(FunctionElement[int]):
-    type = Integer()
-    inherit_cache = True
-
-
-spelled(WholeMinutes, sqlite="CAST({} / 60 AS INTEGER)", postgresql="CAST(floor({} / 60) AS BIGINT)")
+CAMPAIGN = "Name of the campaign."
+SLURM = 'SLURM job as in the name of its log, "1234", or "1234_7" for index 7 of an array; null outside of SLURM.'
+TIMES = "ISO 8601, UTC."
 
 
 def _slurm(worker: Any) -> ColumnElement[str]:
@@ -45,44 +47,56 @@ def _slurm(worker: Any) -> ColumnElement[str]:
     return case((worker.slurm_index.is_(None), worker.slurm_job), else_=worker.slurm_job + "_" + index)
 
 
-def tasks() -> Select[*tuple[Any, ...]]:
+def tasks() -> View:
     any_attempt = aliased(Attempt)
     of_task = same_task(any_attempt, Task)
     last = select(func.max(any_attempt.id)).where(*of_task).correlate(Task).scalar_subquery()
     number = select(func.count()).select_from(any_attempt).where(*of_task).correlate(Task).scalar_subquery()
     # All are joined by keys, so that a query pays only for the columns that it reads.
-    return (
-        select(
-            Campaign.name.label("campaign"),
-            Task.task_index.label("task"),
-            Task.state,
-            Task.work,
-            Task.failures,
-            Task.deaths,
-            number.label("attempts"),
-            Attempt.outcome,
-            Iso(Attempt.granted).label("granted"),
-            Iso(Attempt.began).label("began"),
-            Iso(Attempt.ended).label("ended"),
-            Result.seconds,
-            Result.value,
-            case((Result.confirmed_by.is_not(None), 1), (Result.attempt_id.is_not(None), 0)).label("confirmed"),
-            Result.doubt,
-            Attempt.worker_id.label("worker"),
-            Worker.host,
-            Worker.device_kind,
-            Worker.device_model,
-            _slurm(Worker).label("slurm"),
-        )
+    return View(
+        "task_overview",
+        "A row for each task: its state, and the attempt that delivered its result, or else its last attempt.",
+        {
+            "campaign": (Campaign.name, CAMPAIGN),
+            "task": (Task.task_index, "Index of the task."),
+            "state": (Task.state, "ready, leased, done or set-aside."),
+            "work": (Task.work, "Estimated work, in the method's unit."),
+            "failures": (Task.failures, "How often the task itself failed."),
+            "deaths": (Task.deaths, "How often the process that evaluated it died."),
+            "attempts": (number, "Number of attempts."),
+            "outcome": (
+                Attempt.outcome,
+                "How that attempt ended; null while it runs. An expired one may have delivered a result.",
+            ),
+            "granted": (Iso(Attempt.granted), f"When its lease began. {TIMES}"),
+            "began": (
+                Iso(Attempt.began),
+                f"When its computing began, by the worker's clock; null: unknown. {TIMES}",
+            ),
+            "ended": (Iso(Attempt.ended), f"When it ended. {TIMES}"),
+            "seconds": (Result.seconds, "Computing time of the result."),
+            "value": (Result.value, "The partial result as decimal text: it exceeds 64 bits; never sum it in SQL."),
+            "confirmed": (
+                case((Result.confirmed_by.is_not(None), 1), (Result.attempt_id.is_not(None), 0)),
+                "1 when an independent voter found the same value, else 0; null without a result.",
+            ),
+            "doubt": (Result.doubt, "Why the result is in doubt: conflict, tie or question; null when it is not."),
+            "worker": (Attempt.worker_id, "The worker of the attempt."),
+            "host": (Worker.host, "Name of its machine."),
+            "device_kind": (Worker.device_kind, "cpu or cuda."),
+            "device_model": (Worker.device_model, "The manufacturer's name of its device."),
+            "slurm": (_slurm(Worker), SLURM),
+        },
+        select()
         .select_from(Task)
         .join(Campaign, Campaign.id == Task.campaign_id)
         .outerjoin(Result, same_task(Result, Task))
         .outerjoin(Attempt, Attempt.id == func.coalesce(Result.attempt_id, last))
-        .outerjoin(Worker, Worker.id == Attempt.worker_id)
+        .outerjoin(Worker, Worker.id == Attempt.worker_id),
     )
 
 
-def workers() -> Select[*tuple[Any, ...]]:
+def workers() -> View:
     some_attempt = aliased(Attempt)
     campaign = (
         select(Campaign.name)
@@ -106,32 +120,51 @@ def workers() -> Select[*tuple[Any, ...]]:
         .group_by(Attempt.worker_id)
         .subquery("numbers")
     )
-    return (
-        select(
-            Worker.id.label("worker"),
-            campaign.label("campaign"),
-            Worker.host,
-            Worker.process,
-            Worker.device_kind,
-            Worker.device_model,
-            Worker.cores,
-            Worker.processes,
-            Worker.kernels,
-            _slurm(Worker).label("slurm"),
-            Iso(Worker.started).label("started"),
-            Iso(Worker.last_seen).label("last_seen"),
-            Iso(Worker.ended).label("ended"),
-            Worker.ending,
-            Iso(Voter.distrusted).label("distrusted"),
-            *(
-                func.coalesce(column, 0).label(column.key)
-                for column in numbers.c
-                if column.key != Attempt.worker_id.key
+    number = {column.key: func.coalesce(column, 0) for column in numbers.c}
+    return View(
+        "worker_overview",
+        "A row for each worker: its machine, when it was seen, how it ended, and its attempts by outcome.",
+        {
+            "worker": (Worker.id, "Its UUID."),
+            "campaign": (campaign, "Name of a campaign that it works for; null before its first lease."),
+            "host": (Worker.host, "Name of its machine."),
+            "process": (Worker.process, "Its process on that machine: number@start@boot."),
+            "device_kind": (Worker.device_kind, "cpu or cuda."),
+            "device_model": (Worker.device_model, "The manufacturer's name of its device."),
+            "cores": (Worker.cores, "Number of processor cores that it may use."),
+            "processes": (Worker.processes, "Number of its processes that compute."),
+            "kernels": (Worker.kernels, "Hash of the code that computes there."),
+            "slurm": (_slurm(Worker), SLURM),
+            "started": (Iso(Worker.started), f"When it enrolled. {TIMES}"),
+            "last_seen": (Iso(Worker.last_seen), f"When it made its last request, to about half a minute. {TIMES}"),
+            "ended": (
+                Iso(Worker.ended),
+                f"When its work ended; null while it works, or if that is unknown. {TIMES}",
             ),
-        )
+            "ending": (Worker.ending, "How: finished, preempted, stopped, replaced or lost."),
+            "distrusted": (
+                Iso(Voter.distrusted),
+                f"When one of its results was found wrong; null while it is trusted. {TIMES}",
+            ),
+            "leased": (number["leased"], "Running attempts."),
+            "done": (number["done"], "Attempts that delivered the first result of their task."),
+            "released": (number["released"], "Attempts whose task was returned."),
+            "preempted": (number["preempted"], "Attempts that were ended by a signal."),
+            "expired": (number["expired"], "Attempts whose lease expired."),
+            "failed": (number["failed"], "Attempts that raised an error."),
+            "died": (number["died"], "Attempts whose process died."),
+            "superseded": (number["superseded"], "Attempts that delivered a further result of their task."),
+            "busy_seconds": (
+                number["busy_seconds"],
+                "Total time of the attempts that are done or superseded, from the start of computing, "
+                "or from the grant if that is unknown.",
+            ),
+            "lost_seconds": (number["lost_seconds"], "The same for attempts that ended in another way."),
+        },
+        select()
         .select_from(Worker)
         .outerjoin(Voter, Voter.id == Worker.voter_id)
-        .outerjoin(numbers, numbers.c.worker_id == Worker.id)
+        .outerjoin(numbers, numbers.c.worker_id == Worker.id),
     )
 
 
@@ -139,7 +172,7 @@ def _number(condition: ColumnElement[bool]) -> ColumnElement[int]:
     return func.sum(case((condition, 1), else_=0))
 
 
-def throughput() -> Select[*tuple[Any, ...]]:
+def throughput() -> View:
     minute = WholeMinutes(Result.accepted).label("minute")
     others = select(Voter.id).where(Voter.kind != VoterKind.WORKER)
     minutes = (
@@ -155,13 +188,18 @@ def throughput() -> Select[*tuple[Any, ...]]:
         .group_by(minute, Result.campaign_id)  # in this order SQLite reads the results as they arrived
         .subquery("minutes")
     )
-    return select(
-        Campaign.name.label("campaign"),
-        Iso(cast(minutes.c.minute * 60, Float(53))).label("minute"),
-        minutes.c.tasks,
-        minutes.c.work,
-        minutes.c.seconds,
-    ).join(minutes, minutes.c.campaign_id == Campaign.id)
+    return View(
+        "throughput",
+        "A row for each minute in which results of workers were accepted, without imported results.",
+        {
+            "campaign": (Campaign.name, CAMPAIGN),
+            "minute": (Iso(cast(minutes.c.minute * 60, Float(53))), f"Its start. {TIMES}"),
+            "tasks": (minutes.c.tasks, "Number of accepted results."),
+            "work": (minutes.c.work, "Estimated work of their tasks, in the method's unit."),
+            "seconds": (minutes.c.seconds, "Computing time of these results."),
+        },
+        select().select_from(Campaign).join(minutes, minutes.c.campaign_id == Campaign.id),
+    )
 
 
 def is_lost() -> ColumnElement[bool]:
@@ -176,7 +214,7 @@ def is_lost() -> ColumnElement[bool]:
     return and_(Attempt.outcome.in_(LOST), *(~result for result in brought))
 
 
-def lost_time() -> Select[*tuple[Any, ...]]:
+def lost_time() -> View:
     length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
     lost = (
         select(
@@ -192,40 +230,57 @@ def lost_time() -> Select[*tuple[Any, ...]]:
         .group_by(Attempt.campaign_id, Attempt.outcome)
         .subquery("lost")
     )
-    return select(
-        Campaign.name.label("campaign"),
-        lost.c.outcome,
-        lost.c.attempts,
-        lost.c.seconds,
-        lost.c.longest,
-        Iso(lost.c.first).label("first"),
-        Iso(lost.c.last).label("last"),
-    ).join(lost, lost.c.campaign_id == Campaign.id)
+    return View(
+        "lost_time",
+        "A row for each way in which attempts ended without a result.",
+        {
+            "campaign": (Campaign.name, CAMPAIGN),
+            "outcome": (lost.c.outcome, "preempted, expired, released, failed or died."),
+            "attempts": (
+                lost.c.attempts,
+                "Number of attempts that ended in this way, without those that delivered a late result.",
+            ),
+            "seconds": (
+                lost.c.seconds,
+                "Their total time, from the start of computing, or from the grant if that is unknown.",
+            ),
+            "longest": (lost.c.longest, "Seconds of the longest."),
+            "first": (Iso(lost.c.first), f"When the first of them ended. {TIMES}"),
+            "last": (Iso(lost.c.last), f"When the last of them ended. {TIMES}"),
+        },
+        select().select_from(Campaign).join(lost, lost.c.campaign_id == Campaign.id),
+    )
 
 
-def disagreements() -> Select[*tuple[Any, ...]]:
+def disagreements() -> View:
     """Each result that is not the accepted one of its task, with the accepted one."""
     accepted, other = (aliased(Attempt, name=f"{which}_attempt") for which in ("accepted", "other"))
     accepted_worker, other_worker = (aliased(Worker, name=f"{which}_worker") for which in ("accepted", "other"))
-    return (
-        select(
-            Campaign.name.label("campaign"),
-            Result.task_index.label("task"),
-            Result.doubt,
-            Result.value.label("accepted_value"),
-            Iso(Result.accepted).label("accepted_at"),
-            accepted.worker_id.label("accepted_worker"),
-            accepted_worker.host.label("accepted_host"),
-            accepted_worker.device_model.label("accepted_device"),
-            accepted_worker.kernels.label("accepted_kernels"),
-            Witness.value.label("other_value"),
-            Iso(Witness.accepted).label("other_at"),
-            other.worker_id.label("other_worker"),
-            other_worker.host.label("other_host"),
-            other_worker.device_model.label("other_device"),
-            other_worker.kernels.label("other_kernels"),
-            Iso(Voter.distrusted).label("other_distrusted"),
-        )
+    return View(
+        "disagreements",
+        "A row for each result that differs from the accepted one of its task, with both values and workers.",
+        {
+            "campaign": (Campaign.name, CAMPAIGN),
+            "task": (Result.task_index, "Index of the task."),
+            "doubt": (Result.doubt, "conflict, tie or question while it is open; null when it is settled."),
+            "accepted_value": (Result.value, "The accepted partial result, as decimal text."),
+            "accepted_at": (Iso(Result.accepted), f"When it arrived. {TIMES}"),
+            "accepted_worker": (accepted.worker_id, "The worker that found it."),
+            "accepted_host": (accepted_worker.host, "Name of the machine of that worker."),
+            "accepted_device": (accepted_worker.device_model, "The manufacturer's name of its device."),
+            "accepted_kernels": (accepted_worker.kernels, "Hash of the code that computed there."),
+            "other_value": (Witness.value, "The other partial result, as decimal text."),
+            "other_at": (Iso(Witness.accepted), f"When it arrived. {TIMES}"),
+            "other_worker": (other.worker_id, "The worker that found it."),
+            "other_host": (other_worker.host, "Name of the machine of that worker."),
+            "other_device": (other_worker.device_model, "The manufacturer's name of its device."),
+            "other_kernels": (other_worker.kernels, "Hash of the code that computed there."),
+            "other_distrusted": (
+                Iso(Voter.distrusted),
+                f"When that worker lost its trust; null while it is trusted. {TIMES}",
+            ),
+        },
+        select()
         .select_from(Witness)
         .join(Result, same_task(Result, Witness))
         .join(Campaign, Campaign.id == Witness.campaign_id)
@@ -234,5 +289,5 @@ def disagreements() -> Select[*tuple[Any, ...]]:
         .join(other, other.id == Witness.attempt_id)
         .join(other_worker, other_worker.id == other.worker_id)
         .outerjoin(Voter, Voter.id == other_worker.voter_id)
-        .where(Witness.value != Result.value)
+        .where(Witness.value != Result.value),
     )

@@ -30,8 +30,8 @@ COMMON = {
 """Columns that say the same in every table."""
 HEAD = """# The ledger, column by column
 
-Generated from the tables (`db/schema/models.py`) and views (`db/schema/views.py`). A ledger is a SQLite file or a
-Postgres database, and any client can read it ([examples](reports.md#other-clients)).
+Generated from the tables (`db/schema/models.py`) and views (`db/schema/view_queries.py`). A ledger is a SQLite file
+or a Postgres database, and any client can read it ([examples](reports.md#other-clients)).
 
 - The **views** have names instead of numbers, and times in ISO 8601 (UTC). Start with them.
 - In the **tables** times are seconds since 1970 by the clock of the database, unless a column's text differs.
