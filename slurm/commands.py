@@ -33,24 +33,23 @@ class SlurmScheduler:
 
     def elements(self, name: str) -> list[Element]:
         """From one call of squeue."""
-        answer = self._call("squeue", "-r", "-h", "-u", _user(), "-n", name, "-o", "%i|%T|%r")
-        if answer.returncode:
-            raise SchedulerSilent(f"squeue: {answer.stderr.strip()}")
-        rows = (line.split("|") for line in answer.stdout.splitlines() if line.count("|") == 2)
+        answer = self._ask("squeue", "-r", "-h", "-u", _user(), "-n", name, "-o", "%i|%T|%r")
+        rows = (line.split("|") for line in answer.splitlines() if line.count("|") == 2)
         return [Element(*(field.strip() for field in row)) for row in rows]
 
     def largest_array(self) -> int:
         """MaxArraySize of the cluster, one more than the largest index."""
-        answer = self._call("scontrol", "show", "config")
-        if answer.returncode:
-            raise SchedulerSilent(f"scontrol: {answer.stderr.strip()}")
-        setting = re.search(r"^MaxArraySize\s*=\s*(\d+)", answer.stdout, re.MULTILINE)
+        setting = re.search(r"^MaxArraySize\s*=\s*(\d+)", self._ask("scontrol", "show", "config"), re.MULTILINE)
         return int(setting.group(1)) if setting else DEFAULT_MAX_ARRAY_SIZE
 
     def cancel_pending(self, name: str) -> None:
-        answer = self._call("scancel", "--state=PENDING", f"--user={_user()}", f"--name={name}")
+        self._ask("scancel", "--state=PENDING", f"--user={_user()}", f"--name={name}")
+
+    def _ask(self, *command: str) -> str:
+        answer = self._call(*command)
         if answer.returncode:
-            raise SchedulerSilent(f"scancel: {answer.stderr.strip()}")
+            raise SchedulerSilent(f"{command[0]}: {answer.stderr.strip()}")
+        return answer.stdout
 
     def _call(self, *command: str, content: str | None = None) -> subprocess.CompletedProcess[str]:
         try:

@@ -36,13 +36,7 @@ _RESULTS = (
         Attempt.began,
         Attempt.ended,
         Worker.id,
-        Worker.host,
-        Worker.device_kind,
-        Worker.cores,
-        Worker.processes,
-        Worker.device_model,
-        Worker.slurm_job,
-        Worker.slurm_index,
+        *(getattr(Worker, name) for name in Machine.__struct_fields__),
     )
     .outerjoin(Attempt, Attempt.id == Result.attempt_id)
     .outerjoin(Worker, Worker.id == Attempt.worker_id)

@@ -85,10 +85,10 @@ _RUNNING = (
         Attempt.task_index,
         Attempt.worker_id,
         Task.work,
-        Task.state,
+        Task.state == TaskState.DONE,
         Attempt.granted,
-        Attempt.steps,
-        Attempt.seconds,
+        Attempt.steps.is_not(None),
+        func.coalesce(Attempt.seconds, 0.0),
     )
     .join(Task, same_task(Task, Attempt))
     .where(*_RUNS_HERE)
@@ -96,18 +96,7 @@ _RUNNING = (
 
 
 def running(transaction: Transaction) -> list[RunningAttempt]:
-    return [
-        RunningAttempt(
-            row.task_index,
-            row.worker_id,
-            row.work,
-            row.state == TaskState.DONE,
-            row.granted,
-            row.steps is not None,
-            row.seconds or 0.0,
-        )
-        for row in transaction.execute(_RUNNING).all()
-    ]
+    return [RunningAttempt(*row) for row in transaction.execute(_RUNNING)]
 
 
 _ARRIVALS = (

@@ -38,12 +38,8 @@ class NotifyOptions:
         return any(source(name) is ParameterSource.COMMANDLINE for name in ("command", "url"))
 
     def hooks(self) -> list[Hook]:
-        hooks: list[Hook] = []
-        if self.command is not None:
-            hooks.append(CommandHook(self.command))
-        if self.url is not None:
-            hooks.append(UrlHook(self.url))
-        return hooks
+        commands = [] if self.command is None else [CommandHook(self.command)]
+        return [*commands, *([] if self.url is None else [UrlHook(self.url)])]
 
 
 def without_open_secret(context: click.Context, parameter: click.Parameter, url: str | None) -> str | None:
