@@ -82,6 +82,7 @@ _START_READY = _starting_ready(
     case((Task.deaths > 0, _MY_COMPLAINTS == 0), (Task.failures > 0, _MAY_TRY), else_=true())
 )
 _START_AGAIN = _starting_ready(and_(Task.deaths > 0, _MAY_TRY))
+_MAY_COPY = case((Task.deaths + Task.failures > 0, _MAY_TRY), else_=true())
 _LEASE = (
     update(Task)
     .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"))
@@ -114,6 +115,7 @@ _START_COPIES = transitions.starting(
         Attempt.granted < Now() - COPY_SECONDS,
         Attempt.worker_id != _WORKER,
         Task.state == TaskState.LEASED,
+        _MAY_COPY,
     )
     .order_by(Attempt.granted)
     .limit(bindparam("count", type_=Integer))
@@ -167,7 +169,7 @@ _HELD_IN_VAIN = (
 )
 _START_SECOND_COPIES = transitions.starting(
     select(Task.campaign_id, Task.task_index)
-    .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"), Task.state == TaskState.LEASED)
+    .where(Task.campaign_id == CAMPAIGN, among(Task.task_index, "tasks"), Task.state == TaskState.LEASED, _MAY_COPY)
     .with_for_update(skip_locked=True, of=Task),
     copied=True,
 )

@@ -1071,6 +1071,15 @@ P   anon_4, :seconds AS anon_5, true AS anon_6
 S WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.copied = 0
 P WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND NOT attempt.copied
   AND attempt.granted < NOW - :param AND attempt.worker_id != :worker AND task.state = :state
+  AND CASE WHEN (task.deaths + task.failures > :param) THEN (
+    SELECT count(*) AS count_1
+    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
+    AND voter_1.host = voter.host AND voter_1.token = voter.token
+    WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+S ) < :param ELSE 1 END = 1
+P ) < :param ELSE true END
   ORDER BY attempt.granted
   LIMIT :count
 P FOR UPDATE OF task SKIP LOCKED

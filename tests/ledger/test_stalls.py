@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from msgspec import structs
 from sqlalchemy import select, update
 
-from db import Campaign, Ledger
+from db import Campaign, Credential, Ledger
 from db.schema.models import Attempt, Event, Worker
-from db.states import EventKind, Outcome, TaskState
+from db.states import FAILURES_BEFORE_SET_ASIDE, EventKind, Outcome, TaskState
 from db.work.leases import COPY_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from tests.support.campaigns import HOUR, TASKS, TRUE, age, deliver, new_campaign, true_deliveries
@@ -187,6 +189,24 @@ def test_a_task_is_ready_again_when_both_attempts_have_ended(campaign: Campaign)
     copies = campaign.lease("b", TASKS, HOUR, [], copies=TASKS)
     campaign.release([*held, *copies])
     assert campaign.progress().tasks == {TaskState.READY: TASKS}
+
+
+@pytest.mark.parametrize("how", [Campaign.fail, Campaign.die])
+def test_no_worker_copies_a_task_at_which_it_has_failed_too_often(
+    campaign: Campaign, how: Callable[[Campaign, Credential, str], bool]
+) -> None:
+    """While another one holds it; that one may succeed."""
+    campaign.lease("a", TASKS, HOUR)
+    age(campaign, 2 * COPY_SECONDS)
+    failed = list[int]()
+    while len(failed) <= TASKS * FAILURES_BEFORE_SET_ASIDE:
+        copies = campaign.lease("b", 1, HOUR, [], copies=1)
+        if not copies:
+            break
+        how(campaign, copies[0], "boom")
+        failed.append(copies[0].index)
+    assert sorted(failed) == sorted(FAILURES_BEFORE_SET_ASIDE * list(range(TASKS)))
+    assert len(campaign.lease("elsewhere", TASKS, HOUR, [], copies=TASKS)) == TASKS
 
 
 def test_no_worker_copies_its_own_tasks(campaign: Campaign) -> None:
