@@ -60,17 +60,12 @@ def _integer(text: str) -> int:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """A task's result with its history.
-
-    Attributes:
-        seconds: computing time.
-        provenance: where it comes from, JSON: host, device, kernels, versions.
-        began: when the computing began, in seconds since 1970 by the clock of its machine; None: unknown.
-    """
+    """A task's result with its history."""
 
     result: PartialResult
-    seconds: float
-    provenance: str
+    seconds: float  # computing time
+    provenance: str  # where it comes from, JSON: host, device, kernels, versions
+    # When the computing began, in seconds since 1970 by the clock of its machine; None: unknown
     began: float | None = None
 
     def to_document(self) -> dict[str, Any]:
@@ -94,18 +89,15 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Expectation:
-    """Conditions that a correct partial result satisfies (necessary, not sufficient).
+    """Conditions that a correct partial result satisfies (necessary, not sufficient)."""
 
-    Attributes:
-        zero_bits: an algebraic sum over all values of m free variables is a multiple of
-            2^m; what remains of that after the factors taken out.
-        lowest, highest: inclusive bounds.
-        points: of the task, the largest number of products; None: unknown, as the nodes of a search are.
-    """
-
+    # An algebraic sum over all values of m free variables is a multiple of 2^m; what remains of that after
+    # the factors taken out
     zero_bits: int
+    # lowest, highest: inclusive bounds
     lowest: int
     highest: int
+    # Of the task, the largest number of products; None: unknown, as the nodes of a search are
     points: int | None = None
 
     def check(self, result: PartialResult) -> None:

@@ -185,14 +185,14 @@ def shortened(text: str, longest: int = 240) -> str:
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
-def some(values: Sequence[object], most: int, noun: str = "") -> str:
+def some(values: Sequence[object], most: int, noun: str = "", between: str = ", ") -> str:
     """The first of some values, and how many more there are.
 
     >>> some([3, 5, 8], 2), some(["one", "two"], 2), some(range(3000), 1, " tasks")
     ('3, 5 and 1 more', 'one, two', '0 and 2,999 more tasks')
     """
     more = f" and {len(values) - most:,} more{noun}" if len(values) > most else ""
-    return ", ".join(map(str, values[:most])) + more
+    return between.join(map(str, values[:most])) + more
 
 
 def speed(work: float, seconds: float) -> float | None:

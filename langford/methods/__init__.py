@@ -112,27 +112,16 @@ def plan_of(key: PlanKey) -> Plan:
 
 @dataclass(frozen=True)
 class ChosenPlan:
-    """The plan by which a problem is counted.  The method is chosen at once, the depth when the plan is first read.
+    """The plan by which a problem is counted; its depth is chosen when the plan is first read."""
 
-    Attributes:
-        problem: what is counted.
-        device: where the tasks are evaluated.
-        method: how.
-        seed: which of the method's sums.
-        reason: why this method, in words; empty when it was named, or when there was no other candidate.
-        depth: the task depth p; None: :func:`langford.methods.choice.task_depth` chooses it.
-        task_seconds: the time that a task may take, in seconds; None: a rule chooses the depth.
-        seeded: whether the seed was named.
-    """
-
-    problem: Problem
-    device: Device
-    method: Method
-    seed: int
-    reason: str
-    depth: int | None
-    task_seconds: float | None
-    seeded: bool
+    problem: Problem  # what is counted
+    device: Device  # where the tasks are evaluated
+    method: Method  # how
+    seed: int  # which of the method's sums
+    reason: str  # why this method, in words; empty when it was named, or when there was no other candidate
+    depth: int | None  # the task depth p; None: langford.methods.choice.task_depth chooses it
+    task_seconds: float | None  # the time that a task may take, in seconds; None: a rule chooses the depth
+    seeded: bool  # whether the seed was named
 
     @cached_property
     def plan(self) -> Plan:

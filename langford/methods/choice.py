@@ -25,15 +25,10 @@ ENOUGH_SECONDS = 0.1
 
 @dataclass(frozen=True)
 class Choice:
-    """A method, and why it was chosen.
+    """A method, and why it was chosen."""
 
-    Attributes:
-        method: the method.
-        reason: in words; empty when there was no other candidate.
-    """
-
-    method: Method
-    reason: str
+    method: Method  # the method
+    reason: str  # in words; empty when there was no other candidate
 
 
 def by_rule(problem: Problem, methods: Iterable[Method], device_kind: str) -> Method:

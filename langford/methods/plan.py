@@ -30,18 +30,12 @@ class PlanKey:
     >>> key = PlanKey(Problem.langford(12), "polyphase", 8)
     >>> key.name, str(key)
     ('langford-12-polyphase-8', 'langford-12 by polyphase at depth 8')
-
-    Attributes:
-        problem: what is counted.
-        method: how, by name.
-        depth: the task depth p.
-        seed: which of a method's sums; 0, the default, for a method that has only one.
     """
 
-    problem: Problem
-    method: str
-    depth: int
-    seed: int = 0
+    problem: Problem  # what is counted
+    method: str  # how, by name
+    depth: int  # the task depth p
+    seed: int = 0  # which of a method's sums; 0, the default, for a method that has only one
 
     @property
     def name(self) -> str:
@@ -169,22 +163,15 @@ class Plan(ABC):
 
 
 class Method(ABC):
-    """A way to count: where it applies, how it splits a problem, and its evaluators.
+    """A way to count: where it applies, how it splits a problem, and its evaluators."""
 
-    Attributes:
-        name: as the command line and the ledger write it.
-        unit: what ``Plan.work`` counts, "points" or "nodes".
-        plans: where the class of its plans is, as "module:name" (:func:`langford.loading.load`).
-        evaluators: where the evaluator for each kind of device is; a class with a method ``on(plan, device)``.
-        seeded: whether a seed chooses among many sums with the same total.
-        superseded_by: a later version, by name, which is the faster one wherever it applies; None: there is none.
-    """
-
-    name: ClassVar[str]
-    unit: ClassVar[str]
-    plans: ClassVar[str]
+    name: ClassVar[str]  # as the command line and the ledger write it
+    unit: ClassVar[str]  # what Plan.work counts, "points" or "nodes"
+    plans: ClassVar[str]  # where the class of its plans is, as "module:name" (langford.loading.load)
+    # Where the evaluator for each kind of device is; a class with a method on(plan, device)
     evaluators: ClassVar[Mapping[str, str]]
-    seeded: ClassVar[bool] = False
+    seeded: ClassVar[bool] = False  # whether a seed chooses among many sums with the same total
+    # A later version, by name, which is the faster one wherever it applies; None: there is none
     superseded_by: ClassVar[str | None] = None
 
     @property

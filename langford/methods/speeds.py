@@ -24,42 +24,31 @@ class BadSpeeds(LangfordError):
 
 
 class Forecast(Struct, frozen=True, forbid_unknown_fields=True):
-    """The start of a forecast of the time of a count.
+    """The start of a forecast of the time of a count."""
 
-    Attributes:
-        instant: up to this n a count takes less time than a measurement would.
-        probe: the largest n whose small tasks take a core a fraction of a second.
-        growth: factor in the time from n to n + 1; None where the work is known in points.
-        points: work of a task that shows the speed; None: that of a task of half the largest depth.
-        widening: a point takes (n / m)^widening as long with n colours as with m.
-    """
-
-    instant: Number
-    probe: Number
-    growth: Factor | None = None
+    instant: Number  # up to this n a count takes less time than a measurement would
+    probe: Number  # the largest n whose small tasks take a core a fraction of a second
+    growth: Factor | None = None  # factor in the time from n to n + 1; None where the work is known in points
+    # Work of a task that shows the speed; None: that of a task of half the largest depth
     points: Factor | None = None
-    widening: Factor = 2.0
+    widening: Factor = 2.0  # a point takes (n / m)^widening as long with n colours as with m
 
 
 class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
-    """The measured figures of a method.
+    """The measured figures of a method."""
 
-    Attributes:
-        pairs: for forecasts of problems with two copies of each colour; None: as ``others``.
-        others: for forecasts of problems with another number of copies; None: the method counts pairs only.
-        probe_depth: a depth whose tasks take seconds at most, or a minute for the largest problems; None when only
-            the suggested depth of each problem is known to be deep enough.
-        fastest_from: by kind of device, the n from which the method is faster than those before it in METHODS; a
-            kind that is missing: it never is.
-        fastest_unmirrored: the same for rows without a mirror, such as hooked ones, where that is another n.
-        sources: of each figure, the command that measures it and the hardware that it is from.
-    """
-
-    pairs: Forecast | None = None
+    pairs: Forecast | None = None  # for forecasts of problems with two copies of each colour; None: as others
+    # For forecasts of problems with another number of copies; None: the method counts pairs only
     others: Forecast | None = None
+    # A depth whose tasks take seconds at most, or a minute for the largest problems; None when only the
+    # suggested depth of each problem is known to be deep enough
     probe_depth: Number | None = None
+    # By kind of device, the n from which the method is faster than those before it in METHODS; a kind that is
+    # missing: it never is
     fastest_from: Mapping[str, Number] = {}
+    # The same for rows without a mirror, such as hooked ones, where that is another n
     fastest_unmirrored: Mapping[str, Number] = {}
+    # Of each figure, the command that measures it and the hardware that it is from
     sources: Mapping[str, tuple[Text, Text]] = {}
 
     def first(self, device_kind: str, mirrored: bool) -> int | None:

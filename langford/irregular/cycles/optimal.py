@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 
 from langford.errors import BadInput, CheckFailed
 from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
@@ -14,8 +14,11 @@ from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
 from langford.loading import load
+from langford.words import some
 
 MAX_FLOAT = 1e300
+in_words = partial(some, most=10, between=" → ")
+"""The vertices of a cycle, or the first of many, as they are named in a message."""
 
 
 @dataclass(frozen=True)
@@ -160,12 +163,6 @@ def timeless_cycle(graph: Graph, times: Array) -> list[int]:
         walk[vertex] = len(walk)
         vertex = following[vertex]
     return [] if vertex is None else list(walk)[walk[vertex] :]
-
-
-def in_words(names: Sequence[object], most: int = 10) -> str:
-    """The vertices of a cycle, or the first of many, as they are named in a message."""
-    rest = f" and {len(names) - most:,} more" if len(names) > most else ""
-    return " → ".join(map(str, names[:most])) + rest
 
 
 def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, maximum: bool) -> Array:

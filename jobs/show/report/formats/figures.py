@@ -36,21 +36,16 @@ matplotlib.rcParams["text.parse_math"] = False
 
 @dataclass(frozen=True)
 class Palette:
-    """Colours as #rrggbb.
-
-    Attributes:
-        first, second: what is shown.
-        cloud: one point of many; thousands are a bitmap, which is the same in light and dark.
-        ground: behind everything; empty where the page shows through.
-    """
+    """Colours as #rrggbb."""
 
     ink: str
     faint: str
+    # first, second: what is shown
     first: str
     second: str
     bad: str
-    cloud: str = "#4a8fd0"
-    ground: str = ""
+    cloud: str = "#4a8fd0"  # one point of many; thousands are a bitmap, which is the same in light and dark
+    ground: str = ""  # behind everything; empty where the page shows through
 
 
 PAPER = Palette("#1b1f24", "#d5dae0", "#1f6fb5", "#b45309", "#c22f2f", ground="#ffffff")
