@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
 from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import part
 
 DOWN, UP, AUTO = 0, 1, 2
 # A level goes from below when its edges are more than 1/25 of those not yet looked at, and from above again when
@@ -31,7 +31,7 @@ def goes_below(below: bool, ahead: int | np.int64, unseen: int | np.int64, size:
     return bool(ahead > max(int(unseen), 0) // EDGES_SHARE)
 
 
-@njit(cache=True)
+@part
 def from_above(indptr, indices, queue, begin, end, parent):
     """Append the unreached targets of the frontier queue[begin:end]; returns (new end, edges of the new ones)."""
     tail, ahead = end, np.int64(0)
@@ -47,7 +47,7 @@ def from_above(indptr, indices, queue, begin, end, parent):
     return tail, ahead
 
 
-@njit(cache=True)
+@part
 def from_below(indptr, indices, waiting, count, front, following, parent):
     """Look for a parent in the bitmap ``front`` for each waiting vertex; those without one stay in ``waiting``.
 
@@ -142,14 +142,14 @@ def search(indptr, indices, back_indptr, back_indices, root, direction, parent, 
     return level
 
 
-@njit(cache=True)
+@part
 def begin_bits(front, queue, begin, end):
     """The frontier of a queue as a bitmap."""
     for at in range(begin, end):
         front[queue[at] >> 6] |= np.int64(1) << (queue[at] & 63)
 
 
-@njit(cache=True)
+@part
 def still_waiting(waiting, count, parent):
     """Drop from ``waiting`` what a search from above has reached; returns how many are left."""
     left = 0

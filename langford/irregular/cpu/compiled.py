@@ -7,18 +7,16 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from langford.kernels.cpu.compiled import compiled_once
+from langford.kernels.cpu import compiled as counting
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of new types; others that need it wait and load.
 
-    Kernels call one another by ``njit`` alone: this is for those that Python calls.
+    The parts of kernels are none: this is for those that Python calls.
     """
-    # Nobody calls it from C, and the wrapper for that takes a twelfth of the time.
-    dispatcher = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
+    dispatcher = counting.kernel(function)
     called: set[tuple[str, ...]] = set()
 
     @wraps(function)
@@ -27,7 +25,7 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         if kinds in called:
             return dispatcher(*arguments)
         room = function.__module__.rpartition(".")[2]
-        with compiled_once(f"irregular-{room}-{function.__name__}", *kinds, of=room):
+        with counting.compiled_once(f"irregular-{room}-{function.__name__}", *kinds, of=room):
             result = dispatcher(*arguments)
         called.add(kinds)
         return result

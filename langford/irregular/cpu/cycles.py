@@ -7,9 +7,9 @@ strong components.  Vertices without such an edge have the policy −1.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import part
 
 
 @kernel
@@ -47,7 +47,7 @@ def policy_cycles(policy, targets, weights, times, limit, members, begins, sums,
     return count
 
 
-@njit(cache=True)
+@part
 def cost(weight, time, numerator, denominator):
     """The weight of an edge beyond what its time is worth at numerator / denominator."""
     return denominator * weight - numerator * time

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import part
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
 _LOW = np.uint64(0xFFFFFFFF)
 
 
-@njit(cache=True)
+@part
 def mixed(word):
     """SplitMix64's finaliser (Steele, Lea, Flood 2014)."""
     word = (word ^ (word >> np.uint64(30))) * _FIRST
@@ -20,7 +20,7 @@ def mixed(word):
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True)
+@part
 def scrambled(vertex, scale, keys):
     """Another number of ``scale`` bits, different for different vertices."""
     mask = (np.uint64(1) << np.uint64(scale)) - np.uint64(1)

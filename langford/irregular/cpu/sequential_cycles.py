@@ -5,9 +5,9 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 import numpy as np
-from numba import njit
 
 from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import part
 
 
 @kernel
@@ -71,7 +71,7 @@ def howard_passes(indptr, targets, weights, policy, distance):
             return passes
 
 
-@njit(cache=True)
+@part
 def least_key(vertex, back_indptr, back_sources, back_weights, cost, length):
     """The smallest mean at which another edge into the vertex is as good as its tree edge, and that edge."""
     key, best = np.inf, -1

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from langford.irregular.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import part
 
 ADD, MULTIPLY, LEAST, LARGEST = 0, 1, 2, 3
 
@@ -94,7 +94,7 @@ def walk(above, indptr, children, order, depth, size, preorder):
     return tail
 
 
-@njit(cache=True)
+@part
 def combined(operator, value, other):
     """value ∘ other."""
     if operator == ADD:

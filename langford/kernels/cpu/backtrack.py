@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from langford.arithmetic.residue import MODULUS
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import trailing_zero_bits
 from langford.kernels.cpu.rows import (
     both,
@@ -36,7 +36,7 @@ _ONE = np.uint64(1)
 _MODULUS = np.uint64(MODULUS)
 
 
-@kernel
+@part
 def starts(free, difference, copies, circle=None):
     """Bit k set where a colour fits with its first cube on bit k."""
     if circle is not None:
@@ -47,7 +47,7 @@ def starts(free, difference, copies, circle=None):
     return fits
 
 
-@kernel
+@part
 def without(free, shapes, difference, first, circle=None):
     """The row left by a colour whose first cube is on bit ``first``."""
     if circle is not None:
@@ -79,7 +79,7 @@ def feasible(frees, difference, copies, shapes, circle=None):
     return children
 
 
-@kernel
+@part
 def fill(free, unused, shapes, rows, words, circle=None):
     """Ways to fill ``free`` exactly with the colours whose differences are bits of ``unused``.
 
@@ -182,7 +182,7 @@ def count_regular(roots, order, copies, shapes, switch, masks, offsets, circle=N
     return total, residue, nodes
 
 
-@kernel
+@part
 def enter(level, row, free, fitting, order, copies, switch, circle=None):
     """Come to a level with a row whose colour is unplaced."""
     store(free, level, row)
@@ -190,7 +190,7 @@ def enter(level, row, free, fitting, order, copies, switch, circle=None):
         store(fitting, level, starts(row, order[level], copies, circle))
 
 
-@kernel
+@part
 def next_leaf(level, free, fitting, order, copies, shapes, switch, circle=None):
     """Go on from a level to the next row with ``switch`` colours placed.
 
@@ -217,7 +217,7 @@ def plus(residue, ways):
     return residue - _MODULUS if residue >= _MODULUS else residue
 
 
-@kernel
+@part
 def assignments(free, masks, offsets, last, around=None):
     """(assignments that leave one colour of shape ``last``, on a circle also ``around``, assignments formed).
 
@@ -247,7 +247,7 @@ def assignments(free, masks, offsets, last, around=None):
     return ways, leaves
 
 
-@kernel
+@part
 def mixed(state):
     """The next number of the SplitMix64 sequence (Steele, Lea, Flood 2014): (state, uint64)."""
     state += np.uint64(0x9E3779B97F4A7C15)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -25,17 +26,29 @@ if sys.platform != "win32":
     import fcntl
 
 
-def kernel(function: Callable[..., Any]) -> Any:
-    """Compile a kernel, or a part of one; nobody calls it from C, and the wrapper for that takes time.
+def part(function: Callable[..., Any], for_python: bool = False) -> Any:
+    """Compile a part of kernels, which Python cannot call; no wrapper is compiled that nobody needs.
 
-    A number that a caller has as a constant is compiled as any other: numba would compile a part again for each.
+    A number that a caller has as a constant is compiled as any other: numba would compile the part again for each.
     """
-    part: Any = njit(cache=True, nogil=True, no_cfunc_wrapper=True)(function)  # type: ignore[call-overload]
-    template_for = part.get_call_template
-    part.get_call_template = lambda args, kws: template_for(
+    made: Any = njit(  # type: ignore[call-overload]
+        cache=True, nogil=True, no_cfunc_wrapper=True, no_cpython_wrapper=not for_python
+    )(function)
+    template_for = made.get_call_template
+    made.get_call_template = lambda args, kws: template_for(
         tuple(map(types.unliteral, args)), {name: types.unliteral(kind) for name, kind in kws.items()}
     )
-    return part
+    if not for_python:  # without a wrapper, a call would be one of address 0
+        vars(made).update(_insert=lambda *_: None, _compile_for_args=_refuse)
+    return made
+
+
+def _refuse(*_: object) -> None:
+    raise TypeError("only kernels can call this, it is compiled as a part of them")
+
+
+kernel = partial(part, for_python=True)
+"""Compiles a kernel, for Python and for other kernels."""
 
 
 @contextmanager

@@ -21,7 +21,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.carry_save import make_room
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import (
     I16,
     I64,
@@ -223,7 +223,7 @@ def as_tuple(typingctx, array, count):
     return members(array, count), emit
 
 
-@kernel
+@part
 def flip(signs, links, position, sums):
     """Flip one place and update the packed sums."""
     for d in range(1, links.size):
@@ -233,7 +233,7 @@ def flip(signs, links, position, sums):
     signs[position] = -signs[position]
 
 
-@kernel
+@part
 def block_contributions(signs, links, block, sum_words, contributions):
     """Rows 2k and 2k+1: packed change of the sums when block variable k flips from +1 and
     from −1, by the places outside the block."""

@@ -14,7 +14,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.carry_save import make_room
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import literal, set_bits, split_words
 
 FACTORS = 15
@@ -31,21 +31,21 @@ def product(typingctx, parts, words):
 
     def emit(context, builder, sig, args):
         total = None
-        for part in cgutils.unpack_tuple(builder, args[0]):
-            factor = builder.zext(part, wide) if wide.width > 64 else part
+        for number in cgutils.unpack_tuple(builder, args[0]):
+            factor = builder.zext(number, wide) if wide.width > 64 else number
             total = factor if total is None else builder.mul(total, factor)
         return context.make_tuple(builder, sig.return_type, split_words(builder, total))
 
     return types.UniTuple(types.int64, literal(words))(parts, words), emit
 
 
-@kernel
+@part
 def turned(word, by, places, full):
     """The word with each place k having what place k + ``by`` had."""
     return (word >> np.uint64(by) | word << np.uint64(places - by)) & full
 
 
-@kernel
+@part
 def runs_of(zeros, length):
     """The places from which on, upwards, there are ``length`` zeros; ``zeros`` has a 1 for each."""
     found = 1
@@ -55,13 +55,13 @@ def runs_of(zeros, length):
     return zeros & zeros >> np.uint64(length - found)
 
 
-@kernel
+@part
 def changes_of(word, places, full):
     """Bit k is set where place k has another sign than place k − 1."""
     return word ^ (word << _ONE | word >> np.uint64(places - 1)) & full
 
 
-@kernel
+@part
 def is_first(changes, gaps, unknown, gap, places):
     """Whether no rotation that begins with another longest gap is smaller, as far as the places are known.
 
@@ -78,7 +78,7 @@ def is_first(changes, gaps, unknown, gap, places):
     return True
 
 
-@kernel
+@part
 def rotations_of(changes, gaps, gap, places, full):
     """How many different rotations there are; 0 if one that begins with a 1 is smaller."""
     gaps &= ~(_ONE << np.uint64(places - 1 - gap))
@@ -97,7 +97,7 @@ def rotations_of(changes, gaps, gap, places, full):
 def build_necklace_sum(words: int):
     """The kernel for terms of ``words`` 64-bit words."""
 
-    @kernel
+    @part
     def add_term(word, times, places, full, targets, limbs, residues):
         """Add a word's term so many times; returns 1, or 0 when it is 0."""
         a = b = c = _ONE

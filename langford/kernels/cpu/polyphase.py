@@ -15,7 +15,7 @@ import numpy as np
 from numba import cfunc, types
 
 from langford.kernels.cpu.carry_save import add_words, make_room
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import LANES, add_rows, call_by_address, set_bits, trailing_zero_bits
 from langford.kernels.cpu.polyphase_term import accumulate
 
@@ -25,7 +25,7 @@ BLOCK_BITS = 14
 """v's whose high rows are held in one table (2^8 rows, in the second-level cache)."""
 
 
-@kernel
+@part
 def natural_order(component, length):
     """Bits of a component with element k at bit k."""
     natural = np.int64(0)
@@ -75,7 +75,7 @@ def fill_tile(tile, lags, components, orbit_sizes, length, even):
         keys[x, 0] += offsets[1] // 2 * (set_bits(np.uint64(natural)) & 1)
 
 
-@kernel
+@part
 def coefficient_rows(natural, odd, rows, steps, signs):
     """Fill rows and steps, int16[v_length, forms·LANES] each.
 
@@ -107,7 +107,7 @@ def coefficient_rows(natural, odd, rows, steps, signs):
             steps[bit, k] = -2 * rows[bit, k]
 
 
-@kernel
+@part
 def autocorrelations(natural, u_length, even, lags, ruled_out):
     """Fill lags and ruled_out, int64[evens] each, from the EvenTable.
 
@@ -123,7 +123,7 @@ def autocorrelations(natural, u_length, even, lags, ruled_out):
         ruled_out[i] = opposite >> 1 if 0 <= opposite <= 2 * lengths[i] else -1
 
 
-@kernel
+@part
 def mark_dead(rows, ruled_out, first_word, dead):
     """Set the bits of all v's of a block that have a vanishing even sum with u."""
     dead[:] = 0
@@ -134,7 +134,7 @@ def mark_dead(rows, ruled_out, first_word, dead):
                 dead[word] |= row[word]
 
 
-@kernel
+@part
 def block_base(by_bit, block_bits, start, base):
     """base = row of the first v of a block: bits inside the block 0, those above as in start."""
     base[:] = 0
@@ -144,7 +144,7 @@ def block_base(by_bit, block_bits, start, base):
             base[k] += -by_bit[bit, k] if minus else by_bit[bit, k]
 
 
-@kernel
+@part
 def fill_even_table(lags, even, table):
     """Fill the table of one u, int32[cells].
 

@@ -16,7 +16,7 @@ import numpy as np
 from numba import types
 from numba.extending import overload
 
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import part
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
 
 _ZERO, _ONE, _WORD = np.uint64(0), np.uint64(1), np.uint64(64)
@@ -126,7 +126,7 @@ empty_rows = _for_words_and_pairs(
 """A new array of ``count`` rows of the same kind."""
 
 
-@kernel
+@part
 def circular_starts(free, difference, circle):
     """Bit k set where the places k and k + difference are free; of opposite places, the first one."""
     d = np.uint64(difference)
@@ -134,14 +134,14 @@ def circular_starts(free, difference, circle):
     return fits & ((_ONE << d) - _ONE) if 2 * difference == circle else fits
 
 
-@kernel
+@part
 def circular_pair(first, difference, circle):
     """The places ``first`` and first + difference."""
     first = np.int64(first)
     return _ONE << np.uint64(first) | _ONE << np.uint64((first + difference) % circle)
 
 
-@kernel
+@part
 def fill_circle(free, unused, circle, rows, words):
     """Ways to fill ``free`` exactly with the colours whose differences are bits of ``unused``; as ``fill``.
 

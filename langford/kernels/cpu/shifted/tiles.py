@@ -20,7 +20,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from langford.kernels.cpu.carry_save import add_words, make_room
-from langford.kernels.cpu.compiled import kernel
+from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
 from langford.kernels.cpu.shifted.forms import (
     choose_windows,
@@ -60,7 +60,7 @@ def without_gaps(mask, gaps):
     return mask
 
 
-@kernel
+@part
 def any_large(products, count):
     """Whether one of the first products is not exact; by its bits, without a branch."""
     bits, large = products.view(np.int64), 0
@@ -69,7 +69,7 @@ def any_large(products, count):
     return large != 0
 
 
-@kernel
+@part
 def add_product(factors, negative, limbs, residues):
     """Add the product of some small integers with the sign given, of any width, digit by digit."""
     digits = np.zeros(limbs.size, np.int64)
