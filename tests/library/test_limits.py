@@ -17,6 +17,7 @@ from langford.arithmetic.residue import MODULUS, residue
 from langford.errors import MethodDoesNotApply
 from langford.kernels.cpu import rows
 from langford.kernels.cpu.backtrack import plus
+from langford.kernels.cpu.polyphase import natural_order
 from langford.kernels.cpu.shifted.tiles import BATCH, add_batch, without_gaps
 from langford.methods import METHODS
 from langford.methods.backtracking import refusal
@@ -85,6 +86,12 @@ def test_the_widths_of_the_polyphase_sum_on_a_gpu_hold_its_largest_point(problem
     assert even < 2**63 - 2**32
     assert defined["HIGH_WORDS"] == 3 or (even < 2**62 and high < 2**63)
     assert defined["HIGH_WORDS"] > 1 or even * high * 2**cuda.TILE_BITS // cuda.THREADS < 2**127
+
+
+def test_python_calls_no_part_of_a_kernel() -> None:
+    METHODS["polyphase"].plan(Problem.langford(4), 0).evaluate(0)  # which compiles the part
+    with pytest.raises(TypeError, match="only kernels can call this"):
+        natural_order(0, 1)
 
 
 def test_room_is_made_for_both_the_pairs_below_and_the_own_one() -> None:
