@@ -105,6 +105,10 @@ class Compiling:
         the end."""
         self._listener = listener
 
+    @property
+    def runs(self) -> bool:
+        return self._at_once > 0
+
     @contextmanager
     def noted(self, what: str) -> Iterator[None]:
         """A context around a compilation; several threads may compile at once.

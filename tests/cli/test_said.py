@@ -6,6 +6,7 @@ import json
 import re
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -21,8 +22,10 @@ from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.cli.main import cli
+from langford.cli.output import display
 from langford.cli.output.answer import Answer
 from langford.devices import CPU
+from langford.machine.process import Compiling
 from langford.methods import METHODS, Count, PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.pages import ROOT
@@ -48,6 +51,16 @@ def test_what_is_written_is_named(folder: Path) -> None:
     assert said("draw", "--cubes", "3,1,2,1,3,2", "--out", "three.svg") == "three.svg: 3,1,2,1,3,2\n"
     assert said("token", "twelve", "--out", "secret").startswith("secret: a token for twelve, role worker")
     assert (folder / "secret").read_text().strip() not in said("token", "twelve", "--list")
+
+
+def test_a_compilation_is_not_said_to_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    spoken, compiles = threading.Event(), [True, True, False]
+    monkeypatch.setattr(display, "SLOW_SECONDS", 0.01)
+    monkeypatch.setattr(display, "say", lambda message: spoken.set())
+    monkeypatch.setattr(Compiling, "runs", property(lambda self: compiles.pop(0)))
+    with display.said_when_slow("still searching"):
+        assert spoken.wait(60)
+    assert compiles == []
 
 
 def test_an_estimate_names_the_value_that_is_known() -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from langford.machine.process import COMPILING
 from langford.words import plain as plain
 
 SLOW_SECONDS = 1.5
@@ -29,14 +30,21 @@ def confirmed(question: str) -> bool:
 
 @contextmanager
 def said_when_slow(message: str) -> Iterator[Callable[[], None]]:
-    """Print a message if the block takes longer than SLOW_SECONDS; calling what this yields cancels it."""
-    timer = threading.Timer(SLOW_SECONDS, say, [message])
-    timer.daemon = True
-    timer.start()
+    """Print a message if the block takes longer than SLOW_SECONDS, not counting compilations; calling what this
+    yields cancels it."""
+    over = threading.Event()
+
+    def wait() -> None:
+        while not over.wait(SLOW_SECONDS):
+            if not COMPILING.runs:
+                say(message)
+                return
+
+    threading.Thread(target=wait, daemon=True).start()
     try:
-        yield timer.cancel
+        yield over.set
     finally:
-        timer.cancel()
+        over.set()
 
 
 def show(text: str) -> None:
