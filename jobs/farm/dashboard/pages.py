@@ -42,6 +42,7 @@ HEADERS = {
     "Referrer-Policy": "no-referrer",
     "X-Content-Type-Options": "nosniff",
 }
+SHARED = "head", "bar"
 MAX_FORM, MAX_FIELDS = 4096, 8
 WRONG = (
     "No campaign here accepts this token: it is mistyped, revoked or expired. Try again, or ask for another one."
@@ -75,7 +76,10 @@ class Asset:
 class Documents:
     def __init__(self) -> None:
         contents = {path.name: path.read_bytes() for path in sorted((FOLDER / "static").iterdir())}
-        self._templates = {path.stem: path.read_text("utf-8") for path in sorted((FOLDER / "templates").iterdir())}
+        texts = {path.stem: path.read_text("utf-8") for path in sorted((FOLDER / "templates").iterdir())}
+        # What pages share is a template too, whose name they contain.
+        shared = {name: texts[name].rstrip() for name in SHARED}
+        self._templates = {name: Template(text).safe_substitute(shared) for name, text in texts.items()}
         self.assets = {
             name: Asset(content, TYPES[Path(name).suffix], f'"{_digest(content)}"')
             for name, content in contents.items()
