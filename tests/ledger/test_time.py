@@ -10,6 +10,7 @@ from sqlalchemy import select
 
 from db import Campaign, Ledger
 from db.leased_tasks import CLOCK_SECONDS
+from db.look.overview.records import WorkerState
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.work import presence
@@ -79,6 +80,7 @@ def test_a_clock_that_was_ahead_holds_no_task_for_long(
     assert present(campaign) == {"a"}
     clock.move(-30 * HOUR)
     assert "a" not in present(campaign)
+    assert {worker.state for worker in campaign.overview().workers} == {WorkerState.SILENT}
     assert campaign.lease("b", 1, HOUR) == []  # it looked less than a minute ago
     now += CLOCK_SECONDS
     assert campaign.lease("b", 1, HOUR, copies=1) == []

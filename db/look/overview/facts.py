@@ -94,7 +94,7 @@ class Facts:
             return WorkerState.DISTRUSTED
         if worker.ended is not None and not held:
             return WorkerState.ENDED
-        silence = self.now - last_seen(worker)
+        silence = abs(self.now - last_seen(worker))  # later than now: the clock was ahead and has been set back
         if silence <= max(SILENT_SECONDS, lease_seconds / 2):
             return WorkerState.WORKING if held else WorkerState.IDLE
         return WorkerState.SILENT if held or silence <= GONE_SECONDS else WorkerState.ENDED
