@@ -22,7 +22,7 @@ from jobs.run.limits import PATIENCE_SECONDS
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
-from langford.devices import CPU, Device
+from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
 from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, find_method, plan_of
 from langford.problem import Problem, problem_of
@@ -63,13 +63,15 @@ class Campaign(db.Campaign):
             outbox: where results wait while the ledger is away; None: in memory.
             pace: expected seconds per unit of work on one device; None: measured where it is needed.
 
-        Raises MethodDoesNotApply, NoGpu, CampaignMismatch when this version splits the problem in another way, and
-        what :class:`jobs.run.loop.Run` raises.
+        Raises MethodDoesNotApply, BadDevice, NoGpu, CampaignMismatch when this version splits the problem in
+        another way, and what :class:`jobs.run.loop.Run` raises.
         """
         if isinstance(devices, str | Device):
             here = present(str(devices))
         else:
             here = [Device.parse(str(each)) for each in devices]
+        if not here:
+            raise BadDevice("a run needs a device: give one, like 'cpu'")
         find_method(self.key.method, self.problem).require_kernel(here[0].kind)
         self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)

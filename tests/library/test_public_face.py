@@ -84,6 +84,8 @@ def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> N
         assert ledger.begun(chosen(seed=3)) is None
         assert ledger.campaign(8, seed=3, name="third").key.seed == 3
         assert ledger.begun(chosen(), "third") == ledger.campaign("third")
+        with pytest.raises(langford.BadDevice, match="needs a device"):
+            first.run(devices=[])
         with pytest.raises(langford.Incomplete):
             first.count()
         with pytest.raises(NoSuchCampaign):
