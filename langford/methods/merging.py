@@ -82,9 +82,10 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             f"{arrangements} arrangements do not pair up with their mirror images: at least one result is wrong; "
             "evaluate a sample of tasks again with another method"
         )
-    if plan.problem.circle and not plan.problem.empty and arrangements % plan.problem.images:
+    images = plan.problem.images if plan.problem.circle and not plan.problem.empty else 1
+    if arrangements % images:
         raise CheckFailed(
-            f"{arrangements} arrangements on a circle do not come in sets of {plan.problem.images} images: at "
+            f"{arrangements} arrangements on a circle do not come in sets of {images} images: at "
             "least one result is wrong; evaluate a sample of tasks again with another method"
         )
     zeros = [plan.expectation(index).zero_bits for index in by_task]
@@ -97,7 +98,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         checks.append(f"total divisible by {plan.multiplier}")
     if plan.problem.mirrored:
         checks.append("mirror images pair up")
-    if plan.problem.circle and not plan.problem.empty:
-        checks.append(f"total divisible by {plan.problem.images} rotations and reflections")
+    if images > 1:
+        checks.append(f"total divisible by {images} rotations and reflections")
     evaluated = sum(result.evaluated for result in by_task.values())
     return Count(plan.problem, arrangements, published, len(by_task), evaluated, tuple(checks))
