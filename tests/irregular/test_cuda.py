@@ -37,7 +37,9 @@ def there(gpu: Gpu, graph: Graph) -> Graph:
     return copy
 
 
-@pytest.mark.parametrize(("types", "architecture"), zip(TYPES, ARCHITECTURES, strict=True), ids=["whole", "real"])
+@pytest.mark.parametrize(
+    ("types", "architecture"), list(zip(TYPES, ARCHITECTURES, strict=True)), ids=["whole", "real"]
+)
 def test_compiles_for_gpus(types: dict[str, Any], architecture: str) -> None:
     # All files as one program: they define no name twice.
     compile_only(source_of(*FILES, **types), architecture)
