@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from operator import index
 from traceback import walk_tb
 
@@ -56,6 +57,15 @@ class Incomplete(LangfordError):
 
 class TooExpensive(LangfordError):
     """The count would take too long; the message gives the expected time."""
+
+
+def causes(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and what led to it, each once: such a chain may be a circle."""
+    seen = set[int]()
+    while error is not None and id(error) not in seen:
+        seen.add(id(error))
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def modules_of(error: Exception) -> list[str]:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
-from db.errors import ConnectionLost, LedgerBusy, LedgerReadOnly, LedgerUnusable, TransactionUndone
+from db.errors import ConnectionLost, LedgerBusy, LedgerError, LedgerReadOnly, LedgerUnusable, TransactionUndone
 from db.store.connections import BUSY_SECONDS
 
 CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
@@ -17,6 +17,8 @@ CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
 NO_RIGHT = "42501"
 READ_ONLY, UNDONE, TOO_SLOW = "25006", {"40P01", "40001"}, {"57014", "55P03"}
 LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
+NO_SUCH = {"42P01", "42703"}
+"""SQLSTATEs of a table or a column that another program has removed."""
 
 
 @contextmanager
@@ -26,10 +28,13 @@ def translated_errors(where: str) -> Iterator[None]:
         yield
     except DBAPIError as error:
         reason = str(error.orig).splitlines()[0] if error.orig else str(error)
-        raise _translate(where, reason, error) from error
+        translated = _translate(where, reason, error)
+        if translated is None:
+            raise
+        raise translated from error
 
 
-def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
+def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None:
     if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
         return LedgerUnusable(
             f"no space left for the ledger {where} ({reason}): what was committed is safe; "
@@ -77,8 +82,8 @@ def _translate(where: str, reason: str, error: DBAPIError) -> Exception:
         return LedgerBusy(f"another process has held {where} for {BUSY_SECONDS} s; try again when it is done")
     # What the driver refuses before a statement or a connection exists is an option of the address.
     is_option = isinstance(error, ProgrammingError) and error.statement is None and not state
-    if isinstance(error, OperationalError) or is_option:
+    if isinstance(error, OperationalError) or is_option or state in NO_SUCH:
         return LedgerUnusable(
             f"cannot use the ledger {where} ({reason}): check its address, your permissions and the server"
         )
-    return error
+    return None

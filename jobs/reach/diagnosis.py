@@ -5,13 +5,13 @@ from __future__ import annotations
 import socket
 import ssl
 import time
-from collections.abc import Iterator
 from contextlib import closing, suppress
 from email.utils import parsedate_to_datetime
 from urllib.parse import urlsplit
 
 from db.messages import iso
 from jobs.addresses import is_this_machine
+from langford.errors import causes
 from langford.loading import load
 
 CONNECT_SECONDS = 5.0
@@ -50,14 +50,14 @@ def permanent(error: BaseException, scheme: str, host: str, port: int, proxy: st
             f"its certificate is not trusted here ({untrusted}): give the server's certificate with "
             "--certificate FILE, and use a host name that it contains"
         )
-    for cause in _causes(error):
+    for cause in causes(error):
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             name = host if proxy is None else f"{proxy.rpartition(':')[0] or proxy}, the proxy of the environment"
             return f"there is no host {name} ({cause.strerror}): check the address"
     if proxy is not None:
         # Only the proxy reaches the server.
         return without_password(proxy) if str(error).startswith(str(NO_PASSWORD)) else None
-    if scheme == "https" and any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+    if scheme == "https" and any(isinstance(cause, ssl.SSLError) for cause in causes(error)):
         if _speaks_tls(host, port) is False:
             return "it does not speak TLS: write http://, if you trust the network"
     elif scheme == "http" and _speaks_tls(host, port):
@@ -67,20 +67,13 @@ def permanent(error: BaseException, scheme: str, host: str, port: int, proxy: st
 
 def distrust(error: BaseException, host: str, port: int) -> str | None:
     """Why the certificate of a server is not trusted; None when that is not what an error is about."""
-    for cause in _causes(error):
+    for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
             reason = cause.verify_message
             if cause.verify_code in (EXPIRED, NOT_YET_VALID):
                 reason += f"; it is {iso(time.time())} here and {_time_at(host, port) or 'an unknown time'} there"
             return reason
     return None
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    following: BaseException | None = error
-    while following is not None:
-        yield following
-        following = following.__cause__ or following.__context__
 
 
 def _trusting_all() -> ssl.SSLContext:

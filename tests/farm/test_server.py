@@ -183,6 +183,16 @@ def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
         assert bool(record.exc_info) == (status == 500)
 
 
+def test_an_error_of_the_database_is_answered(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
+    with farm.ledger.database.engine.begin() as connection:
+        connection.exec_driver_sql(
+            f"CREATE TRIGGER broken BEFORE INSERT ON attempt BEGIN SELECT RAISE(ABORT, '{SECRET}'); END"
+        )
+    answer = farm.post("/leases", **LEASE, campaign=farm.campaign.uuid)
+    assert (answer.status_code, SECRET in answer.text) == (500, False)
+    assert [SECRET in record.getMessage() for record in caplog.records] == [True]
+
+
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [

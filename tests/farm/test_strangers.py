@@ -153,6 +153,10 @@ def test_each_address_has_its_lines(caplog: pytest.LogCaptureFixture) -> None:
             log.say("a", "an error", OSError(errno.EMFILE, "no more files"))
     assert caplog.records[-2].getMessage() == "a: noise"
     assert "(ulimit -n is " in caplog.records[-1].getMessage()
+    error, cause = ValueError("a"), KeyError("b")
+    error.__cause__, cause.__cause__ = cause, error
+    log.say("a", "a circle", error)
+    assert caplog.records[-1].getMessage() == "a: a circle"
 
 
 def test_a_wrong_name_costs_what_a_wrong_token_does(tmp_path: Path) -> None:

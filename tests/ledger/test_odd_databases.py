@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from sqlalchemy import make_url, text
 
 from db import Ledger
-from db.errors import ConnectionLost, LedgerError
+from db.errors import ConnectionLost, LedgerError, LedgerUnusable
 from db.look.questions import QUESTIONS, Filters, ask
 from db.schema import creation
 from db.states import Role
@@ -22,7 +22,7 @@ from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, HOUR, NAME, TRUE, delivery, finish, new_campaign
 from tests.support.command_line import Run
-from tests.support.databases import fresh_database, postgres
+from tests.support.databases import fresh_database, new_ledger, postgres
 
 WORDS = "Ärger, 漢字 und 🂡"
 READING = [["status"], ["tasks", NAME], ["result", NAME], ["token", NAME, "--list"], ["query", "task_overview"]]
@@ -197,6 +197,14 @@ def test_a_ledger_in_any_schema_of_the_search_path(address: str) -> None:
 def test_a_role_that_may_not_create_tables(address: str) -> None:
     said = refusal(with_role(address), ["create", "langford", "8"])
     assert re.search(r"the role (\w+) may not create tables in .*: GRANT CREATE ON SCHEMA public TO \1", said)
+
+
+def test_a_table_that_another_program_removed_is_named(tmp_path: Path) -> None:
+    with new_ledger("postgres", tmp_path) as ledger:
+        with ledger.database.engine.begin() as connection:
+            connection.execute(text("ALTER TABLE campaign RENAME TO gone"))
+        with pytest.raises(LedgerUnusable, match='relation "campaign" does not exist'):
+            ledger.campaigns()
 
 
 def test_a_role_without_rights_is_told_so(address: str) -> None:

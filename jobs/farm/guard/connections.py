@@ -17,6 +17,7 @@ from typing import Any, Protocol
 
 from jobs.clock import SYSTEM, Clock
 from jobs.show.log_lines import LOGGER, extra
+from langford.errors import causes
 
 STRANGERS, STRANGERS_PER_ADDRESS = 512, 64
 MAX_CONNECTIONS = 60_000
@@ -207,8 +208,6 @@ def lacks_files(error: BaseException | None) -> bool:
     >>> lacks_files(OSError(errno.EMFILE, "")), lacks_files(OSError(errno.ENOENT, "")), lacks_files(None)
     (True, False, False)
     """
-    while error is not None:
-        if isinstance(error, OSError) and error.errno in (errno.EMFILE, errno.ENFILE):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
+    return any(
+        isinstance(cause, OSError) and cause.errno in (errno.EMFILE, errno.ENFILE) for cause in causes(error)
+    )
