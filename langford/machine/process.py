@@ -60,9 +60,9 @@ def compiling_words(what: str) -> str:
     """What a command says when it compiles.
 
     >>> compiling_words("of polyphase")
-    'compiling the kernels of polyphase, which takes 5 to 30 s; they are kept for all problems of this shape …'
+    'compiling the kernels of polyphase, which takes up to 30 s; they are kept for all problems of this shape …'
     """
-    return f"compiling the kernels {what}, which takes 5 to 30 s; they are kept for all problems of this shape …"
+    return f"compiling the kernels {what}, which takes up to 30 s; they are kept for all problems of this shape …"
 
 
 class Numbers(Protocol):
