@@ -1572,8 +1572,8 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
   LIMIT :param;
 
 -- worker_queries.running
-  SELECT attempt.task_index, attempt.worker_id, task.work, task.state, attempt.granted, attempt.steps,
-    attempt.seconds
+  SELECT attempt.task_index, attempt.worker_id, task.work, task.state = :state AS anon_1, attempt.granted,
+    attempt.steps IS NOT NULL AS anon_2, coalesce(attempt.seconds, :coalesce) AS coalesce_1
   FROM attempt JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
   WHERE attempt.ended IS NULL AND attempt.deadline > :deadline AND attempt.campaign_id + :campaign_id = :campaign;
 

@@ -34,7 +34,8 @@ with langford.Ledger(pathlib.Path("records.db")) as ledger:
 
 
 def test_it_exports_its_errors() -> None:
-    defined = {name for name, kind in vars(errors).items() if isinstance(kind, type)}
+    classes = {name: each for name, each in vars(errors).items() if isinstance(each, type)}
+    defined = {name for name, each in classes.items() if issubclass(each, Exception)}
     assert defined <= {*langford.__all__}
     assert all(getattr(langford, name) is getattr(errors, name) for name in defined)
 
