@@ -17,6 +17,7 @@ from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from unittest.mock import patch
+from xml.etree import ElementTree
 
 import matplotlib
 import numpy as np
@@ -575,6 +576,8 @@ def test_texts_of_strangers_stay_texts(tmp_path: Path) -> None:
     assert "\x1b" not in page
     assert "\u202e" not in page
     assert len(page) < 1_000_000
+    for name in found.figures:
+        ElementTree.fromstring(svg.standing_alone(name, found))
 
 
 def test_the_page_stands_alone() -> None:
@@ -647,7 +650,7 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
     past = history([(k, 0, 0.0, 10.0, 20.0, Outcome.DONE, time) for k, time in enumerate(seconds)])
     found = Evidence(past, PLAN.work, None, "x", None, "", (), "soon")
     assert "task-times" in found.figures
-    assert text_of(found)
+    assert html.page(found)
     for name in found.figures:
         svg.standing_alone(name, found)
 
