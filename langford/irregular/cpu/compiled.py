@@ -14,7 +14,7 @@ from langford.kernels.cpu import compiled as counting
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function when it is first called with arguments of new types; others that need it wait and load.
 
-    The parts of kernels are none: this is for those that Python calls.
+    For those that Python calls; their parts are compiled with them (:func:`langford.kernels.cpu.compiled.part`).
     """
     dispatcher = counting.kernel(function)
     called: set[tuple[str, ...]] = set()
