@@ -19,7 +19,7 @@ from jobs.reach.in_ledger import campaigns_in
 from jobs.reach.patience import Patience
 from jobs.reach.remote import RemoteServer
 from langford.cli.options.access import AccessOptions, access_options
-from langford.cli.options.common import json_option, ledger_is_given, ledger_option
+from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside
 from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
@@ -54,9 +54,7 @@ campaigns are done, or at Ctrl-C, with exit code 0."""
     help="Time between refreshes, in seconds or like 1m, 0.1 s or more; default: 2 s on a terminal, 30 s in a log.",
 )
 @json_option
-@click.pass_context
 def status(
-    context: click.Context,
     where: str | None,
     name: str | None,
     address: str,
@@ -75,8 +73,8 @@ def status(
         raise click.UsageError(f"{where} is not a URL: write http://HOST:PORT, or the name of one campaign alone")
     if every is not None and not watch:
         raise click.UsageError("--every belongs to --watch")
-    if is_remote and ledger_is_given():
-        raise click.UsageError("give a URL or --ledger, not both")
+    if is_remote:
+        refuse_ledger_beside("a URL")
     with ExitStack() as stack:
         if is_remote:
             assert where is not None

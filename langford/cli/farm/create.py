@@ -11,7 +11,7 @@ import click
 from db import Campaign
 from db.states import Role
 from langford.cli.campaigns.running import create_campaign, existing, planned
-from langford.cli.options.common import json_option, ledger_option, replicate_option
+from langford.cli.options.common import is_given, json_option, ledger_option, replicate_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
@@ -99,9 +99,7 @@ Examples:
 @click.option("--revoke", metavar="ID|all", help="Revoke a token by its number in the list, or all tokens.")
 @ledger_option
 @json_option
-@click.pass_context
 def token(
-    context: click.Context,
     name: str,
     role: str,
     days: float | None,
@@ -116,7 +114,7 @@ def token(
     if listing and revoke is not None:
         raise click.UsageError("list the tokens, or revoke one, not both")
     for option in OF_NEW if listing or revoke is not None else ():
-        if context.get_parameter_source(option) is click.core.ParameterSource.COMMANDLINE:
+        if is_given(option):
             raise click.UsageError(f"--{option} is for a new token: leave it out, or --list and --revoke")
     with Ledger(address, create=False) as ledger:
         campaign = ledger.campaign(name)

@@ -125,14 +125,19 @@ anyway_option = click.option(
 # -- campaigns, ledgers and servers -----------------------------------------------------------
 
 
+def is_given(parameter: str) -> bool:
+    """Whether a parameter is on the command line, and not only in the environment."""
+    return click.get_current_context().get_parameter_source(parameter) is click.core.ParameterSource.COMMANDLINE
+
+
 def is_on_command_line(context: click.Context, parameter: click.Parameter) -> bool:
-    source = context.get_parameter_source(parameter.name or "")
-    return source is click.core.ParameterSource.COMMANDLINE and not context.resilient_parsing
+    return is_given(parameter.name or "") and not context.resilient_parsing
 
 
-def ledger_is_given() -> bool:
-    """Whether --ledger is on the command line."""
-    return click.get_current_context().get_parameter_source("address") is click.core.ParameterSource.COMMANDLINE
+def refuse_ledger_beside(other: str) -> None:
+    """Raises UsageError if --ledger is on the command line too."""
+    if is_given("address"):
+        raise click.UsageError(f"give {other} or --ledger, not both")
 
 
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:

@@ -8,13 +8,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 
 import click
-from click.core import ParameterSource
 
 from db import Campaign
 from jobs.show.hooks import CommandHook, Hook, UrlHook, has_secret
 from jobs.show.notifications import STALLED_SECONDS, Notifier, Say
 from langford.cli.exit_codes import StopSignals
-from langford.cli.options.common import is_on_command_line
+from langford.cli.options.common import is_given, is_on_command_line
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import duration
 from langford.cli.output.display import say
@@ -34,12 +33,15 @@ class NotifyOptions:
     @property
     def given(self) -> bool:
         """Whether an option of this command, and not only the environment, says whom to notify."""
-        source = click.get_current_context().get_parameter_source
-        return any(source(name) is ParameterSource.COMMANDLINE for name in ("command", "url"))
+        return is_given("command") or is_given("url")
 
     def hooks(self) -> list[Hook]:
-        commands = [] if self.command is None else [CommandHook(self.command)]
-        return [*commands, *([] if self.url is None else [UrlHook(self.url)])]
+        hooks: list[Hook] = []
+        if self.command is not None:
+            hooks.append(CommandHook(self.command))
+        if self.url is not None:
+            hooks.append(UrlHook(self.url))
+        return hooks
 
 
 def without_open_secret(context: click.Context, parameter: click.Parameter, url: str | None) -> str | None:

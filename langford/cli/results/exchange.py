@@ -20,8 +20,8 @@ from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import (
     allowed_signers_option,
     json_option,
-    ledger_is_given,
     ledger_option,
+    refuse_ledger_beside,
     sign_option,
     unconfirmed_option,
 )
@@ -78,8 +78,7 @@ def result(
         if as_json:
             display.print_json(counts if len(names) > 1 else counts[0])
         context.exit(max(codes))
-    if ledger_is_given():
-        raise click.UsageError("give --from or --ledger, not both")
+    refuse_ledger_beside("--from")
     files = [Path(name) for name in names]
     if allowed is not None and STANDARD_INPUT in files:
         raise click.UsageError("standard input has no signature file: give --from a FILE")

@@ -13,7 +13,7 @@ from jobs.show.report import content, gathering
 from jobs.show.report.formats.files import require_format, write, write_figures
 from jobs.show.report.gathering import Evidence
 from langford.cli.exit_codes import ExitCode
-from langford.cli.options.common import json_option, ledger_is_given, ledger_option, unconfirmed_option
+from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside, unconfirmed_option
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.errors import BadInput
@@ -122,8 +122,7 @@ def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfi
     if (name is None) != bool(exports):
         raise click.UsageError("name a campaign of the ledger, or give --from FILE: one of them")
     if name is None:
-        if ledger_is_given():
-            raise click.UsageError("give --from or --ledger, not both")
+        refuse_ledger_beside("--from")
         return gathering.of_files(exports, unconfirmed)
     with Ledger(address) as ledger:
         return gathering.of_campaign(ledger.campaign(name), unconfirmed, ledger.campaigns())
