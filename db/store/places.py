@@ -16,6 +16,7 @@ from socket import gethostname
 
 from db.errors import LedgerUnusable
 from langford.machine.durable import sync_folder
+from langford.machine.process import has_ended
 
 NETWORK_FILE_SYSTEMS = {
     "nfs",
@@ -96,16 +97,8 @@ def _delete_leftovers(file: Path) -> None:
         for entry in list(file.parent.iterdir()):
             found = pattern.fullmatch(entry.name)
             # One with the number of this process was left by an earlier process.
-            if found and (int(found[1]) == os.getpid() or _has_ended(int(found[1]))):
+            if found and (int(found[1]) == os.getpid() or has_ended(int(found[1]))):
                 entry.unlink()
-
-
-def _has_ended(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except OSError as error:
-        return error.errno == errno.ESRCH
-    return False
 
 
 def _give_name(unfinished: Path, file: Path) -> None:

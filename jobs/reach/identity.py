@@ -17,6 +17,7 @@ from db.machines import EQUIPMENT, MAX_JOB, MAX_MODEL, HostName, Machine
 from db.messages import ALPHANUMERIC, PROCESS, Uuid
 from langford.devices import Device, kind_of
 from langford.machine.cores import cores
+from langford.machine.process import has_ended
 from langford.provenance import kernel_hash
 
 
@@ -94,10 +95,5 @@ def is_dead(host: str, process: str) -> bool:
     if not re.match(PROCESS, process):
         return False
     pid = int(process.partition("@")[0])
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
-    return process_name(pid) != process
+    # Some systems hide the names of other users' processes: then only the id is known.
+    return has_ended(pid) or process_name(pid) not in (process, str(pid))

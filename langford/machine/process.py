@@ -1,4 +1,4 @@
-"""This process: whether it belongs to this program, its threads for kernels, and its progress.
+"""This process: whether it belongs to this program, its threads and its progress; whether others have ended.
 
 Commands and workers change the interpreter in ways that another program may not want.
 Kernels cannot be interrupted.
@@ -10,6 +10,7 @@ where the number is kept.
 from __future__ import annotations
 
 import errno
+import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -35,6 +36,15 @@ def claim() -> None:
 
 def is_ours() -> bool:
     return _is_ours
+
+
+def has_ended(process: int) -> bool:
+    """Whether this machine has no process of this id; one of another user has not ended either."""
+    try:
+        os.kill(process, 0)
+    except OSError as error:
+        return error.errno == errno.ESRCH
+    return False
 
 
 def still_computes() -> bool:

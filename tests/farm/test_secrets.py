@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import socket
+import subprocess
 import threading
 import time
 from pathlib import Path
@@ -16,7 +17,7 @@ from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.states import Role
 from db.store.database import without_password
-from jobs.reach.identity import is_dead
+from jobs.reach.identity import is_dead, process_name
 from jobs.reach.remote import RemoteServer
 from langford.cli.main import cli
 from langford.cli.output.display import plain
@@ -28,6 +29,7 @@ from tests.support.databases import fresh_database, new_ledger
 from tests.support.servers import Server
 
 SECRET = "hunter2"
+STRANGER = 54321
 LABEL = "red \x1b[31m [/b]"
 SECRET_URLS = [
     f"postgresql://ada:{SECRET}@nowhere.invalid/records",
@@ -335,6 +337,21 @@ def test_text_of_strangers_is_plain() -> None:
 def test_a_process_with_an_odd_name_is_not_known_to_be_dead() -> None:
     for process in ("", "x", "@", "-1", "٣", "9" * 30, "1@x@y", "0x1", "1\n"):
         assert not is_dead(os.uname().nodename, process)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, who alone can be several users")
+def test_a_process_of_another_user_is_dead_if_it_has_the_id_of_an_earlier_one() -> None:
+    host = os.uname().nodename
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, user=STRANGER) as other:
+        name = process_name(other.pid)
+        pid, started, boot = name.split("@")
+        os.seteuid(STRANGER + 1)
+        try:
+            with pytest.raises(PermissionError):
+                os.kill(other.pid, 0)
+            assert (is_dead(host, name), is_dead(host, f"{pid}@{int(started) - 1}@{boot}")) == (False, True)
+        finally:
+            os.seteuid(0)
 
 
 def test_an_address_with_an_at_in_its_password_is_refused() -> None:
