@@ -9,7 +9,7 @@ from queue import SimpleQueue
 
 from langford.devices import Device, devices
 from langford.machine.process import computing_threads
-from langford.methods import Count, Plan, chosen_plan, merge
+from langford.methods import Count, Plan, chosen_plan, find_method, merge
 from langford.methods.backtracking import estimation, explicit
 from langford.problem import Problem, problem_of
 from langford.result import PartialResult
@@ -44,10 +44,12 @@ def count(
         BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu, BadProfile: as their messages say.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
-    place = Device.parse(str(device))
-    chosen = chosen_plan(problem_of(problem), place, method, seed=seed)
-    if chosen.problem.obstruction and not anyway:
-        return Count(chosen.problem, 0, 0, 0, 0, (f"no arrangement exists, {chosen.problem.obstruction}",))
+    problem, place = problem_of(problem), Device.parse(str(device))
+    if problem.obstruction and not anyway:
+        if method is not None:
+            find_method(method, problem)
+        return Count(problem, 0, 0, 0, 0, (f"no arrangement exists, {problem.obstruction}",))
+    chosen = chosen_plan(problem, place, method, seed=seed)
     merged, _ = count_tasks(chosen.plan, devices(str(device)))
     return merged
 

@@ -63,10 +63,10 @@ def count(
 ) -> None:
     """Count the arrangements of N colours, exactly."""
     problem = chosen.problem()
+    if problem.obstruction and not anyway:
+        context.exit(nothing_to_count(problem, method_name).print(as_json))
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
-    if problem.obstruction and not anyway:
-        context.exit(nothing_to_count(problem, method.name).print(as_json))
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
     cost = Cost.of_count(problem, method, chosen_devices, spread=spread(problem, method))

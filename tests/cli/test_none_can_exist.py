@@ -15,7 +15,9 @@ from tests.support.command_line import Run
 IMPOSSIBLE = "33"
 
 
-@pytest.mark.parametrize("command", ["count 33", "run langford 33", "run skolem 34 --depth 12"])
+@pytest.mark.parametrize(
+    "command", ["count 33", "run langford 33", "run skolem 34 --depth 12", "count 101", "run 101"]
+)
 def test_a_count_is_answered_without_a_ledger(langford: Run, tmp_path: Path, command: str) -> None:
     done = langford(*command.split())
     assert done.returncode == 0, done.stderr
@@ -24,6 +26,7 @@ def test_a_count_is_answered_without_a_ledger(langford: Run, tmp_path: Path, com
     assert not list(tmp_path.glob("*.db"))
     document = json.loads(langford(*command.split(), "--json").stdout)
     assert (document["count"], document["tasks"], document["agrees"]) == ("0", 0, True)
+    assert (document["method"] is None) == ("no method can" in done.stdout) == ("101" in command)
 
 
 def test_nothing_is_created(langford: Run, tmp_path: Path) -> None:
@@ -75,7 +78,7 @@ def test_an_estimate_is_exact(langford: Run) -> None:
 
 def test_the_api_answers_at_once() -> None:
     assert list(library.arrangements(33)) == []
-    assert library.count(33) == 0
+    assert library.count(33) == library.count(101) == 0
     assert library.count(9, anyway=True) == 0
     assert library.estimate(33).value == 0
 

@@ -96,9 +96,10 @@ def run(
             context.exit(worked_off(campaign))
     place = Device.parse(computing.device)
     # Before the ledger is opened: bad input creates no ledger.
+    problem = chosen.problem()
+    if problem.obstruction and not chosen.anyway:
+        context.exit(nothing_to_count(problem, chosen.method_name).print(as_json))
     new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
-    if new.problem.obstruction and not chosen.anyway:
-        context.exit(nothing_to_count(new.problem, new.method.name).print(as_json))
     here = computing.devices()
     with existing(address) as found:
         begun = None if found is None else found.begun(new, chosen.name)

@@ -65,11 +65,12 @@ def mpi(
     if not static and communicator.size < 2:
         raise BadInput("rank 0 only distributes tasks: start two or more ranks with mpirun, or use `langford run`")
     try:
-        new = chosen.plan(Device.parse(device), shared=True)
-        if new.problem.obstruction and not chosen.anyway:
+        problem = chosen.problem()
+        if problem.obstruction and not chosen.anyway:
             # Every rank knows it; one of them prints it.
-            answer = nothing_to_count(new.problem, new.method.name)
+            answer = nothing_to_count(problem, chosen.method_name)
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
+        new = chosen.plan(Device.parse(device), shared=True)
         key = new.key
     except (LangfordError, click.UsageError):
         # Every rank has the same error; one of them reports it.

@@ -9,7 +9,7 @@ from functools import cached_property
 from jobs.verify.agreement import Agreement, agreement
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
-from langford.methods import METHODS, Count
+from langford.methods import METHODS, Count, Method, find_method
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 from langford.words import duration, rate, several, speed
@@ -18,7 +18,7 @@ from langford.words import duration, rate, several, speed
 @dataclass(frozen=True)
 class Answer:
     problem: Problem
-    method: str
+    method: str | None  # None: nothing was computed, and no method can
     count: Count
     seconds: float
     work: float
@@ -37,6 +37,11 @@ class Answer:
         """Work per second of ``seconds``; None: nothing was computed."""
         return speed(self.work, self.seconds) if self.count.tasks else None
 
+    @property
+    def _kind(self) -> Method:
+        """The method that names what is evaluated: nodes where none can."""
+        return METHODS[self.method or "regular"]
+
     def document(self) -> dict[str, object]:
         return {
             **self.more,
@@ -45,9 +50,9 @@ class Answer:
             "count": str(self.count.published),
             "arrangements": str(self.count.arrangements),
             "tasks": self.count.tasks,
-            METHODS[self.method].evaluated: str(self.count.evaluated),
+            self._kind.evaluated: str(self.count.evaluated),
             "work": self.work,
-            "unit": METHODS[self.method].unit,
+            "unit": self._kind.unit,
             "seconds": round(self.seconds, 3),
             "work_per_second": self.speed,
             "checks": list(self.count.checks),
@@ -59,12 +64,11 @@ class Answer:
         problem, count = self.problem, self.count
         wrong = "" if self.comparison.agrees is not False else "WRONG: "
         up_to = f" up to {problem.up_to}" if problem.up_to else ""
-        method = METHODS[self.method]
-        evaluated = several(count.evaluated, method.evaluated.removesuffix("s"))
+        evaluated = several(count.evaluated, self._kind.evaluated.removesuffix("s"))
         found = f"{evaluated} evaluated in {duration(self.seconds)} {self.used}"
         per_second = speed(count.evaluated, self.seconds)
         if per_second is not None:
-            found += f": {rate(per_second, method.evaluated)}"
+            found += f": {rate(per_second, self._kind.evaluated)}"
         return [
             f"{wrong}{problem} = {count.published:,}",
             f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
@@ -90,10 +94,16 @@ class Answer:
         return ExitCode.CHECK_FAILED
 
 
-def nothing_to_count(problem: Problem, method: str) -> Answer:
-    """The answer for a problem with an obstruction, of which nothing is computed."""
-    nothing = Count(problem, 0, 0, 0, 0, ("not computed; --anyway computes it regardless",))
-    return Answer(problem, method, nothing, 0.0, 0.0, "without counting", "")
+def nothing_to_count(problem: Problem, method: str | None) -> Answer:
+    """The answer for a problem with an obstruction, of which nothing is computed.
+
+    ``method``: its name; None: any.  Raises MethodDoesNotApply if it is named and cannot count the problem.
+    """
+    named = METHODS if method is None else {method: find_method(method, problem)}
+    able = [name for name, each in named.items() if each.refusal(problem) is None]
+    how = "--anyway computes it regardless" if able else "no method can compute a problem of this size"
+    nothing = Count(problem, 0, 0, 0, 0, (f"not computed; {how}",))
+    return Answer(problem, next(iter(able), None), nothing, 0.0, 0.0, "without counting", "")
 
 
 def _difference(words: str) -> str:
