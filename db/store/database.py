@@ -56,6 +56,14 @@ def without_password(where: str) -> str:
     return PASSWORD.sub(lambda match: "***" if match[1] is None else f"{match[1]}:***@", where)
 
 
+def server_instead(address: str) -> LedgerUnusable:
+    """The error where a ledger, or a campaign in one, is asked for, and the address of a task server is given."""
+    return LedgerUnusable(
+        f"{without_password(address)} is the address of a task server, but a ledger is read here: give --ledger a "
+        "file or a database; `langford status`, `work` and `slurm` take the address of a server"
+    )
+
+
 def retried(method: Callable[P, T]) -> Callable[P, T]:
     """Repeat a method, which is one transaction, when the database undid it because of a deadlock."""
 
@@ -226,6 +234,8 @@ def _url_of(where: str) -> URL:
         if url.get_backend_name() == "sqlite" and is_file:
             _require_options(where)
             return url.set(drivername="sqlite")
+    if where.lower().startswith(("http://", "https://")):
+        raise server_instead(where)
     raise LedgerUnusable(
         f"{without_password(where)!r} is not a ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
         "(with %40 for a @ in the password)"

@@ -95,6 +95,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     # run
     ("run nobody", "no campaign 'nobody'"),
     ("run nobody --ledger absent.db", "there is no ledger"),
+    ("run https://farm:8765/eight --ledger absent.db", "is the address of a task server, but a ledger"),
     ("run --name 12", "no campaign '12'"),
     ("run langford 7 --name 12", "cannot be a number"),
     ("run eight --depth 4", "leave the options of a new one out"),
@@ -128,6 +129,8 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("cite nobody", "no campaign 'nobody'"),
     ("result nobody", "no campaign 'nobody'"),
     ("result eight --ledger absent.db", "there is no ledger"),
+    ("result HTTP://farm:8765/eight", "`langford status`, `work` and `slurm` take"),
+    ("result eight --ledger https://farm:8765", "`langford status`, `work` and `slurm` take"),
     ("result eight --ledger text", "ledger"),
     ("result eight --allowed-signers text", "belongs to --from"),
     ("result --from absent.gz", "no export"),
@@ -245,6 +248,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     # ledger
     ("ledger", "Usage"),
     ("ledger copy absent.db other.db", "there is no ledger"),
+    ("ledger copy https://farm:8765 other.db", "is the address of a task server, but a ledger"),
     ("ledger copy langford.db no/such/other.db", "create it first"),
     ("ledger copy langford.db langford.db", "has campaigns"),
     ("ledger copy langford.db /dev/null", "/dev/null is not a file"),

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from jobs.addresses import has_scheme
 from jobs.run.limits import PATIENCE_SECONDS
 from langford.cli.options.types import FORMS, FiniteRange, device, duration, integers
 from langford.cli.output.display import say
@@ -153,7 +154,7 @@ def without_open_password(context: click.Context, parameter: click.Parameter, wh
 
 tasks_argument = click.argument("task_lists", nargs=-1, type=integers, metavar="[TASKS]...")
 name_option = click.option("--name", help="The campaign's name; default: problem, method and depth.")
-ledger_option = click.option(
+_ledger_option = click.option(
     "--ledger",
     "-l",
     "address",
@@ -163,6 +164,28 @@ ledger_option = click.option(
     callback=without_open_password,
     help="File or database URL.",
 )
+
+
+def ledger_option(command: Command) -> Command:
+    """--ledger; without the campaign, the command explains where it was given the address of a server instead."""
+
+    @wraps(command)
+    def call(*arguments: object, **values: object) -> object:
+        try:
+            return command(*arguments, **values)
+        except (load("db.errors:NoLedger"), load("db.errors:NoSuchCampaign")) as error:
+            context = click.get_current_context()
+            for each in context.command.params:
+                value = context.params.get(each.name or "") if isinstance(each, click.Argument) else None
+                for word in [value] if isinstance(value, str) else value or ():
+                    if isinstance(word, str) and has_scheme(word):
+                        raise load("db.store.database:server_instead")(word) from error
+            raise
+
+    decorated: Command = call  # type: ignore[assignment]  # click passes the arguments of the options
+    return _ledger_option(decorated)
+
+
 replicate_option = click.option(
     "--replicate",
     type=FiniteRange(0, 1),
