@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Sequence
 from functools import cached_property
 from typing import Any, Self
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, false, update
 
 from db.campaign import Campaign
 from db.errors import CampaignMismatch
@@ -36,6 +36,11 @@ class Ledger:
         """The ledger's random UUID, which its copies share."""
         with self.database.reading() as connection:
             return queries.ledger_uuid(connection)
+
+    def require_writable(self) -> None:
+        """Raises LedgerReadOnly where this process may only read."""
+        with self.database.writing() as connection:
+            connection.execute(update(models.Attempt).where(false()).values(note=None))
 
     @retried
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:

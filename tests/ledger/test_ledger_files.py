@@ -257,7 +257,7 @@ def test_an_archive_opens_with_every_reading_command(langford: Run, archive: Pat
 
 
 def test_an_archive_is_not_changed(langford: Run, archive: Path) -> None:
-    for command in (["retry", "seven"], ["run", "langford", "8"], ["token", "seven"]):
+    for command in (["retry", "seven"], ["run", "langford", "8"], ["token", "seven"], ["serve", "seven"]):
         assert "is read-only here" in refused(langford, *command, "--ledger", str(archive))
 
 

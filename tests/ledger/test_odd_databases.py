@@ -262,7 +262,7 @@ def test_a_standby_is_read_and_refuses_the_rest(standby: str) -> None:
     for arguments in READING:
         done = CliRunner().invoke(cli, [*arguments, "--ledger", standby], standalone_mode=False)
         assert done.exception is None, arguments
-    for arguments in WRITING:
+    for arguments in (*WRITING, ["serve", NAME]):
         assert "is read-only here" in refusal(standby, arguments)
 
 

@@ -95,6 +95,7 @@ def serve(
         ended_in_order() as received,
         written(log_format, log_lines.LOGGERS),
     ):
+        ledger.require_writable()
         campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
         if replicate is not None:
             for campaign in campaigns:
