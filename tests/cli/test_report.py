@@ -298,6 +298,8 @@ def test_an_unfinished_campaign_says_what_it_waits_for(ledger: Ledger) -> None:
     assert f"0 of {TASKS} tasks are done" in shown
     assert "There is no count to cite." in shown
     assert "Nothing has been computed yet" in shown
+    campaign.fail(campaign.lease("a", 1, HOUR)[0], "it breaks")
+    assert "time of all, at most" in text_of(gathering.of_campaign(campaign))
     lease, _ = campaign.lease("a", 2, HOUR)
     campaign.deliver([delivery(lease, TRUE[lease.index], provenance=source())])
     shown = text_of(gathering.of_campaign(campaign))

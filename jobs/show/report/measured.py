@@ -98,9 +98,9 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "aborted attempts", f"{found.aborted:,} ({share(found.aborted / found.tasks)} of the tasks)"
     if found.aborted:
         yield "mean time of one, at most", duration(found.aborted_seconds / found.aborted)
-        of_effective = f" ({share(found.aborted_seconds / found.effective)} of the effective time)"
-        lost = f"{duration(found.aborted_seconds)}{of_effective if found.effective else ''}"
-        yield "time of all, at most", lost
+        lost, effective = found.aborted_seconds, found.effective
+        of_effective = f" ({share(lost / effective)} of the effective time)" if effective else ""
+        yield "time of all, at most", f"{duration(lost)}{of_effective}"
     if found.repeated:
         again = f"{several(found.repeated, 'result')}, {duration(found.repeated_seconds)}"
         yield "computed again, to confirm", again
