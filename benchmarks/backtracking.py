@@ -4,7 +4,7 @@
     python benchmarks/backtracking.py --quick       up to n = 15
 
 With the GPU, GPU 0 and all cores count everything.  The cores alone count a random sample of
-tasks for some seconds; the whole is projected by nodes, whose number the count with the GPU gives.
+tasks for some seconds; the whole is projected by nodes, the number of which is known from the count with the GPU.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     python benchmarks/farm.py overhead            a farm of tasks of a second, beside the same without a farm
     python benchmarks/farm.py pool                worker processes before their first task
 
-Sixteen processes claim tasks in batches and hand in results at once, without computing anything: the sum 0
+Sixteen processes claim tasks in batches and deliver results at once, without computing anything: the sum 0
 passes the checks of a task.  "p99 claim" is the time of a whole batch, with all processes always asking; then
 with pauses.  The overhead is that of L(2,20) in tasks of about a second, on two workers of a server,
 beside two processes that share a counter: at the same time, on the other half of the cores, and the other way

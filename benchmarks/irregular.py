@@ -7,8 +7,8 @@
     python benchmarks/irregular.py --draw docs/search-gteps.svg          the picture of these figures
 
 Arrays are where the device wants them before the clock starts, kernels are compiled, times are medians: on a core
-those of the processor, on a GPU those of the clock.  "share" is the bytes that a method cannot avoid to move per
-second, as a share of what a copy moves on the same device.
+those of the processor, on a GPU those of the clock.  "share" is the bytes that a method must move per second, as a
+share of what a copy moves on the same device.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
     python benchmarks/irregular_ranks.py --quick                                 10:1 10:2 on cores
 
 SCALE:RANKS is Graph500 at this scale on this number of ranks, SCALE:RANKS:ROWS with at most ROWS rows of blocks.
-Every search is checked, and the clock of a search is that of the slowest rank.  A run has all in it: the start of
+Every search is checked, and the clock of a search is that of the slowest rank.  A run includes the start of
 Python, generation, construction, searches and checks.
 """
 

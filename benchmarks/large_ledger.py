@@ -1,4 +1,4 @@
-"""What a ledger of 1,000,000 tasks costs those who look at it: status, views, reports, dashboards.
+"""What reading a ledger of 1,000,000 tasks costs: status, views, reports, dashboards.
 
     python benchmarks/large_ledger.py                     all parts, about twenty minutes
     python benchmarks/large_ledger.py overview            the overview of a campaign and `langford status`
@@ -8,8 +8,8 @@
     python benchmarks/large_ledger.py report              a report of 131,328 tasks as HTML and as PDF
     python benchmarks/large_ledger.py dashboards          20 open dashboards beside 200 workers
 
-Each part makes its ledgers first.  --folder keeps them, and what the report was, there; a ledger for reports that
-is there already is used again.
+Each part makes its ledgers first.  --folder keeps them and the reports there; a ledger for reports that exists
+there is used again.
 """
 
 from __future__ import annotations

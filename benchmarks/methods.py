@@ -3,8 +3,8 @@
     python benchmarks/methods.py             the table of docs/measured.md, about 5 minutes
     python benchmarks/methods.py --quick     the short rows only, half a minute
 
-Kernels are compiled before they are timed.  A row is the median of its runs; the bars are
-of the same kind of machine (one core of a Zen 3 EPYC), as measured by their authors' code.
+Kernels are compiled before they are timed.  A row is the median of its runs.  The bars are times of the public
+programs on the same kind of machine (one core of a Zen 3 EPYC).
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""What the counts that no one has made, or no one has confirmed, would cost: the table of docs/records.md.
+"""What unknown and unconfirmed counts would cost: the table of docs/records.md.
 
     python benchmarks/records.py
 
 Each row scales a measured time of a whole count by the number of sign vectors, 2^filled: four times as many for
-each further colour.  The last line says how well that rule leads from n = 28 to 31 where a method was measured at
+each further colour.  The last line is the error of this rule between n = 28 and 31, where a method was measured at
 both.  S(33) has one colour more than today's methods take.
 """
 

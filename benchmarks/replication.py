@@ -1,12 +1,12 @@
-"""The share of a lying host's results that is found, by the share that is replicated, measured and in theory.
+"""How much of a lying host's results is found, for each replicated share: measured, and in theory.
 
     python benchmarks/replication.py                             about ten minutes
     python benchmarks/replication.py docs/replication.svg        and the picture
     python benchmarks/replication.py --quick                     few campaigns of few shares
 
-A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all
-that they are asked for.  A lie that is drawn costs the host its trust, and all of its results are evaluated again:
-so all of its lies are found as soon as one of them is drawn.  In theory that happens with probability
+A host with a good record lies about some results of a campaign in a real ledger; then two honest hosts do all tasks
+that they get.  If a lie is drawn, the host is no longer trusted, and all of its results are evaluated again: all of
+its lies are found as soon as one of them is drawn.  In theory that happens with probability
 1 - (1 - s)^k for k lies and the share s, or 1 / v instead of s where the host has fewer than 1 / s confirmed
 results, v.  Without a record every result is drawn.
 """

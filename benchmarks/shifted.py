@@ -6,8 +6,8 @@
     python benchmarks/shifted.py --quick                      the two smallest rows
 
 Each row draws tasks of the two methods over the whole of their plans, runs them in turn, and projects the
-whole count by points.  Times are processor time of this one thread, so that other work on the machine counts
-little; the ratio is the median over the rounds of the ratio of a round.
+whole count by points.  Times are processor time of this one thread, so other work on the machine hardly matters.
+The ratio is the median of the ratios of the rounds.
 """
 
 from __future__ import annotations

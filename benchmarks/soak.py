@@ -1,13 +1,14 @@
-"""A farm under thousands of faults, by a seed: no result lost, none counted twice, none wrong that was accepted.
+"""A farm under thousands of faults, chosen by a seed: no result is lost, counted twice, or accepted though wrong.
 
     python benchmarks/soak.py --faults 10000 --seed 14
     python benchmarks/soak.py --quick                       a few faults, a round
 
-Real servers, real workers, a relay between them.  Messages are lost, doubled, cut, delayed, altered and
-answered oddly; servers, workers and computing processes are killed, stopped and hung; files in outboxes are cut and
-put where they do not belong; connections to Postgres break.  Round after round a campaign is worked off, with every
-result replicated, until the faults have happened; then all tasks must be done once, with the values that they have.
-With --liars, some of the workers hand in wrong results that pass every check.
+Real servers and real workers, with a relay between them.  Messages are lost, duplicated, truncated, delayed,
+altered and answered oddly.  Servers, workers and computing processes are killed, stopped and suspended.  Outbox
+files are truncated and misplaced, and connections to Postgres break.  Campaigns are completed one after another,
+with every result replicated, until the faults have happened; then every task must be done once, with its true
+value.
+With --liars, some of the workers deliver wrong results that pass every check.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class Soak:
 
     Attributes:
         faults: what has happened, by its name.
-        rounds, tasks: how many campaigns were worked off, and their tasks.
+        rounds, tasks: how many campaigns were completed, and their tasks.
         lost: tasks without a result.
         doubled: results beyond one per task.
         wrong: accepted results, and counts, of another value.

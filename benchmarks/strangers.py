@@ -1,14 +1,15 @@
-"""What a worker waits for its leases while strangers, or readers, send as much as the server takes.
+"""How long a worker waits for leases while strangers or readers send as many requests as the server takes.
 
     python benchmarks/strangers.py [--seconds N] [--rounds N] [--campaigns 20] [--connections 60] [--check]
 
-A real server of some campaigns, one of 36,168 tasks and 300 workers.  A well-behaved worker at 127.0.0.2 leases a
-task and gives it back, again and again; meanwhile one process at 127.0.0.3 repeats one request on all its
-connections, each as soon as the last one is answered.  The bar is the flood that is turned away at once, because
-its address has used up its allowance: attacker, server and worker share the cores, so that every flood costs the
-worker something, and other programs may, too.  In each round every flood is measured beside that one, one after the
-other; each figure is of all rounds together.
-With ``--check`` the exit code is 1 when the p99 of a lease under any flood is more than twice that under this one.
+A real server has some campaigns, one of them with 36,168 tasks and 300 workers.  A well-behaved worker at 127.0.0.2
+leases a task and returns it, again and again.  Meanwhile one process at 127.0.0.3 repeats one request on all its
+connections, each as soon as the last one is answered.  The reference is the flood that is refused at once, because
+its address has used up its allowance: attacker, server and worker share the cores, so every flood costs the worker
+something, and other programs may, too.  In each round every flood is measured next to the reference; each figure is
+of all rounds together.
+With ``--check`` the exit code is 1 if the p99 of a lease under any flood is more than twice that under the
+reference.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ LARGE, SMALL = (PlanKey(Problem.langford(12), "polyphase", depth) for depth in (
 WORKERS, PAUSE_SECONDS, SETTLE_SECONDS = 300, 0.01, 0.5
 SERVER, WORKER, ATTACKER = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 MOST = 2.0
-"""The bar: p99 of a lease under a flood, by that under the flood that is turned away at once."""
-TURNED_AWAY = "turned away at once (429)"
+"""The bar: p99 of a lease under a flood, divided by that under the reference."""
+TURNED_AWAY = "refused at once (429)"
 
 
 @dataclass(frozen=True)
@@ -96,16 +97,16 @@ def by_strangers(name: str) -> Iterator[Flood]:
     yield Flood("no token, /", get("/"))
     yield Flood("no token, a campaign", get(path))
     yield Flood("a static file", get("/-/campaign.js"))
-    yield Flood("a path that is none", get("/a/b/c"))
-    yield Flood("a method that is none", get(path, wrong, method="DELETE"))
+    yield Flood("an unknown path", get("/a/b/c"))
+    yield Flood("an unknown method", get(path, wrong, method="DELETE"))
     yield Flood("HEAD", get(f"/{name}/", cookie(junk(16)), method="HEAD"))
-    yield Flood("no HTTP", b"\0\1\2\r\n\r\n")
+    yield Flood("not HTTP", b"\0\1\2\r\n\r\n")
     yield Flood("4,000 header lines", get("/", *["a:"] * 4_000))
     yield Flood("a cookie of 5,000 parts", get("/", f"Cookie: {'a=;' * 5_000}"))
-    yield Flood("requests sent ahead", get("/") * 400, again=True)
+    yield Flood("pipelined requests", get("/") * 400, again=True)
     yield Flood("a connection for each request", get("/", "Connection: close"), again=True)
     large = get(f"{path}/results", wrong, method="POST").replace(b"Length: 0", b"Length: 4000000")
-    yield Flood("a body without end", large, again=True, endless=b"x" * 60_000)
+    yield Flood("an endless body", large, again=True, endless=b"x" * 60_000)
     chunked = large.replace(b"Content-Length: 4000000", b"Transfer-Encoding: chunked")
     yield Flood("a body in chunks of a byte", chunked, again=True, endless=chunks)
 
@@ -332,7 +333,7 @@ def measure(arguments: argparse.Namespace, report: Report, folder: Path) -> bool
                         measured.answered += answered.value - before
                         measured.lasted += time.monotonic() - began
         worker.close()
-    table = report.table("flood", "answered a second", "lease, p50", "p99", "p99 by that beside it, turned away")
+    table = report.table("flood", "answered a second", "lease, p50", "p99", "p99 / that of the reference beside it")
     every_bar = Leases()
     for bar in bars.values():
         every_bar.add(bar)

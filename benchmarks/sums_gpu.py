@@ -1,4 +1,4 @@
-"""Speed of the algebraic sums on GPU 0: whole small counts, and tasks of larger ones, drawn over the whole.
+"""Speed of the algebraic sums on GPU 0: whole small counts, and randomly drawn tasks of larger ones.
 
     python benchmarks/sums_gpu.py
     python benchmarks/sums_gpu.py --only shifted2       or shifted, polyphase, points
