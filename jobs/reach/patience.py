@@ -32,6 +32,15 @@ class GivenUp(Away):
     """A call was abandoned, because there was a reason to stop and no answer."""
 
 
+class Limited(Away):
+    """A server answers, but this worker, its token or its address has had as much as it may have for now."""
+
+    def __init__(self, reason: str, seconds: float) -> None:
+        """``seconds``: until it may be asked again."""
+        super().__init__(reason)
+        self.seconds = seconds
+
+
 class Backoff:
     """When to ask again: each failure doubles the wait, and a random part keeps workers from asking all at once."""
 
@@ -68,7 +77,7 @@ class Patience:
         self._console, self._whom, self._clock = console, whom, clock
         self._backoff = Backoff(clock=clock)
         self._since: float | None = None
-        self._said: set[str] = set()
+        self._said, self._limits = set[str](), set[str]()
 
     @property
     def is_away(self) -> bool:
@@ -83,6 +92,10 @@ class Patience:
         """The answer to one question, whether or not it is due; raises Away."""
         try:
             answer = question()
+        except Limited as error:
+            self.note_limit(error)
+            self._backoff.pause(2 * error.seconds)
+            raise
         except Away as error:
             self._backoff.failed()
             self._note(error)
@@ -108,14 +121,22 @@ class Patience:
                         raise
                     self._clock.wait(LOOK_SECONDS)
 
+    def note_limit(self, error: Limited) -> None:
+        """Say a limit, once: a worker may meet it again and again."""
+        self._say_new(self._limits, error, "; asking again")
+
     def _note(self, error: Away) -> None:
-        """Say a reason, unless one was said since the last answer that differs only in words with digits."""
+        """Say a reason, unless one was said since the last answer."""
         self._since = self._since or self._clock.wall()
+        again = "" if isinstance(error, GivenUp) else f"; asking again (away since {iso(self._since)})"
+        self._say_new(self._said, error, again)
+
+    def _say_new(self, said: set[str], error: Away, consequence: str) -> None:
+        """Say an error, unless one was said that differs only in words with digits."""
         known = re.sub(r"\w*\d\w*", "", str(error))  # errors in a log have hexadecimal numbers
-        if known not in self._said:
-            again = "" if isinstance(error, GivenUp) else f"; asking again (away since {iso(self._since)})"
-            self._console.say(f"{error}{again}")
-        self._said.add(known)
+        if known not in said:
+            self._console.say(f"{error}{consequence}")
+        said.add(known)
 
 
 # -- calls that are abandoned ------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,7 +17,7 @@ from jobs.addresses import is_this_machine, lacks_scheme
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, without_password
-from jobs.reach.patience import Calls, GivenUp, Overdue
+from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Limited, Overdue
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
 
@@ -177,6 +178,8 @@ class Requests:
             raise CampaignReplaced(f"the server has another campaign than before: {reason}")
         if status in (400, 413):
             raise RequestRefused(f"{address} refuses a request: {reason}")
+        if status == 429:
+            raise Limited(f"the server allows no more now: {reason}", _wait_in(response))
         raise ServerAway(f"the server is busy: {reason}")
 
     @property
@@ -237,6 +240,12 @@ def _error_in(content: bytes) -> str | None:
         return decoded(content, Failure).error
     except BadMessage:
         return None
+
+
+def _wait_in(response: Response) -> float:
+    """The seconds for which a refusal asks to wait, at most MAX_WAIT."""
+    named = response.headers.get("retry-after", "")
+    return min(MAX_WAIT, float(named)) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", named, re.ASCII) else MAX_WAIT
 
 
 @contextmanager

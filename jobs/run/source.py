@@ -24,7 +24,7 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import FailedTask, Outgoing
-from jobs.reach.patience import Backoff, Patience
+from jobs.reach.patience import Backoff, Limited, Patience
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
@@ -228,6 +228,10 @@ class TaskSource:
             self._console.say(f"{error}, as after a restored backup: this worker enrols again")
             self._enrolled = False
             self._idling.failed()
+            return []
+        except Limited as error:
+            self._patience.note_limit(error)  # all other questions are answered
+            self._idling.pause(2 * error.seconds)
             return []
         self._served = bool(leases)
         if leases:

@@ -86,8 +86,8 @@ class Worker:
         said: its remarks.
     """
 
-    def __init__(self, farm: Served, folder: Path) -> None:
-        self.clock, console, me = MovableClock(), KeptConsole(), Identity.fresh()
+    def __init__(self, farm: Served, folder: Path, clock: MovableClock | None = None) -> None:
+        self.clock, console, me = clock or MovableClock(), KeptConsole(), Identity.fresh()
         self.said, self.network = console.said, Network(farm)
         self.outbox = Outbox(folder / "outbox", me, console)
         remote = farm.remote(self.network)
@@ -152,6 +152,42 @@ def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
     assert "no task server answers at" in said
     assert "the server is back" in said
     assert worker.network.is_closed
+
+
+def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_so_once(tmp_path: Path) -> None:
+    """An address may send three requests, then one every hundred seconds."""
+    clock = MovableClock()
+    with closing(Served(tmp_path, limit=RateLimit(0.01, 3.0, clock))) as farm:
+        worker = Worker(farm, tmp_path, clock)
+        worker.work()
+        assert is_done(farm)
+    assert [line for line in worker.said if "asking again" in line] == [
+        "the server allows no more now: too many requests; wait and repeat; asking again"
+    ]
+    assert "is back" not in "".join(worker.said)
+
+
+def test_a_limit_on_leases_is_no_answer_to_anything_else(farm: Served, worker: Worker) -> None:
+    def limit(path: str) -> httpx.Response | None:
+        refused = httpx.ByteStream(b'{"error": "the workers with this token hold 1 task"}')
+        return httpx.Response(429, stream=refused, headers={"Retry-After": "60"}) if path == "leases" else None
+
+    first = worker.lease(1)
+    worker.network.instead = limit
+    assert worker.lease(1) == []
+    before = worker.network.asked["leases"]
+    for _ in range(59):
+        worker.clock.move(1.0)
+        worker.source.attend([lease for lease, _ in first], {})
+        assert worker.lease(1) == []
+    assert worker.network.asked["leases"] == before
+    worker.source.deliver(first)
+    worker.source.attend([], {})
+    assert farm.campaign.standing().tasks_done == 1
+    worker.network.instead = lambda path: None
+    worker.work()
+    assert is_done(farm)
+    assert len(worker.said) == 1
 
 
 def test_lost_answers_orphan_no_task(farm: Served, worker: Worker) -> None:
