@@ -4,7 +4,7 @@
     python benchmarks/simulation.py 230            one of them
     python benchmarks/simulation.py --quick        400 tasks on 20 nodes
 
-The campaign is that of J.  Loiseau's thesis for L(2,28): 131,072 tasks of 1,321 s on average, deviation 12%, on 99
+The campaign is that of J. Loiseau's thesis for L(2,28): 131,072 tasks of 1,321 s on average, deviation 12%, on 99
 of 230 nodes on average, 2% of the tasks preempted.  A node becomes free for best-effort work and is taken back at
 random (exponential times).  Nine of ten workers return their lease (SIGTERM); the others vanish, and their leases
 expire.  Every lease, release, expiry and result is the ledger's own transaction.  At the end, workers that find no
