@@ -35,10 +35,16 @@ def translated_errors(where: str) -> Iterator[None]:
 
 
 def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None:
-    if "disk is full" in reason or "disk I/O error" in reason or "No space left" in reason:
+    if "disk is full" in reason or "No space left" in reason:
         return LedgerUnusable(
             f"no space left for the ledger {where} ({reason}): what was committed is safe; "
             "free some space, then run the same command again"
+        )
+    if "disk I/O error" in reason:  # of SQLite, for every other error of the system
+        return LedgerUnusable(
+            f"the system refuses to read or write the ledger {where} ({reason}): what was committed is safe; check "
+            "the free space, the quota, the limit on the size of files (`ulimit -f`) and the disk, then run the "
+            "same command again"
         )
     if "malformed" in reason:
         return LedgerUnusable(

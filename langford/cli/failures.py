@@ -13,19 +13,44 @@ from typing import TextIO
 import langford
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output.display import say
-from langford.errors import BadInput, modules_of
+from langford.errors import BadInput, causes, modules_of
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
 PACKAGES = ("db", "jobs", "slurm")
+NO_MEMORY, NO_THREAD = "failed to map segment", "can't start new thread"
+"""What a library that is loaded, or Python, says where the memory or the number of threads is limited."""
 
 
-def code_of_refusal(error: OSError) -> int:
-    """Report an error of the operating system; returns the exit code."""
-    if error.errno in SHORTAGES:
+def code_of_failure(error: Exception) -> int | None:
+    """Report an error of the system or of this installation; returns the exit code, or None for any other error."""
+    shortage = _shortage(error)
+    if shortage is not None:
         limits = "raise its limits (`ulimit -a`) or use fewer --workers, then repeat"
-        say(f"langford: this process has reached a limit of the system ({error.strerror}): {limits}")
+        say(f"langford: this process has reached a limit of the system ({shortage}): {limits}")
         return ExitCode.FAILED
+    if isinstance(error, OSError) and error.errno is not None:
+        return _code_of_refusal(error)
+    reason = unusable(error)
+    if reason is None:
+        return None
+    say(f"langford: {' '.join(reason.split())}")
+    return ExitCode.BAD_INPUT
+
+
+def _shortage(error: Exception) -> str | None:
+    """Which limit of the system an error is about, in words; None: none."""
+    if isinstance(error, OSError) and error.errno in SHORTAGES:
+        return error.strerror
+    for cause in causes(error):
+        if isinstance(cause, MemoryError) or NO_MEMORY in str(cause):
+            return os.strerror(errno.ENOMEM)
+        if NO_THREAD in str(cause):
+            return NO_THREAD
+    return None
+
+
+def _code_of_refusal(error: OSError) -> int:
     if error.filename is not None:
         say(f"langford: {error.filename}: {error.strerror}; choose another file or folder, or free some space")
         return ExitCode.BAD_INPUT

@@ -15,7 +15,7 @@ import click
 
 from langford import __version__
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
-from langford.cli.failures import cannot_print, code_of_refusal, forget, require_own_packages, unusable
+from langford.cli.failures import cannot_print, code_of_failure, forget, require_own_packages
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
@@ -177,16 +177,13 @@ def _code_of_command() -> int:
             raise
         say(f"langford: {wrong} is not valid text here: use a UTF-8 locale, and write it in UTF-8")
         return ExitCode.BAD_INPUT
-    except OSError as error:
-        if isinstance(error.__context__, KeyboardInterrupt):  # click could not end the line that has ^C
-            return code_of_signal(signal.SIGINT)
-        return code_of_refusal(error)
     except Exception as error:
-        reason = unusable(error)
-        if reason is None:
+        # Then click could not end the line that has ^C.
+        is_stopped = isinstance(error, OSError) and isinstance(error.__context__, KeyboardInterrupt)
+        code = code_of_signal(signal.SIGINT) if is_stopped else code_of_failure(error)
+        if code is None:
             raise
-        say(f"langford: {' '.join(reason.split())}")
-        return ExitCode.BAD_INPUT
+        return code
 
 
 @cache

@@ -21,8 +21,8 @@ from langford.loading import load
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN}
-"""Error numbers that mean: the process has reached its limit of files, memory or processes."""
+SHORTAGES = {errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN, errno.EFBIG}
+"""Error numbers that mean: the process has reached its limit of files, memory, processes, or the size of a file."""
 COMPUTING = "langford-computing"
 """The beginning of the names of threads that compute."""
 _is_ours = False

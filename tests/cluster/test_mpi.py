@@ -274,3 +274,10 @@ def test_one_rank_says_what_all_know(mpirun: Mpirun, tmp_path: Path, problem: st
     assert process.returncode == code, errors
     assert (output + errors).count(said) == 1
     assert not list(tmp_path.glob("*.db"))
+
+
+def test_an_error_of_the_system_is_one_line(mpirun: Mpirun, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "LANGFORD_OUTBOX", 300 * "x")
+    _, errors = mpirun(2, "mpi", "langford", "8", "--depth", "4").communicate(timeout=100)
+    assert "File name too long" in errors
+    assert "Traceback" not in errors

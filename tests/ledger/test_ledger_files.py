@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -158,6 +159,18 @@ def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path, tmp_path: Pa
     done = langford(*run)
     assert done.returncode == 0, done.stderr
     assert "L(2,12) = 108,144" in done.stdout
+
+
+def test_a_limit_on_the_size_of_files_loses_nothing(langford: Run) -> None:
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (300_000, limits[1]))
+    try:
+        stopped = langford(*CAMPAIGN)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert stopped.returncode == 2, stopped.stderr
+    assert "what was committed is safe; check the free space, the quota, the limit on the size" in stopped.stderr
+    assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 
 
 def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -139,13 +140,32 @@ def test_files_may_have_names_that_are_no_text(langford: Run, tmp_path: Path) ->
     assert "L(2,7) = 26" in done.stdout
 
 
-@pytest.mark.exhaustive
-def test_a_limit_of_the_system_is_named(tmp_path: Path) -> None:
-    done = shell(tmp_path, "ulimit -n 14; $started run langford 9 --anyway --depth 4 --workers 6")
+FULL = """
+import resource, sys
+import numpy
+from langford.cli.main import main
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, [pages * resource.getpagesize() + 2**25] * 2)
+sys.argv = ["langford", "count", "12"]
+main()
+"""
+"""A process that may take 32 MiB more than it has."""
+
+
+@pytest.mark.parametrize(
+    ("command", "limit"),
+    [
+        (f"{shlex.quote(sys.executable)} -c {shlex.quote(FULL)}", "Cannot allocate memory"),
+        ("ulimit -f 2; $started draw 12 --out drawn.svg", "File too large"),
+        *exhaustive(
+            [("ulimit -n 14; $started run langford 9 --anyway --depth 4 --workers 6", "Too many open files")]
+        ),
+    ],
+)
+def test_a_limit_of_the_system_is_named(tmp_path: Path, command: str, limit: str) -> None:
+    done = shell(tmp_path, command)
     assert done.returncode == 1, done.stderr
-    assert (
-        "langford: this process has reached a limit of the system (Too many open files): raise its" in done.stderr
-    )
+    assert f"langford: this process has reached a limit of the system ({limit}): raise its" in done.stderr
     assert "Traceback" not in done.stderr
 
 

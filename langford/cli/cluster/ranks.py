@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 from jobs.clock import SYSTEM, Clock
 from langford.cli.exit_codes import ExitCode, code_of_error, code_of_signal
+from langford.cli.failures import code_of_failure
 from langford.cli.output.display import say
 from langford.errors import LangfordError
 
@@ -43,6 +44,8 @@ def failing_together(communicator: Intracomm, but_for: tuple[type[Exception], ..
         elif isinstance(error, KeyboardInterrupt):
             say(f"langford: rank {communicator.rank}: stopped by SIGINT")
             code = code_of_signal(signal.SIGINT)
+        elif isinstance(error, Exception) and (found := code_of_failure(error)) is not None:
+            code = found
         else:
             with suppress(OSError):
                 traceback.print_exc()
