@@ -106,8 +106,8 @@ class Outbox:
 
     def _not_usable(self, error: OSError) -> BadInput:
         return BadInput(
-            f"results cannot wait in {self.root} ({error.strerror}): free some space there, or choose another "
-            "folder with --outbox"
+            f"results cannot wait in {self.root} ({error.strerror}): check that you may write there and that space "
+            "is free, or name another folder in LANGFORD_OUTBOX"
         )
 
     def put(self, delivery: Delivery) -> bool:
@@ -121,7 +121,10 @@ class Outbox:
         except (OSError, NotReplaceable) as error:
             reason = str(error.strerror if isinstance(error, OSError) else error)
             if reason != self._objection:
-                self._console.say(f"no result can be written to {self.folder} ({reason}): free some space there")
+                self._console.say(
+                    f"no result can be written to {self.folder} ({reason}): check that you may write there and "
+                    "that space is free"
+                )
             self._objection = reason
             return False
         self._objection = ""

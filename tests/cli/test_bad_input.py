@@ -282,7 +282,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("work http://höst/eight", "is not an address"),
     ("work https://127.0.0.1:{free}/eight --certificate text", "is not a certificate"),
     ("work https://127.0.0.1:{free}/eight --certificate folder", "is a directory"),
-    ("work http://127.0.0.1:{free}/eight --outbox text/outbox", "Not a directory"),
+    ("work http://127.0.0.1:{free}/eight --outbox text/outbox", "or name another folder in LANGFORD_OUTBOX"),
     ("work http://127.0.0.1:{free}/eight --lease nan", "no finite number"),
     ("work http://127.0.0.1:{free}/eight --device cuda", "GPU"),
     # slurm

@@ -62,7 +62,7 @@ def refused(langford: Run, tmp_path: Path, url: str, says: str, *arguments: str)
 
 def test_permanent_errors_of_a_server_without_tls(langford: Run, folder: Path) -> None:
     with Server(folder, NAME) as server:
-        unknown = "no campaign here has this name and this token"
+        unknown = "no campaign here has this name and this token: check both, and whether the token has expired"
         refused(langford, folder, f"https://localhost:{server.port}/{NAME}", "write http://")
         refused(langford, folder, f"http://localhost:{server.port}/{NAME}", unknown)
         refused(langford, folder, f"http://localhost:{server.port}/another", unknown)

@@ -189,7 +189,10 @@ class Endpoints:
         name = request.path_params["name"]
         right = await self.access.right(request, name, self._tokens(request))
         if right is None:
-            raise Forbidden("no campaign here has this name and this token: check both")
+            raise Forbidden(
+                "no campaign here has this name and this token: check both, and whether the token has expired or "
+                "was revoked"
+            )
         if not right.role.includes(role):
             raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
         said = request.headers.get(HEADER)
