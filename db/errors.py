@@ -32,6 +32,10 @@ class LedgerReadOnly(LedgerError):
     """The ledger may be read here, but not changed."""
 
 
+class OnlyReads(LedgerReadOnly, Away):
+    """The database's server takes no changes now, as a standby does that has not yet become the primary."""
+
+
 class LedgerBusy(LedgerError, Away):
     """Another process held the ledger for too long."""
 

@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event
-from sqlalchemy.engine import URL
+from sqlalchemy.engine import URL, ExceptionContext
 from sqlalchemy.exc import OperationalError
 
 BUSY_SECONDS = 30
@@ -60,6 +60,8 @@ NETWORK = {
     "tcp_user_timeout": 40_000,
 }
 """Options by which libpq notices within 40 seconds that the network is gone (the last one is in milliseconds)."""
+READ_ONLY = "25006"
+"""SQLSTATE of a write in a read-only transaction."""
 SNAPSHOT: Mapping[str, Mapping[str, Any]] = {"sqlite": {}, "postgresql": {"isolation_level": "REPEATABLE READ"}}
 """Options of a connection whose transaction sees a single state of the database."""
 
@@ -96,6 +98,13 @@ def _configure_postgres(engine: Engine) -> None:
         connection.autocommit = True
         connection.execute(SET, parameters)
         connection.autocommit = False
+
+    @event.listens_for(engine, "handle_error")
+    def handle_error(context: ExceptionContext) -> None:
+        """Drop all connections after a write that a read-only session refuses: new ones may not be read-only."""
+        reading = context.connection is not None and context.connection.get_execution_options().get("read_only")
+        if getattr(context.original_exception, "sqlstate", None) == READ_ONLY and not reading:
+            context.is_disconnect = True
 
 
 def _configure_sqlite(engine: Engine) -> None:

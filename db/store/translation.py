@@ -9,13 +9,21 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 
-from db.errors import ConnectionLost, LedgerBusy, LedgerError, LedgerReadOnly, LedgerUnusable, TransactionUndone
-from db.store.connections import BUSY_SECONDS
+from db.errors import (
+    ConnectionLost,
+    LedgerBusy,
+    LedgerError,
+    LedgerReadOnly,
+    LedgerUnusable,
+    OnlyReads,
+    TransactionUndone,
+)
+from db.store.connections import BUSY_SECONDS, READ_ONLY
 
 CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
 """SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
 NO_RIGHT = "42501"
-READ_ONLY, UNDONE, TOO_SLOW = "25006", {"40P01", "40001"}, {"57014", "55P03"}
+UNDONE, TOO_SLOW = {"40P01", "40001"}, {"57014", "55P03"}
 LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
 NO_SUCH = {"42P01", "42703"}
 """SQLSTATEs of a table or a column that another program has removed."""
@@ -59,10 +67,13 @@ def _translate(where: str, reason: str, error: DBAPIError) -> LedgerError | None
             f"the role that opens the ledger {where} may not do this ({reason}): grant it the right, or use "
             "another role"
         )
-    if state == READ_ONLY or "readonly database" in reason:
-        return LedgerReadOnly(
-            f"the ledger {where} is read-only here ({reason}): use a role or a place with write access"
+    if state == READ_ONLY:
+        return OnlyReads(
+            f"the ledger {where} is read-only here: wait until its server is the primary again, or use a role or a "
+            "server with write access"
         )
+    if "readonly database" in reason:
+        return LedgerReadOnly(f"the ledger {where} is read-only here ({reason}): use a place with write access")
     if state == LACKS_CHARACTER:
         return LedgerUnusable(
             f"the encoding of {where} lacks a character ({reason}): write it otherwise, or let `langford ledger "

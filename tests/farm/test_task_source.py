@@ -11,7 +11,7 @@ from unittest.mock import Mock
 
 import pytest
 from msgspec import structs
-from sqlalchemy import delete
+from sqlalchemy import delete, make_url
 
 from db import CampaignRecord, Delivery, Lease, Standing
 from db.errors import CampaignMismatch, ConnectionLost, LedgerUnusable
@@ -29,7 +29,7 @@ from langford.problem import Problem
 from tests.support.campaigns import HOUR, KEY, TASKS, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
-from tests.support.databases import new_ledger
+from tests.support.databases import new_ledger, postgres
 
 MILLIONS = PlanKey(Problem.langford(28), "shifted", 24)
 
@@ -74,8 +74,8 @@ class Leaving(InLedger):
 class Machine:
     """A machine whose runs take tasks from one ledger."""
 
-    def __init__(self, folder: Path) -> None:
-        self.ledger, self.clock, self.console = new_ledger("sqlite", folder), MovableClock(), KeptConsole()
+    def __init__(self, folder: Path, kind: str = "sqlite") -> None:
+        self.ledger, self.clock, self.console = new_ledger(kind, folder), MovableClock(), KeptConsole()
         self.campaign, self.box = new_campaign(self.ledger, ""), folder / "box"
 
     def source(self, outbox: bool = True) -> tuple[Leaving, TaskSource]:
@@ -148,6 +148,29 @@ def test_the_next_run_delivers_what_the_last_one_could_not(machine: Machine, tro
     assert (later.tally.tasks, later.tally.tasks_here) == (3, 0)
     later.close(Ending.FINISHED)
     assert not list(machine.box.iterdir())
+
+
+def test_a_server_that_only_reads_is_away(tmp_path: Path) -> None:
+    """As after a failover to a standby: its sessions only read, also those that are open when it writes again."""
+    machine = Machine(tmp_path, "postgres")
+    name = make_url(machine.ledger.database.where).database
+    _, source = machine.source()
+    done = finished(source.lease(2, []))
+    postgres().psql(f"ALTER DATABASE {name} SET default_transaction_read_only = on;")
+    postgres().psql(f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '{name}';")
+    source.deliver(done[:1])
+    machine.wait(source)
+    source.deliver(done[1:])
+    assert source.waiting[0] == 2
+    postgres().psql(f"ALTER DATABASE {name} SET default_transaction_read_only = off;")
+    machine.wait(source)
+    assert (machine.done(), source.waiting[0]) == (2, 0)
+    source.close(Ending.STOPPED)
+    machine.ledger.close()
+    lost, only_reads, back = machine.console.said
+    assert "is read-only here: wait until its server is the primary again" in only_reads
+    assert "; asking again (away since " in lost + only_reads
+    assert back == "the ledger is back"
 
 
 def test_leases_whose_results_wait_are_not_given_back(machine: Machine) -> None:
