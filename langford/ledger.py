@@ -24,7 +24,7 @@ from jobs.run.source import TaskSource
 from jobs.tuning.forecast import pace_on
 from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
-from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, find_method, plan_of
+from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, plan_of
 from langford.problem import Problem, problem_of
 from langford.words import several
 
@@ -72,7 +72,7 @@ class Campaign(db.Campaign):
             here = [Device.parse(str(each)) for each in devices]
         if not here:
             raise BadDevice("a run needs a device: give one, like 'cpu'")
-        find_method(self.key.method, self.problem).require_kernel(here[0].kind)
+        self.plan.method.require_kernel(here[0].kind)
         self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)
         source = TaskSource(InLedger(self._ledger, self, console), worker, outbox, console)

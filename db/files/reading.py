@@ -22,7 +22,7 @@ from db.machines import Machine
 from db.messages import BadMessage, decoded, measurable, problem
 from db.records import Computation
 from db.states import require_name
-from langford.errors import LangfordError
+from langford.errors import LangfordError, MethodDoesNotApply
 from langford.methods import Plan, PlanKey, find_method, plan_of
 from langford.result import Evaluation, PartialResult
 from langford.words import several
@@ -36,9 +36,14 @@ T = TypeVar("T")
 def agreed_plan(name: str, key: PlanKey, tasks: int) -> Plan:
     """The plan of a campaign with this number of tasks; no large plan is made for few tasks.
 
-    Raises CampaignMismatch when this version splits the problem in another way, MethodDoesNotApply or BadDepth.
+    Raises CampaignMismatch when this version has no such method or splits the problem in another way, or BadDepth.
     """
-    method = find_method(key.method, key.problem)
+    try:
+        method = find_method(key.method, key.problem)
+    except MethodDoesNotApply as error:
+        raise CampaignMismatch(
+            f"this version cannot count {name} ({error}): use the version that created it"
+        ) from error
     fewest = method.fewest_tasks(key.problem, key.depth) if key.depth in method.depths(key.problem) else 0
     plan = plan_of(key) if fewest <= tasks else None
     if plan is None or len(plan.work) != tasks:

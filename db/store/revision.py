@@ -84,4 +84,6 @@ def _revision(engine: Engine, where: str) -> str | None:
                 return None
             raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
         revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        if revision is None:
+            raise LedgerUnusable(f"{where} has lost the number of its schema: restore a backup")
         return revision

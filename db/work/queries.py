@@ -9,13 +9,14 @@ from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, func, se
 from sqlalchemy.orm import aliased
 
 from db.attempts import Credential
-from db.errors import NoSuchCampaign
+from db.errors import LedgerUnusable, NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Voter, Worker, same_task
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
+from langford.errors import BadProblem
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -64,7 +65,14 @@ def campaigns(connection: Connection) -> list[CampaignRecord]:
 
 
 def _campaign_of(row: Row[Any]) -> CampaignRecord:
-    key = PlanKey(Problem.parse(row.problem), row.method, row.depth, row.seed)
+    """Raises LedgerUnusable for a problem that only a later version knows."""
+    try:
+        problem = Problem.parse(row.problem)
+    except BadProblem as error:
+        raise LedgerUnusable(
+            f"this version cannot read the campaign {row.name} ({error}): use the version that created it"
+        ) from error
+    key = PlanKey(problem, row.method, row.depth, row.seed)
     return CampaignRecord(row.id, row.uuid, row.name, key, row.tasks, row.work, row.created, row.recheck_share)
 
 

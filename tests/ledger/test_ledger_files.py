@@ -107,9 +107,13 @@ def test_pages_that_were_overwritten_are_called_damage(langford: Run, tmp_path: 
 
 
 def test_databases_of_other_programs_and_versions(langford: Run, tmp_path: Path) -> None:
-    write_used_ledger(str(tmp_path / "later.db"))
-    with sqlite3.connect(tmp_path / "later.db") as database:
-        database.execute("UPDATE alembic_version SET version_num = '9999'")
+    for name, statement in (
+        ("later.db", "UPDATE alembic_version SET version_num = '9999'"),
+        ("lost.db", "DELETE FROM alembic_version"),
+    ):
+        write_used_ledger(str(tmp_path / name))
+        with sqlite3.connect(tmp_path / name) as database:
+            database.execute(statement)
     with sqlite3.connect(tmp_path / "other.db") as database:
         database.execute("CREATE TABLE recipes (name TEXT)")
     for command in (["run", "langford", "7"], ["status"]):
@@ -117,8 +121,27 @@ def test_databases_of_other_programs_and_versions(langford: Run, tmp_path: Path)
         said = refused(langford, *command, "--ledger", "later.db")
         assert "schema 9999" in said
         assert "use the version that wrote it" in said
+        assert "lost the number of its schema" in refused(langford, *command, "--ledger", "lost.db")
     with sqlite3.connect(tmp_path / "other.db") as database:
         assert database.execute("SELECT name FROM sqlite_master").fetchall() == [("recipes",)]
+
+
+def test_campaigns_of_later_versions(langford: Run, tmp_path: Path) -> None:
+    assert langford("run", "langford", "7", "--name", "seven").returncode == 0
+    assert langford("create", "langford", "8", "--name", "eight").returncode == 0
+    with closing(sqlite3.connect(tmp_path / "langford.db")) as database:
+        database.execute("UPDATE campaign SET method = 'quantum' WHERE name = 'eight'")
+        database.commit()
+        assert "eight" in langford("status").stdout
+        assert "quantum" in langford("status", "eight").stdout
+        said = refused(langford, "run", "eight")
+        assert "there is no method 'quantum'" in said
+        assert said.endswith("use the version that created it\n")
+        database.execute("UPDATE campaign SET problem = 'magic-8' WHERE name = 'eight'")
+        database.commit()
+    said = refused(langford, "status")
+    assert "cannot read the campaign eight (unknown variant 'magic'" in said
+    assert said.endswith("use the version that created it\n")
 
 
 @pytest.mark.parametrize("kind", ["nfs4", "lustre"])

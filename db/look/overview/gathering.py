@@ -82,7 +82,7 @@ class OverviewReader:
                 (speed(sum(arrival.work for arrival in arrived), seconds) or 0.0) if arrived else None,
                 _average(transaction, facts),
                 60 * len(arrived) / seconds if arrived else None,
-                METHODS[campaign.key.method].unit,
+                _unit(campaign.key.method),
                 seconds if arrived else None,
             ),
             eta=eta,
@@ -98,6 +98,11 @@ class OverviewReader:
             count=None if count is None else Total(count),
             agrees=agrees,
         )
+
+
+def _unit(method: str) -> str:
+    """What it counts its work in; that of a method of a later version is not known."""
+    return METHODS[method].unit if method in METHODS else "units"
 
 
 def _parts(facts: Facts) -> tuple[Parts[int], Parts[float]]:
