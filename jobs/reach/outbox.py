@@ -143,8 +143,11 @@ class Outbox:
                     continue  # it has been deleted meanwhile
                 except (NotRegular, TooLarge):
                     self._quarantine.take(file, f"it is not a regular file of at most {MAX_FILE:,} bytes")
-                except OSError as error:
+                except PermissionError as error:
                     self._quarantine.take(file, f"it cannot be read ({error.strerror})")
+                except OSError as error:  # of the disk or this process: the file may be a good result
+                    why = f"cannot be read now ({error.strerror})"
+                    self._quarantine.leave(file, why, "the next worker of this campaign here sends it")
                 except LangfordError as error:
                     self._quarantine.take(file, str(error))
                 else:

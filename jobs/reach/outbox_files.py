@@ -90,10 +90,10 @@ class Quarantine:
         else:
             self._console.say(f"{file.name} is not sent: {reason}; it is now {place}")
 
-    def leave(self, file: Path, why: str) -> None:
-        """Leave a file that cannot be moved or deleted where it is; from now on :meth:`has` returns True for it."""
+    def leave(self, file: Path, why: str, remedy: str = "delete it") -> None:
+        """Leave a file that cannot be read, moved or deleted; from now on :meth:`has` returns True for it."""
         if file not in self._left:
-            self._console.say(f"{file} {why}: delete it")
+            self._console.say(f"{file} {why}: {remedy}")
         self._left.add(file)
 
     def has(self, file: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 import time
@@ -226,6 +227,25 @@ def test_a_file_that_cannot_be_deleted_is_sent_once(machine: Machine, monkeypatc
     assert (outbox.waiting(), outbox.count) == ([], 0)
     [said] = machine.said
     assert "is delivered and cannot be deleted" in said
+
+
+def test_a_file_that_cannot_be_read_now_is_left_to_the_next_worker(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    dead = machine.outbox()
+    dead.put(KEPT)
+
+    def fail(file: Path, most: int) -> bytes:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as ailing:
+        ailing.setattr("jobs.reach.outbox.regular_content", fail)
+        assert (dead.waiting(), dead.count) == ([], 0)
+    [said] = machine.said
+    assert "cannot be read now (Input/output error): the next worker" in said
+    die(dead)
+    assert machine.outbox().waiting() == [KEPT]
+    assert not machine.quarantined()
 
 
 def test_a_root_that_goes_away_ends_no_worker(machine: Machine, outside: Path) -> None:
