@@ -515,6 +515,10 @@ P     attempt.copied OR (
   ON CONFLICT DO NOTHING
   RETURNING id;
 
+-- ledger.Ledger.require_writable
+S UPDATE attempt SET note=:note WHERE 0 = 1;
+P UPDATE attempt SET note=:note WHERE false;
+
 -- lifecycle.cancel
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND task.state = :state;
 

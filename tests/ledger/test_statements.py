@@ -58,6 +58,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call = log.call
     ledger = call(Ledger, where, create=True)
     assert len(call(Ledger.uuid.func, ledger)) == 36
+    call(ledger.require_writable)
     campaign = call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     assert call(ledger.campaign, NAME) == campaign
