@@ -25,11 +25,13 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import FailedTask, Outgoing
 from jobs.reach.patience import Backoff, Limited, Patience
+from jobs.reach.requests import ServerRefuses
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey
 from langford.provenance import kernel_hash
+from langford.words import several
 
 T = TypeVar("T")
 
@@ -67,6 +69,7 @@ class TaskSource:
         self._renewed = clock.monotonic()
         self._info: CampaignInfo | None = None
         self._enrolled, self._served, self._holding = False, True, False
+        self._refusal: ServerRefuses | None = None  # of all further requests, while tasks were held
         self.pace: float | None = None
 
     @property
@@ -114,7 +117,10 @@ class TaskSource:
 
         A ledger has no more to give now, and all results have arrived.  For a remote campaign the run waits while
         others hold tasks, and while they evaluate results again: if these disagree, its vote may be needed.
+        Raises the refusal of a server that the run has survived so far, to complete what it held.
         """
+        if self._refusal is not None:
+            raise self._refusal
         if not self._way.is_remote:
             return not (self._served or self._outgoing.count)
         standing = self.known.standing
@@ -142,7 +148,7 @@ class TaskSource:
         """
         if not (self._patience.due and self._idling.due):
             return []
-        return self._ask(lambda: self._fetch(count, held, idle)) or []
+        return self._unless_refused(held, lambda: self._ask(lambda: self._fetch(count, held, idle))) or []
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
         """Take results; when this returns, the source is responsible for them."""
@@ -171,12 +177,15 @@ class TaskSource:
         ``steps``: how far the tasks are that are evaluated now, by attempt.
         """
         self._holding = bool(leases)
+        self._unless_refused(leases, lambda: self._attend(leases, steps))
+
+    def _attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         self._send()
         self._report()
         if self._clock.monotonic() - self._renewed > self._lease_seconds / 4:
             self._renewed = self._clock.monotonic()
             self._ask(lambda: self._campaign.renew(leases, self._lease_seconds, steps))
-        if not self._patience.is_away:
+        if not (self._patience.is_away or self._refusal):
             self._last_overview.refresh(self.known.work)
 
     def close(self, ending: Ending) -> None:
@@ -194,8 +203,25 @@ class TaskSource:
             self._outgoing.close()
             self._campaign.close()
 
+    def _unless_refused(self, held: Collection[Lease], request: Callable[[], T]) -> T | None:
+        """The answer; None when the server refuses this worker from now on while the run holds tasks.
+
+        They may have taken minutes: the run completes them, and the next worker delivers their results.
+        """
+        try:
+            return request()
+        except ServerRefuses as error:
+            if not held:
+                raise
+            self._refusal = error
+            tasks = several(len(held), "task")
+            self._console.say(f"{error}; completing the {tasks} held here, whose results are kept")
+            return None
+
     def _ask(self, question: Callable[[], T]) -> T | None:
         """None when there is no answer."""
+        if self._refusal is not None:
+            return None
         try:
             return self._patience.ask(question)
         except Away:
@@ -247,6 +273,8 @@ class TaskSource:
     def _report(self) -> bool:
         """Report failures and deaths, also of a time when the campaign was away; returns whether one set aside."""
         any_set_aside = False
+        if self._refusal is not None:
+            return any_set_aside
         for failure, is_set_aside in self._outgoing.report():
             index = failure.lease.index
             if not failure.died:
@@ -258,6 +286,8 @@ class TaskSource:
         return any_set_aside
 
     def _send(self, at_once: bool = False) -> None:
+        if self._refusal is not None:
+            return
         for delivery, receipt in self._outgoing.send(at_once):
             work = self._work.pop(delivery.attempt, None)
             if receipt.event is None:

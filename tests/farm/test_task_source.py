@@ -21,7 +21,8 @@ from db.states import Ending, Outcome
 from jobs.reach.identity import Identity
 from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
-from jobs.reach.remote import RemoteCampaign, RemoteServer
+from jobs.reach.remote import SERVER, RemoteCampaign, RemoteServer
+from jobs.reach.requests import ServerRefuses
 from jobs.reach.wire import CampaignInfo
 from jobs.run.source import TaskSource
 from langford.methods import PlanKey
@@ -171,6 +172,31 @@ def test_a_server_that_only_reads_is_away(tmp_path: Path) -> None:
     assert "is read-only here: wait until its server is the primary again" in only_reads
     assert "; asking again (away since " in lost + only_reads
     assert back == "the ledger is back"
+
+
+def test_tasks_in_progress_are_completed_after_a_refusal(machine: Machine) -> None:
+    reached, me = Leaving(machine.ledger, machine.campaign), Identity.fresh()
+    reached.way = SERVER  # type: ignore[misc]
+    source = TaskSource(reached, me, Outbox(machine.box, me, machine.console), machine.console, clock=machine.clock)
+    assert source.ready
+    leases = source.lease(2, [])
+    reached.trouble = ServerRefuses("the token was revoked")
+    machine.clock.move(HOUR)
+    with pytest.raises(ServerRefuses):
+        source.attend([], {})
+    source.attend(leases, {})
+    assert source.lease(1, leases) == []
+    source.fail(leases[0], "it breaks")
+    source.deliver(finished(leases))
+    machine.wait(source)
+    with pytest.raises(ServerRefuses, match="revoked"):
+        assert source.exhausted
+    source.close(Ending.STOPPED)
+    assert "the token was revoked; completing the 2 tasks held here, whose results are kept" in machine.console.said
+    assert any(said.startswith("2 results are kept in") for said in machine.console.said)
+    _, heir = machine.source()
+    machine.wait(heir)
+    assert machine.done() == 2
 
 
 def test_leases_whose_results_wait_are_not_given_back(machine: Machine) -> None:
