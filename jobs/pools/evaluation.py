@@ -42,6 +42,12 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
     began, start = time.time(), time.perf_counter()
     try:
         result = evaluator.evaluate(index)
+    except MemoryError as error:
+        # Every task would fail at once, and be set aside for it.
+        raise DeviceLost(
+            f"{device} has no memory left for a task ({type(error).__name__}: {error}): use fewer --workers, or "
+            "end the other programs that use it"
+        ) from error
     except Exception as error:
         if device.is_lost:
             raise DeviceLost(

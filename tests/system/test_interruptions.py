@@ -267,6 +267,30 @@ def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Pa
     assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
 
 
+FULL = f"""
+import os, sys
+if os.path.exists("full") and {COMPUTING!r} in sys.orig_argv:
+    from langford.methods.polyphase.cpu import PolyphaseOnCpu
+    def full(self, index):
+        raise MemoryError("Unable to allocate 3 GiB")
+    PolyphaseOnCpu.evaluate = full
+"""
+
+
+def test_a_machine_without_memory_sets_no_task_aside(langford: Run, tmp_path: Path) -> None:
+    (tmp_path / "full").touch()
+    command = ["run", "langford", "12", "--depth", "12", "--name", "full", "--workers", "1"]
+    with start(command, tmp_path, {**ENVIRONMENT, **planted(tmp_path, FULL)}, stderr=subprocess.PIPE) as run:
+        _, errors = run.communicate(timeout=120)
+    assert run.returncode == 1, errors
+    assert "no memory left for a task (MemoryError: Unable to allocate 3 GiB): use fewer --workers" in errors
+    assert "5 worker processes died in a row" in errors
+    assert json.loads(langford("tasks", "full", "--state", "set-aside", "--json").stdout) == []
+    (tmp_path / "full").unlink()
+    done = langford(*command)
+    assert done.stdout.startswith("L(2,12) = 108,144\n"), done.stderr
+
+
 @pytest.mark.parametrize("module", ["click", "numba"])
 def test_ctrl_c_while_it_starts_is_no_traceback(tmp_path: Path, module: str) -> None:
     write_program(tmp_path / "bin")
