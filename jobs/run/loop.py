@@ -227,7 +227,9 @@ class Run:
             lease = self._leases[token]
             overdue = self._watch.overdue(token, lease.work)
             if overdue:
-                reason = f"task {lease.index} {overdue} and {computing[token] or 0} steps: its process was killed"
+                made = computing[token]
+                progress = f" and {made} steps" if made else ""  # ranks of MPI do not report theirs
+                reason = f"task {lease.index} {overdue}{progress}: its process was killed"
                 try:
                     pool.kill(token, reason)
                 except MachineFailed:

@@ -117,6 +117,15 @@ def test_a_task_that_hangs_is_ended_after_the_patience(
     assert result(campaign).published == COUNT
 
 
+def test_steps_that_are_not_known_are_not_named(
+    clock: MovableClock, said: list[str], run: Go, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.support.slow_pool.STEPS", 0)
+    run(SlowPool(clock, {SICK: math.inf}))
+    assert re.match(rf"task {SICK} has been evaluated for 4\d s[^:]*: its process was killed", said[0]), said
+    assert "steps" not in said[0]
+
+
 def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
     campaign: Campaign, clock: MovableClock, said: list[str], run: Go
 ) -> None:
