@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
@@ -166,6 +166,15 @@ _ledger_option = click.option(
 )
 
 
+def _arguments() -> Iterator[str]:
+    """The arguments of this command, without its options."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        if isinstance(parameter, click.Argument):
+            value = context.params.get(parameter.name or "")
+            yield from map(str, value if isinstance(value, tuple) else [value])
+
+
 def ledger_option(command: Command) -> Command:
     """--ledger; without the campaign, the command explains where it was given the address of a server instead."""
 
@@ -174,13 +183,10 @@ def ledger_option(command: Command) -> Command:
         try:
             return command(*arguments, **values)
         except (load("db.errors:NoLedger"), load("db.errors:NoSuchCampaign")) as error:
-            context = click.get_current_context()
-            for each in context.command.params:
-                value = context.params.get(each.name or "") if isinstance(each, click.Argument) else None
-                for word in [value] if isinstance(value, str) else value or ():
-                    if isinstance(word, str) and has_scheme(word):
-                        raise load("db.store.database:server_instead")(word) from error
-            raise
+            server = next(filter(has_scheme, _arguments()), None)
+            if server is None:
+                raise
+            raise load("db.store.database:server_instead")(server) from error
 
     decorated: Command = call  # type: ignore[assignment]  # click passes the arguments of the options
     return _ledger_option(decorated)
