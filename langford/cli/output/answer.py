@@ -99,11 +99,13 @@ def nothing_to_count(problem: Problem, method: str | None) -> Answer:
 
     ``method``: its name; None: any.  Raises MethodDoesNotApply if it is named and cannot count the problem.
     """
-    named = METHODS if method is None else {method: find_method(method, problem)}
-    able = [name for name, each in named.items() if each.refusal(problem) is None]
+    if method is None:
+        able = next((name for name, each in METHODS.items() if each.refusal(problem) is None), None)
+    else:
+        able = find_method(method, problem).name
     how = "--anyway computes it regardless" if able else "no method can compute a problem of this size"
     nothing = Count(problem, 0, 0, 0, 0, (f"not computed; {how}",))
-    return Answer(problem, next(iter(able), None), nothing, 0.0, 0.0, "without counting", "")
+    return Answer(problem, able, nothing, 0.0, 0.0, "without counting", "")
 
 
 def _difference(words: str) -> str:
