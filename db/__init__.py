@@ -9,17 +9,27 @@ from db.files.exports import Export, joined
 from db.files.promise import Promise
 from db.files.reading import read_export
 from db.records import CampaignRecord, LeaseHolder, Progress, Replication, Standing, TaskRecord
-from langford.loading import loading
 
 if TYPE_CHECKING:
     from db.campaign import Campaign
     from db.ledger import Ledger
     from db.store.database import Database
 else:
-    # These import SQLAlchemy, which workers of a server and ranks of MPI do not need.
-    __getattr__ = loading(
-        globals(), {"db.campaign": "Campaign", "db.store.database": "Database", "db.ledger": "Ledger"}
-    )
+
+    def __getattr__(name: str) -> object:
+        """What imports SQLAlchemy, which workers of a server and ranks of MPI do not need."""
+        match name:
+            case "Campaign":
+                import db.campaign as module
+            case "Database":
+                import db.store.database as module
+            case "Ledger":
+                import db.ledger as module
+            case _:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(module, name)
+        return value
+
 
 __all__ = [
     "Campaign",

@@ -30,7 +30,6 @@ from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, waiting, witnesses
 from db.work import accounts, computations, lifecycle, tokens, transitions
-from langford.loading import load
 from langford.methods import Plan, PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -280,9 +279,10 @@ class Campaign(LeasedTasks):
             yield lambda: progress.tasks(transaction, state)
 
     def history(self) -> History:
+        from db.look.history import history
+
         with self.reading(snapshot=True) as transaction:
-            found: History = load("db.look.history:history")(transaction, self.record, self.database.where)
-            return found
+            return history(transaction, self.record, self.database.where)
 
     def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
         """Progress, speed, time left, workers and warnings.

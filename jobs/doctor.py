@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
@@ -14,7 +14,6 @@ from importlib.metadata import PackageNotFoundError, version
 from langford.devices import CPU, Cuda, Device, processor_model
 from langford.errors import CheckFailed
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
-from langford.loading import load
 from langford.machine.cores import cores
 from langford.problem import Problem
 from langford.problem.reference import published
@@ -46,7 +45,9 @@ def examine() -> Iterator[Finding]:
     """Examine every part of the machine in turn, and count on the processor and on every GPU."""
     libraries = ", ".join(f"{name} {_version(name)}" for name in ("langford", "numpy", "numba", "gmpy2"))
     yield Finding("python", State.WORKS, f"{platform.python_version()} on {platform.machine()}; {libraries}")
-    by_method = ", ".join(f"{name} {kernel_hash(name)}" for name in load("langford.methods:METHODS"))
+    from langford.methods import METHODS  # numba may not start
+
+    by_method = ", ".join(f"{name} {kernel_hash(name)}" for name in METHODS)
     yield Finding(
         "kernels",
         State.WORKS,
@@ -54,8 +55,8 @@ def examine() -> Iterator[Finding]:
     )
     yield examine_device("processor", CPU, f"{processor_model()}, {several(cores(), 'core')}; ")
     yield from _gpus()
-    yield _of_python("sqlite", "sqlite3", "sqlite_version", "for ledgers on a local disk")
-    yield _of_python("tls", "ssl", "OPENSSL_VERSION", "for task servers and their workers")
+    yield _of_python("sqlite", _sqlite, "for ledgers on a local disk")
+    yield _of_python("tls", _tls, "for task servers and their workers")
     yield _postgres()
     yield _mpi()
     yield _slurm()
@@ -82,10 +83,22 @@ def _trial(device: Device, method: str) -> str:
     return f"{method} counts {TRIAL_PROBLEM} correctly in {seconds:.2g} s"
 
 
-def _of_python(part: str, module: str, version_of: str, use: str) -> Finding:
+def _sqlite() -> str:
+    from sqlite3 import sqlite_version
+
+    return sqlite_version
+
+
+def _tls() -> str:
+    from ssl import OPENSSL_VERSION
+
+    return OPENSSL_VERSION
+
+
+def _of_python(part: str, version_of: Callable[[], str], use: str) -> Finding:
     """A part of the standard library, which a Python may have been built without."""
     try:
-        return Finding(part, State.WORKS, f"{load(f'{module}:{version_of}')}, {use}")
+        return Finding(part, State.WORKS, f"{version_of()}, {use}")
     except ImportError as error:
         return Finding(part, State.ABSENT, f"this Python is built without ({error}); {use}: use another Python")
 

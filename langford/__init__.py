@@ -26,7 +26,6 @@ from langford.errors import (
     TooExpensive,
     WrongResult,
 )
-from langford.loading import loading
 from langford.problem import Problem
 from langford.version import __version__
 
@@ -40,20 +39,31 @@ if TYPE_CHECKING:
     from langford.methods.backtracking.estimation import Estimate
     from langford.result import PartialResult
 else:
-    # The command line starts without numpy and numba, and the library without SQL.
-    __getattr__ = loading(
-        globals(),
-        {
-            "db.errors": "BadName CampaignMismatch LedgerError NoLedger NoSuchCampaign",
-            "langford.counting": "arrangements count estimate plan",
-            "langford.devices": "BadDevice Device",
-            "langford.kernels.gpu.runtime": "NoGpu",
-            "langford.ledger": "Campaign Ledger",
-            "langford.methods": "Count Plan merge",
-            "langford.methods.backtracking.estimation": "Estimate",
-            "langford.result": "PartialResult",
-        },
-    )
+
+    def __getattr__(name: str) -> object:
+        """What takes long to load: the command line starts without numpy and numba, and the library without SQL."""
+        match name:
+            case "BadName" | "CampaignMismatch" | "LedgerError" | "NoLedger" | "NoSuchCampaign":
+                import db.errors as module
+            case "arrangements" | "count" | "estimate" | "plan":
+                import langford.counting as module
+            case "BadDevice" | "Device":
+                import langford.devices as module
+            case "NoGpu":
+                import langford.kernels.gpu.runtime as module
+            case "Campaign" | "Ledger":
+                import langford.ledger as module
+            case "Count" | "Plan" | "merge":
+                import langford.methods as module
+            case "Estimate":
+                import langford.methods.backtracking.estimation as module
+            case "PartialResult":
+                import langford.result as module
+            case _:
+                raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(module, name)
+        return value
+
 
 __all__ = [
     "BadDepth",

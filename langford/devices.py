@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from langford.errors import LangfordError, MethodDoesNotApply
 from langford.kernels.gpu.runtime import device_count, device_memory, device_name, is_lost
-from langford.loading import load
 from langford.machine.cores import cores
 
 if TYPE_CHECKING:
@@ -208,7 +207,9 @@ class Cuda(Device):
 
     @property
     def compiler(self) -> Compiler:
-        return partial(load("langford.kernels.gpu.cuda:CudaProgram"), self.index)
+        from langford.kernels.gpu.cuda import CudaProgram
+
+        return partial(CudaProgram, self.index)
 
 
 class Host(Cpu):
@@ -233,12 +234,15 @@ class Host(Cpu):
     @property
     def memory(self) -> int:
         """In bytes."""
-        return int(load("langford.kernels.gpu.host:HostProgram").memory)
+        from langford.kernels.gpu.host import HostProgram
+
+        return HostProgram.memory
 
     @property
     def compiler(self) -> Compiler:
-        compiler: Compiler = load("langford.kernels.gpu.host:HostProgram")
-        return compiler
+        from langford.kernels.gpu.host import HostProgram
+
+        return HostProgram
 
     def evaluator(self, maker: Any, plan: Any) -> Any:
         """The evaluator of a plan here; raises MethodDoesNotApply unless its kernel compiles for a processor."""

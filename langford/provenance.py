@@ -129,10 +129,10 @@ def _hash(sources: Mapping[Path, bytes]) -> str:
 
 @cache
 def versions() -> dict[str, str]:
-    # Loaded now: it takes longer than all else that `langford --version` loads.
-    version, not_found = (load(f"importlib.metadata:{name}") for name in ("version", "PackageNotFoundError"))
+    from importlib.metadata import PackageNotFoundError, version
+
     installed = {"langford": __version__}
     for package in ("numba", "numpy", "gmpy2", "cupy-cuda12x", "cupy-cuda13x"):
-        with suppress(not_found):
+        with suppress(PackageNotFoundError):
             installed[package] = version(package)
     return installed

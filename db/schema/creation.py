@@ -13,7 +13,6 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from db.errors import LedgerUnusable
 from db.schema.dialects import Now, Purpose, alone
 from db.schema.models import Base, Ledger
-from langford.loading import load
 
 VERSION = Table(
     "alembic_version",
@@ -32,6 +31,8 @@ ENCODINGS = {"UTF8", "SQL_ASCII"}
 
 def create(connection: Connection, schema: str) -> None:
     """Create a ledger in an empty database, unless another process has done so meanwhile."""
+    from db.schema.views import create as create_views
+
     # Of two processes that create a ledger at the same time, one creates it and the other finds it.
     alone(connection, Purpose.MAKE_LEDGER)
     if has_ledger(connection):
@@ -43,7 +44,7 @@ def create(connection: Connection, schema: str) -> None:
                 dialect = connection.dialect.name
                 index.dialect_options[dialect]["where"] = index.info[dialect]
             connection.execute(CreateIndex(index))
-    load("db.schema.views:create")(connection)  # few commands make a ledger, and the views take long to load
+    create_views(connection)
     connection.execute(insert(VERSION).values(version_num=schema))
     connection.execute(insert(Ledger).values(uuid=str(uuid.uuid4()), created=Now()))
 

@@ -35,7 +35,6 @@ from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
 from db.schema.models import Base
-from langford.loading import load
 
 
 def spelled(element: type[FunctionElement[Any]], **forms: str) -> None:
@@ -145,7 +144,11 @@ def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select
 def insert_new(dialect: str, table: type[Base]) -> Any:
     """An insertion that skips rows whose key exists, even if another transaction has just inserted it."""
     # Only the database in use: to import Postgres's takes a twentieth of the time of a short command.
-    return load(f"sqlalchemy.dialects.{dialect}:insert")(table).on_conflict_do_nothing()
+    if dialect == "postgresql":
+        from sqlalchemy.dialects.postgresql import insert
+    else:
+        from sqlalchemy.dialects.sqlite import insert  # type: ignore[assignment]
+    return insert(table).on_conflict_do_nothing()
 
 
 class Purpose(IntEnum):

@@ -11,7 +11,6 @@ from sqlalchemy import Connection, Engine, text
 from db.errors import LedgerUnusable, NoLedger
 from db.schema import creation
 from db.store import connections
-from langford.loading import load
 
 SCHEMA = "0013"
 """The Alembic revision that this version reads and writes."""
@@ -41,9 +40,9 @@ def upgrade(engine: Engine, where: str) -> Path | None:
     """See :func:`db.schema.upgrading.upgrade`; None also for a ledger that has the schema of this version."""
     if _known(_revision(engine, where), where) == SCHEMA:
         return None
-    # Alembic takes longer to load than most commands take, and few ledgers ever need it.
-    copy: Path | None = load("db.schema.upgrading:upgrade")(engine, MIGRATIONS, SCHEMA)
-    return copy
+    from db.schema import upgrading
+
+    return upgrading.upgrade(engine, MIGRATIONS, SCHEMA)
 
 
 def _known(revision: str | None, where: str) -> str:

@@ -12,7 +12,6 @@ from urllib.parse import urlsplit
 from db.messages import iso
 from jobs.addresses import is_this_machine
 from langford.errors import causes
-from langford.loading import load
 
 CONNECT_SECONDS = 5.0
 NO_PASSWORD = 407
@@ -22,10 +21,11 @@ EXPIRED, NOT_YET_VALID = 10, 9
 
 def proxy_of(scheme: str, host: str) -> str | None:
     """HOST:PORT of the proxy that the environment names for requests to a host, without its password."""
-    # Loaded now, as below: commands that send no request do without.
-    if is_this_machine(host) or load("urllib.request:proxy_bypass")(host):
+    from urllib.request import getproxies, proxy_bypass
+
+    if is_this_machine(host) or proxy_bypass(host):
         return None
-    named: dict[str, str] = load("urllib.request:getproxies")()
+    named = getproxies()
     proxy = named.get(scheme) or named.get("all")
     return proxy and urlsplit(proxy if "://" in proxy else f"//{proxy}").netloc.rpartition("@")[2]
 
@@ -85,9 +85,10 @@ def _trusting_all() -> ssl.SSLContext:
 
 def _time_at(host: str, port: int) -> str | None:
     """None when the server does not tell."""
-    connection, http_error = load("http.client:HTTPSConnection"), load("http.client:HTTPException")
-    server = connection(host, port, timeout=CONNECT_SECONDS, context=_trusting_all())
-    with suppress(OSError, http_error, TypeError, ValueError), closing(server):
+    from http.client import HTTPException, HTTPSConnection
+
+    server = HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=_trusting_all())
+    with suppress(OSError, HTTPException, TypeError, ValueError), closing(server):
         server.request("HEAD", "/")
         return iso(parsedate_to_datetime(server.getresponse().getheader("Date", "")).timestamp())
     return None

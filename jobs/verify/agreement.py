@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from langford.errors import MethodDoesNotApply
-from langford.loading import load
 from langford.methods.backtracking import refusal
 from langford.problem import Problem
 from langford.problem.reference import cited, published
@@ -86,8 +85,10 @@ def agreement(problem: Problem, count: int) -> Agreement:
     known = published(problem)
     if known is not None or refusal(problem):
         return Agreement(problem, count, known)
+    from langford.methods.backtracking.estimation import estimate
+
     try:
-        walked = load("langford.methods.backtracking.estimation:estimate")(problem, WALKS)
+        walked = estimate(problem, WALKS)
     except MethodDoesNotApply:
         return Agreement(problem, count, None)
     if walked.fruitful < MIN_FRUITFUL:

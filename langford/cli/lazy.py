@@ -55,7 +55,9 @@ class ListingGroup(click.Group):
         """Raises UsageError, which names the nearest command."""
         known, given = self.list_commands(ctx), args[0]
         if given not in known and not given.startswith("-") and not ctx.resilient_parsing:
-            near = load("difflib:get_close_matches")(given, known, n=1)
+            from difflib import get_close_matches
+
+            near = get_close_matches(given, known, n=1)
             advice = f"  Did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"No such command {given!r:.80}.{advice}", ctx)
         return super().resolve_command(ctx, args)

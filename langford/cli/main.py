@@ -19,7 +19,6 @@ from langford.cli.failures import cannot_print, code_of_failure, forget, require
 from langford.cli.lazy import LazyCommand, LazyGroup, OutputClosed
 from langford.cli.output.display import READABLE, say
 from langford.errors import LangfordError
-from langford.loading import load
 from langford.machine import process
 from langford.machine.process import COMPILING, compiling_words
 
@@ -83,8 +82,8 @@ COMMANDS = {
 
 def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
-        # Loaded now: it takes time, and no other command needs it at the start.
-        kernel_hash = load("langford.provenance:kernel_hash")
+        from langford.provenance import kernel_hash
+
         print(f"langford {__version__}, kernels {kernel_hash()}")
         context.exit()
 

@@ -6,8 +6,6 @@ import os
 import signal
 import sys
 
-from langford.loading import load
-
 
 def main() -> None:
     if sys.platform == "win32":
@@ -16,7 +14,9 @@ def main() -> None:
         )
         sys.exit(2)
     try:
-        load("langford.cli.main:main")()
+        from langford.cli.main import main as command
+
+        command()
     except KeyboardInterrupt:
         # Nothing has been done yet, or all has been said: what the command does between hears of it itself.
         os._exit(128 + signal.SIGINT)

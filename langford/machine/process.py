@@ -16,8 +16,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
-from langford.loading import load
-
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
@@ -57,7 +55,9 @@ def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
     """If the block ends with an error, or with Ctrl-C, calls that wait are cancelled, and calls that run are left
     running.
     """
-    pool: ThreadPoolExecutor = load("concurrent.futures:ThreadPoolExecutor")(number, COMPUTING)
+    from concurrent.futures import ThreadPoolExecutor
+
+    pool = ThreadPoolExecutor(number, COMPUTING)
     try:
         yield pool
     except BaseException:

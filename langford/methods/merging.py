@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from langford.errors import CheckFailed, Incomplete
-from langford.loading import load
 from langford.methods.plan import Plan
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -58,6 +57,8 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         CheckFailed: a result fails its own checks, a task has two results, or the total is
             not the non-negative multiple that the symmetries force.
     """
+    from langford.arithmetic.limbs import exact_sum
+
     by_task: dict[int, PartialResult] = {}
     for result in results:
         plan.expectation(result.index).check(result)
@@ -67,8 +68,6 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
     missing = len(plan.work) - len(by_task)
     if missing:
         raise Incomplete(f"{missing} of {several(len(plan.work), 'task')} have no result yet; run them first")
-    # Loaded now: whoever names a plan needs no numpy.
-    exact_sum: Callable[[Iterable[int]], int] = load("langford.arithmetic.limbs:exact_sum")
     total = exact_sum(result.value for result in by_task.values())
     arrangements, rest = divmod(total, plan.multiplier)
     if rest or arrangements < 0:

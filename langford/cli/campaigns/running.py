@@ -28,7 +28,6 @@ from langford.cli.output.how_long import TASK_DISK_BYTES, Cost, DryRun
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
 from langford.errors import BadInput, LangfordError
-from langford.loading import load
 from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
 from langford.words import quantity, several
 
@@ -250,7 +249,9 @@ def planned(
 
 def place_of(ledger: Ledger | None, address: str) -> str:
     """``ledger``: None: there is none yet at the address."""
-    place: str = load("db.store.database:without_password")(address)
+    from db.store.database import without_password
+
+    place = without_password(address)
     return place if ledger is not None else f"{place} (would be created)"
 
 

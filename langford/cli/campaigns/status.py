@@ -25,7 +25,6 @@ from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import Terminal
 from langford.cli.output.tables import width_of_output
-from langford.loading import load
 
 TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0
 """Between two looks."""
@@ -113,8 +112,10 @@ def _watch(look: Callable[[], list[Overview]], every: float | None, as_json: boo
             for overviews in _looks(look, LOG_SECONDS if every is None else every):
                 _print([line(overview) for overview in overviews])
         return
+    from langford.cli.output.screen import Screen
+
     overviews = []
-    with suppress(KeyboardInterrupt), load("langford.cli.output.screen:Screen")() as screen:
+    with suppress(KeyboardInterrupt), Screen() as screen:
         for overviews in _looks(look, TERMINAL_SECONDS if every is None else every):
             screen.show(lines_of(overviews, width_of_output()))
     _print(lines_of(overviews, width_of_output()))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -14,7 +15,6 @@ from langford.cli.options.common import json_option, ledger_option, sample_seed_
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import FiniteRange, device, numbers
 from langford.devices import CPU, Device
-from langford.loading import load
 
 
 def one_device(text: str) -> str:
@@ -53,7 +53,7 @@ def tree(chosen: ProblemOptions, **asked: Any) -> None:
     For each depth: the tasks of a backtracking plan, the distinct states among them, the nodes below a task, and
     the error of the plan's estimate of these.  Then the spread of one walk of `langford estimate`.
     """
-    _work("tree")(chosen.problem(), **asked)
+    _work().tree(chosen.problem(), **asked)
 
 
 @irregular.command(
@@ -89,9 +89,9 @@ def farm(gpu: list[float] | None, as_json: bool, **asked: Any) -> None:
     ledger fills in the time of its tasks and the number of its workers.
     """
     if gpu is not None:
-        _work("streams")(gpu, as_json)
+        _work().streams(gpu, as_json)
     else:
-        _work("farm")(as_json=as_json, **asked)
+        _work().farm(as_json=as_json, **asked)
 
 
 @irregular.command(
@@ -112,7 +112,7 @@ def cycle(**asked: Any) -> None:
     "a" lines) or a Matrix Market file, and may be compressed by gzip.  With integers the answer is exact and
     proved.
     """
-    _work("cycle")(**asked)
+    _work().cycle(**asked)
 
 
 @irregular.command(
@@ -139,10 +139,14 @@ def bfs(context: click.Context, /, with_mpi: bool, rows: int | None, **asked: An
     """Run the Graph500 benchmark: searches of a random graph, each checked."""
     if rows is not None and not with_mpi:
         raise click.UsageError("--rows arranges the blocks of ranks: give --mpi too, or leave it out")
-    context.exit(_work("bfs")(with_mpi=with_mpi, rows=rows, **asked))
+    context.exit(_work().bfs(with_mpi=with_mpi, rows=rows, **asked))
 
 
-def _work(name: str) -> Any:
-    """The function that does the work of a command, imported now; raises NotInstalled."""
-    load("langford.irregular.errors:require_scipy")()
-    return load(f"langford.cli.explore.irregular_work:{name}")
+def _work() -> ModuleType:
+    """The functions that do the work of the commands, which import SciPy; raises NotInstalled."""
+    from langford.irregular.errors import require_scipy
+
+    require_scipy()
+    from langford.cli.explore import irregular_work
+
+    return irregular_work

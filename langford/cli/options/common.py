@@ -16,7 +16,6 @@ from langford.cli.options.types import FORMS, FiniteRange, device, duration, int
 from langford.cli.output.display import say
 from langford.devices import CPU, KINDS
 from langford.errors import BadInput
-from langford.loading import load
 from langford.machine.cores import cores
 from langford.machine.folders import base_folder, objection
 from langford.methods import METHODS
@@ -143,12 +142,14 @@ def refuse_ledger_beside(other: str) -> None:
 
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
     """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
-    # Loaded now: it takes time, and commands without a ledger do not need it.
-    if is_on_command_line(context, parameter) and load("db.store.database:without_password")(where) != where:
-        say(
-            "langford: other users of this machine can read the password in the list of processes: keep it in "
-            "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"
-        )
+    if is_on_command_line(context, parameter):
+        from db.store.database import without_password
+
+        if without_password(where) != where:
+            say(
+                "langford: other users of this machine can read the password in the list of processes: keep it in "
+                "~/.pgpass (mode 0600), or the address in LANGFORD_LEDGER"
+            )
     return where
 
 
@@ -180,13 +181,17 @@ def ledger_option(command: Command) -> Command:
 
     @wraps(command)
     def call(*arguments: object, **values: object) -> object:
+        from db.errors import NoLedger, NoSuchCampaign
+
         try:
             return command(*arguments, **values)
-        except (load("db.errors:NoLedger"), load("db.errors:NoSuchCampaign")) as error:
+        except (NoLedger, NoSuchCampaign) as error:
             server = next(filter(has_scheme, _arguments()), None)
             if server is None:
                 raise
-            raise load("db.store.database:server_instead")(server) from error
+            from db.store.database import server_instead
+
+            raise server_instead(server) from error
 
     decorated: Command = call  # type: ignore[assignment]  # click passes the arguments of the options
     return _ledger_option(decorated)

@@ -21,7 +21,6 @@ import click
 from langford.cli.output.display import plain, say
 from langford.cli.output.tables import Row, aligned, batched, exact, expanded
 from langford.errors import BadInput, NotInstalled
-from langford.loading import load
 from langford.machine.durable import replace_file
 from langford.version import install
 
@@ -63,20 +62,22 @@ def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
 def parquet(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
     _require_own_names(columns)
     require_parquet()
-    pyarrow, write_table = load("pyarrow:table"), load("pyarrow.parquet:write_table")
+    import pyarrow
+    from pyarrow.parquet import write_table
+
     by_column: list[list[object]] = [[] for _ in columns]
     for row in rows:
         for values, value in zip(by_column, row, strict=True):
             values.append(exact(value))
     content = io.BytesIO()
     arrays = {name: _of_one_type(values) for name, values in zip(columns, by_column, strict=True)}
-    write_table(pyarrow(arrays), content)
+    write_table(pyarrow.table(arrays), content)
     yield content.getvalue()
 
 
 def require_parquet() -> None:
     try:
-        load("pyarrow:table")
+        import pyarrow  # noqa: F401
     except ModuleNotFoundError as error:
         raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
 

@@ -11,7 +11,6 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from langford.cli.exit_codes import StopSignals
 from langford.cli.output.display import say
-from langford.loading import load
 from langford.words import duration, percent, several
 
 if TYPE_CHECKING:
@@ -73,7 +72,9 @@ class ProgressLine:
         if not sys.stderr.isatty():
             yield self
             return
-        with load("langford.cli.output.screen:Bar")(self._title) as self._bar:
+        from langford.cli.output.screen import Bar
+
+        with Bar(self._title) as self._bar:
             yield self
         self._bar = None
 

@@ -13,7 +13,6 @@ from random import Random
 import numpy as np
 
 from langford.errors import TooExpensive
-from langford.loading import load
 from langford.methods.backtracking import refusal
 from langford.methods.backtracking.order import SearchOrder, circle_of, rows_of
 from langford.problem import Problem
@@ -96,10 +95,8 @@ def _require_reach(problem: Problem) -> None:
 
 
 def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
-    # Only here: listing arrangements needs no compiled kernel.
-    count_by_largest = load("langford.kernels.cpu.backtrack:count_by_largest")
-
-    compiled_once = load("langford.kernels.cpu.compiled:compiled_once")
+    from langford.kernels.cpu.backtrack import count_by_largest
+    from langford.kernels.cpu.compiled import compiled_once
 
     shapes, circle = SearchOrder.of(problem).shapes(problem), circle_of(problem)
 

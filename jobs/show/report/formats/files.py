@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 from jobs.show.report.gathering import Evidence
 from langford.errors import BadInput, NotInstalled
-from langford.loading import load
 from langford.machine.durable import replace_file
 from langford.version import install
 
@@ -24,9 +24,13 @@ def write(evidence: Evidence, file: Path) -> None:
     """In the format of the suffix; raises BadInput or NotInstalled."""
     require_format(file)
     if file.suffix.lower() == ".pdf":
-        replace_file(file, _installed("pdf:content")(evidence))
+        with _installed():
+            from jobs.show.report.formats.pdf import content
+        replace_file(file, content(evidence))
     else:
-        replace_file(file, _installed("html:page")(evidence).encode())
+        with _installed():
+            from jobs.show.report.formats.html import page
+        replace_file(file, page(evidence).encode())
 
 
 def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
@@ -34,18 +38,20 @@ def write_figures(evidence: Evidence, folder: Path) -> list[Path]:
 
     Raises NotInstalled.
     """
-    drawn = _installed("svg:standing_alone")
+    with _installed():
+        from jobs.show.report.formats.svg import standing_alone
     folder.mkdir(exist_ok=True)
     files = []
     for name in evidence.figures:
         files.append(folder / f"{name}.svg")
-        replace_file(files[-1], drawn(name, evidence))
+        replace_file(files[-1], standing_alone(name, evidence))
     return files
 
 
-def _installed(function: str) -> Any:
-    """A function of this room, whose module needs the extra; raises NotInstalled."""
+@contextmanager
+def _installed() -> Iterator[None]:
+    """A context for imports of modules of this room that need the extra; raises NotInstalled."""
     try:
-        return load(f"jobs.show.report.formats.{function}")
+        yield
     except ModuleNotFoundError as error:
         raise NotInstalled(f"a report needs {error.name}: {install('report')}") from error
