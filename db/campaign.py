@@ -29,7 +29,7 @@ from db.states import Role, VoterKind
 from db.store.database import retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, enrolment, waiting, witnesses
-from db.work import accounts, computations, lifecycle, tokens, transitions
+from db.work import computations, lifecycle, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
@@ -141,7 +141,7 @@ class Campaign(LeasedTasks):
     # -- results --------------------------------------------------------------------------
 
     @retried
-    def deliver(self, deliveries: Sequence[Delivery], token: str = "") -> list[Receipt]:
+    def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Take results, all in one transaction; at most one result per task is accepted.
 
         - The first result of a task is accepted, even after its lease has expired.
@@ -149,15 +149,15 @@ class Campaign(LeasedTasks):
         - A result that fails the checks of the plan is refused, and counts as a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
 
-        ``token``: the token that the worker shows to a task server, whose account they are entered in.
         """
-        shown, one_at_a_time = tokens.digest(token), False
+        one_at_a_time = False
         while True:
             try:
                 with self.writing() as transaction:
-                    account = accounts.of_token(transaction, self.record, shown)
-                    receipts, new = acceptance.accept(transaction, self.plan, deliveries, one_at_a_time, account)
-                    accounts.delivered(transaction, shown, receipts, new)
+                    receipts, new = acceptance.accept(
+                        transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
+                    )
+                    self.terms.credit(transaction, receipts, new)
                 return receipts
             except acceptance.Overtaken:
                 one_at_a_time = True
@@ -215,7 +215,7 @@ class Campaign(LeasedTasks):
                     transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
                 )
             notes = ["recomputed by the operator"] * len(chosen)
-            acceptance.take(transaction, self.plan, worker_id, chosen, notes)
+            acceptance.take(transaction, self.record, self.plan, worker_id, chosen, notes)
         return [evaluation.result.index for evaluation in chosen]
 
     @retried

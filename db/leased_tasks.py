@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from math import inf
+from typing import Self
 
 from db.attempts import Credential, Lease, fresh_nonce
 from db.records import NO_STEPS, CampaignRecord, LeaseHolder
@@ -12,22 +14,24 @@ from db.states import Outcome
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import complaints, rechecks
-from db.work import accounts, leases, presence, queries, tokens, transitions
+from db.trust.terms import EVERYTHING, Terms
+from db.work import leases, presence, queries, transitions
+from db.work.leases import Deadlines
 from db.work.transitions import Claimant
-
-CLOCK_SECONDS = 60.0
-"""Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
 
 
 class LeasedTasks:
     """The part of a :class:`db.campaign.Campaign` that grants, renews and ends leases."""
 
     def __init__(self, database: Database, record: CampaignRecord) -> None:
-        self.database, self.record = database, record
-        self._next_look_at_clock = 0.0
-        self._presence = presence.Presence(database.now)
-        # By the digest of a token: until when it is valid, and the seconds.
-        self._longest: dict[str, tuple[float, float]] = {}
+        self.database, self.record, self.terms = database, record, EVERYTHING
+        self._deadlines, self._presence = Deadlines(database.now), presence.Presence(database.now)
+
+    def on(self, terms: Terms) -> Self:
+        """The same campaign as workers reach it who may have no more than these terms allow."""
+        same = copy(self)
+        same.terms = terms
+        return same
 
     @property
     def campaign_id(self) -> int:
@@ -54,81 +58,57 @@ class LeasedTasks:
         count: int,
         seconds: float,
         held: Collection[int] | None = None,
-        token: str = "",
         copies: int = 0,
     ) -> list[Lease]:
         """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
         Rechecks of other voters' results come first, then ready tasks by decreasing work, then copies of tasks that
         other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases return to
-        the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted, and TooManyLeases when the account of the
-        token (:mod:`db.work.accounts`) allows none.
+        the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted, and TooManyLeases if the terms allow none.
 
         Args:
-            seconds: time until the deadline; with a token at most what the tasks warrant.
+            seconds: time until the deadline, as far as the terms allow.
             held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
                 was lost, and are released at once.  None: they stay.
-            token: the token that the worker shows to a task server; "" when it opens the ledger itself.
             copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
-        shown = tokens.digest(token)
-        with self.writing() as transaction:
-            if self.database.now() >= self._next_look_at_clock:
-                leases.cut(transaction.connection)
-                self._next_look_at_clock = self.database.now() + CLOCK_SECONDS
-            expired = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
-            presence.lose(transaction.connection, set(expired))
+        with self.database.writing() as connection:
+            transaction = Transaction(connection, self.campaign_id)
+            known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
+            self._deadlines.cut(connection)
+            presence.lose(connection, set(transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)))
             if held is not None:
-                lost = queries.running(transaction, worker_id) - set(held)
-                if lost:
-                    note = "its worker does not know of it"
-                    transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
-            account = accounts.of_token(transaction, self.record, shown, worker_id)
+                leases.release_lost(transaction, worker_id, held)
+            account = self.terms.account(transaction, self.record, worker_id, known)
             allowed = count if account is None else account.allowed(count)
-            longest = self._warranted(transaction, shown)
-            seconds = min(seconds, longest) if token else seconds
-            claimant = Claimant(worker_id, shown, fresh_nonce(), seconds, longest)
-            granted = rechecks.claim(transaction, claimant, allowed)
+            longest = self._deadlines.warranted(transaction, self.terms.digest)
+            seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
+            claimant = Claimant(worker_id, self.terms.digest, fresh_nonce(), seconds, longest)
+            granted = rechecks.claim(transaction, claimant, known, allowed)
             granted += leases.claim(transaction, claimant, allowed - len(granted))
             if not granted:
                 complaints.judge_again(transaction)
             granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
-            self._presence.note(transaction.connection, [worker_id])
-            accounts.granted(transaction, shown, account, len(granted))
+            self._presence.note(connection, [worker_id])
+            self.terms.charge(transaction, account, len(granted))
         if account is not None and not allowed:
             raise account.refusal
         return granted
 
-    def _warranted(self, transaction: Transaction, token: str) -> float:
-        """See :func:`db.work.leases.warranted`: as it was at most CLOCK_SECONDS ago."""
-        until, longest = self._longest.get(token, (-inf, 0.0))
-        if self.database.now() >= until:
-            longest = leases.warranted(transaction, token)
-            self._longest[token] = self.database.now() + CLOCK_SECONDS, longest
-        return longest
-
     @retried
     def renew(
-        self,
-        credentials: Collection[Credential],
-        seconds: float,
-        steps: Mapping[int, int] = NO_STEPS,
-        token: str = "",
+        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
         """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
         An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
-        the same: a late result is accepted.
-
-        Args:
-            token: see :meth:`lease`; then the deadline of an attempt that is older than the tasks warrant is moved
-                only if it has made more steps than at the last renewal.
+        the same: a late result is accepted.  The deadline of an attempt that is older than the terms allow is moved
+        only if it has made more steps than at the last renewal.
         """
-        shown = tokens.digest(token)
         with self.writing() as transaction:
             attempts = queries.shown(transaction, credentials)
             self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
-            longest = self._warranted(transaction, shown) if token else inf
+            longest = self.terms.longest(self._deadlines, transaction)
             extended = [
                 attempt
                 for attempt, row in attempts.items()
@@ -186,11 +166,12 @@ class LeasedTasks:
         with self.writing() as transaction:
             return transitions.reopen(transaction)
 
-    def pace(self, device_kind: str, token: str = "") -> float | None:
+    def pace(self, device_kind: str) -> float | None:
         """Seconds per unit of work at the slowest of the last results of a kind of device, see
-        :func:`db.work.leases.pace`; ``token``: see :meth:`lease`."""
+        :func:`db.work.leases.pace`.
+        """
         with self.reading() as transaction:
-            return leases.pace(transaction, device_kind, tokens.digest(token))
+            return leases.pace(transaction, device_kind, self.terms.digest)
 
     def patience(self) -> float:
         """For how many seconds the leases that are not overdue explain that no result arrives.

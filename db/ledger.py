@@ -20,6 +20,7 @@ from db.states import Ending, EventKind, VoterKind, require_name
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment
+from db.trust.terms import EVERYTHING, Terms
 from db.work import presence, queries, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.words import several
@@ -119,7 +120,7 @@ class Ledger:
             if new:
                 enrolment.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
             notes = [origin(evaluation) for evaluation in new]
-            receipts = acceptance.take(transaction, plan, worker_id, new, notes, export.computations)
+            receipts = acceptance.take(transaction, record, plan, worker_id, new, notes, export.computations)
             draw.draw_promised(transaction, export.promise)
             if new or record != before:
                 promise = draw.stated(export.promise)
@@ -146,25 +147,18 @@ class Ledger:
         process: str,
         device_kind: str = "cpu",
         kernels: str | None = None,
-        token: str = "",
+        terms: Terms = EVERYTHING,
         **equipment: Any,
     ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
-        ``token``: the one that it shows to a task server; "" when it opens the ledger itself.  ``equipment``: see
-        :attr:`db.machines.Machine.equipment`; what is missing is unknown.  Raises WrongToken when the worker is
-        registered with another token, and TooManyWorkers when the token has as many workers as it may have.
+        ``equipment``: see :attr:`db.machines.Machine.equipment`; what is missing is unknown.  Raises WrongToken
+        when the worker is registered on other terms, and TooManyWorkers when these terms allow no more workers.
         """
-        shown, idle = tokens.digest(token), list[str]()
-        if shown:
-            # Not in the transaction that writes: a worker that is refused must not delay others.
-            with self.database.reading() as connection:
-                if not enrolment.is_known(connection, worker_id):
-                    presence.require_room(connection, shown)
-                    idle = presence.idle(connection, shown)
+        idle = terms.idle_workers(self.database, worker_id)
         with self.database.writing() as connection:
             presence.prune(connection, idle)
-            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, shown, **equipment)
+            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""
@@ -172,10 +166,10 @@ class Ledger:
             return tokens.rights(connection, shown)
 
     @retried
-    def leave(self, worker_id: str, ending: Ending, token: str = "") -> None:
-        """``token``: see :meth:`enrol`; raises UnknownWorker or WrongToken."""
+    def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
+        """Raises UnknownWorker or WrongToken."""
         with self.database.writing() as connection:
-            enrolment.require_worker(connection, worker_id, tokens.digest(token))
+            enrolment.require_worker(connection, worker_id, terms.digest)
             presence.leave(connection, worker_id, ending)
 
     def close(self) -> None:

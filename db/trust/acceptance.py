@@ -6,19 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from msgspec.structs import replace
 from sqlalchemy import insert
 
 from db.attempts import Credential, Delivery, Receipt, digest, fresh_nonce
 from db.files.exports import origin
-from db.records import AttemptRecord, Computation
+from db.records import AttemptRecord, CampaignRecord, Computation
 from db.schema.dialects import Now
 from db.schema.models import Attempt
 from db.states import EventKind, Outcome
 from db.store.transaction import Transaction
 from db.trust import complaints, draw, witnesses
+from db.trust.terms import EVERYTHING, Terms
 from db.work import computations, queries, results, transitions
-from db.work.accounts import Account
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
@@ -30,8 +29,6 @@ MAX_VALUES = 2
 
 BATCH = 10_000
 """Exported results that are compared at a time with those of a campaign."""
-SLACK_SECONDS = 3_600.0
-"""How much longer than since its grant a result may claim to have been computed: clocks are set."""
 
 
 class Overtaken(Exception):
@@ -72,17 +69,17 @@ class Judged:
 
 def accept(
     transaction: Transaction,
+    campaign: CampaignRecord,
     plan: Plan,
     deliveries: Sequence[Delivery],
+    terms: Terms = EVERYTHING,
     one_at_a_time: bool = False,
-    account: Account | None = None,
 ) -> tuple[list[Receipt], int]:
     """Take results; returns what became of each, see :meth:`db.Campaign.deliver`, and how many first gave a result
     that is accepted or confirms the accepted one.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
-    Overtaken, and the transaction must be undone.  ``account``: None: there is no limit to refusals that are
-    recorded.
+    Overtaken, and the transaction must be undone.
     """
     shown = results.attempts(transaction, deliveries)
     if one_at_a_time or any(attempt.accepted for attempt in shown if attempt is not None):
@@ -90,7 +87,7 @@ def accept(
         transitions.one_at_a_time(transaction)
         shown, one_at_a_time = results.attempts(transaction, deliveries), True
     judged = [
-        _judged(plan, delivery if account is None else _plausible(delivery, attempt), attempt)
+        _judged(plan, terms.plausible(delivery, attempt), attempt)
         for delivery, attempt in zip(deliveries, shown, strict=True)
     ]
     attempts = {row.delivery.attempt: row.attempt for row in judged if row.attempt is not None}
@@ -113,7 +110,8 @@ def accept(
 
     testified = witnesses.testimonies(transaction, attempts) if one_at_a_time else {}
     receipts = [row.receipt(accepted) for row in judged]
-    most_refusals = len(judged) if account is None else account.spare
+    refused = any(row.attempt is None or row.fault is not None for row in judged)
+    most_refusals = terms.refusals(transaction, campaign) if refused else 0
     further = _record(transaction, judged, receipts, accepted, testified, most_refusals)
     results.complete(transaction, [row.delivery for row in first.values()], attempts)
     if further and not one_at_a_time:
@@ -129,12 +127,6 @@ def accept(
         for row, receipt in zip(judged, receipts, strict=True)
     ]
     return receipts, sum(gains)
-
-
-def _plausible(delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
-    """A delivery that claims no more computing time than has passed since its grant, and SLACK_SECONDS."""
-    longest = SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age))
-    return delivery if delivery.seconds <= longest else replace(delivery, seconds=longest)
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:
@@ -153,7 +145,7 @@ def _record(
     receipts: Sequence[Receipt],
     accepted: Mapping[int, tuple[str, int]],
     testified: dict[int, set[str]],
-    most_refusals: int,
+    most_refusals: float,
 ) -> list[Delivery]:
     """Record what becomes of deliveries; returns those that testify: further results, for which votes are counted.
 
@@ -197,6 +189,7 @@ def unknown(transaction: Transaction, evaluations: Sequence[Evaluation]) -> list
 
 def take(
     transaction: Transaction,
+    campaign: CampaignRecord,
     plan: Plan,
     worker_id: str,
     new: Sequence[Evaluation],
@@ -227,7 +220,7 @@ def take(
         Delivery.of(Credential(attempt_id, nonce), evaluation)
         for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
     ]
-    receipts, _ = accept(transaction, plan, deliveries, one_at_a_time=True)
+    receipts, _ = accept(transaction, campaign, plan, deliveries, one_at_a_time=True)
     indices = [evaluation.result.index for evaluation in new]
     computations.keep(transaction, worker_id, list(zip(attempt_ids, indices, strict=True)), known)
     return receipts

@@ -9,14 +9,15 @@ from sqlalchemy.orm import aliased
 
 from db.attempts import Lease
 from db.errors import UnknownWorker, WorkerDistrusted
+from db.records import CampaignRecord
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Campaign, Result, Voter, Witness, Worker, same_task
+from db.schema.models import Attempt, Campaign, Result, Token, Voter, Witness, Worker, same_task
 from db.states import Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
-from db.work import queries, transitions
-from db.work.transitions import Claimant
+from db.work import accounts, queries, transitions
+from db.work.transitions import SHOWN, Claimant
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _HOST: ColumnElement[str] = bindparam("host", type_=String)
@@ -27,18 +28,22 @@ _COUNT: ColumnElement[int] = bindparam("count", type_=Integer)
 
 _CLAIMANT = (
     select(
+        Campaign.uuid,
+        Campaign.recheck_share.label("share"),
+        waiting.DOUBTS.label("doubts"),
+        waiting.DISTRUST.label("distrust"),
         Voter.host,
         Voter.token,
         Voter.device_kind,
         Voter.kernels,
         Voter.distrusted,
-        Campaign.recheck_share.label("share"),
-        waiting.DOUBTS.label("doubts"),
-        waiting.DISTRUST.label("distrust"),
+        *accounts.COLUMNS,
     )
-    .join(Worker, Worker.voter_id == Voter.id)
-    .join(Campaign, Campaign.id == CAMPAIGN)
-    .where(Worker.id == _WORKER)
+    .select_from(Campaign)
+    .outerjoin(Worker, Worker.id == _WORKER)
+    .outerjoin(Voter, Voter.id == Worker.voter_id)
+    .outerjoin(Token, (Token.campaign_id == Campaign.id) & (Token.digest == SHOWN))
+    .where(Campaign.id == CAMPAIGN)
 )
 
 _other_worker, _other = aliased(Worker), aliased(Voter)
@@ -114,21 +119,31 @@ _START = transitions.starting(
 )
 
 
-def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease]:
-    """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
+def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, shown: str) -> Row[*tuple[Any, ...]]:
+    """What the ledger knows of a worker that asks for leases, and of its token's account, by one query.
 
-    Results in doubt come first, then results of other kernels.  Raises UnknownWorker, WrongToken or
+    ``shown``: the digest of the token that it shows.  Raises NoSuchCampaign, UnknownWorker, WrongToken or
     WorkerDistrusted.
     """
-    known = transaction.execute(_CLAIMANT, worker=claimant.worker_id).one_or_none()
-    if known is None:
+    found = transaction.execute(_CLAIMANT, worker=worker_id, shown=shown).one_or_none()
+    if found is None or found.uuid != campaign.uuid:
+        raise queries.deleted(campaign)
+    if found.host is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    enrolment.require_token(known.token, claimant.token)
-    if known.distrusted is not None:
+    enrolment.require_token(found.token, shown)
+    if found.distrusted is not None:
         raise WorkerDistrusted(
             "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "
             "its GPU and its version of langford, then start it again"
         )
+    return found
+
+
+def claim(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, ...]], count: int) -> list[Lease]:
+    """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
+
+    Results in doubt come first, then results of other kernels.  ``known``: what :func:`known` returned.
+    """
     if not (known.share or known.doubts or known.distrust):
         return []
     tasks = _rechecks(transaction, claimant, known, count)

@@ -7,7 +7,7 @@
   task; each result pays for PER_RESULT, each hour for SPARE, and each lease that runs for one every RUN_SECONDS,
   since workers that are preempted lose their leases and need new ones.
 
-Workers that open the ledger themselves show no token, and have no limit.
+Workers that open the ledger themselves show no token, and have no account (:mod:`db.trust.terms`).
 """
 
 from __future__ import annotations
@@ -98,9 +98,8 @@ class Account:
 
 
 _OWN = Token.campaign_id == CAMPAIGN, Token.digest == SHOWN
-_ACCOUNT = select(Token.leases, Token.held, Token.room, Token.results, Token.counted, Now().label("now")).where(
-    *_OWN
-)
+COLUMNS = Token.leases, Token.held, Token.room, Token.results, Token.counted, Now().label("now")
+_ACCOUNT = select(*COLUMNS).where(*_OWN)
 _HELD = select(func.count()).select_from(Attempt).where(OF_CAMPAIGN, Attempt.ended.is_(None), OF_TOKEN)
 _stated = func.coalesce(Worker.processes, UNSTATED)
 _PROCESSES = (
@@ -113,22 +112,29 @@ _PROCESSES = (
 )
 
 
-def of_token(
-    transaction: Transaction, campaign: CampaignRecord, token: str, worker: str | None = None
-) -> Account | None:
-    """The account of a token (its digest); None: there is no limit.  Raises WrongToken if it was revoked.
+def revoked() -> WrongToken:
+    return WrongToken("this token was revoked: ask for another one")
 
-    ``worker``: asks for leases, and is present even if its last ones expired; those that run are counted, unless
-    that was done just now and some are left.
+
+def of(campaign: CampaignRecord, found: Any) -> Account:
+    """``found``: a row with COLUMNS; raises WrongToken when there is none, or none of the token in it."""
+    if found is None or found.leases is None:  # after the start of this request
+        raise revoked()
+    return Account(campaign.tasks, found.leases, found.held, found.room, found.results, found.counted)
+
+
+def read(transaction: Transaction, campaign: CampaignRecord, token: str) -> Account:
+    """The account of a token (its digest); raises WrongToken if it was revoked."""
+    return of(campaign, transaction.execute(_ACCOUNT, shown=token).one_or_none())
+
+
+def counted(transaction: Transaction, account: Account, token: str, worker: str, now: float) -> Account:
+    """The account after the leases that run were counted, unless that was done just now and some are left.
+
+    ``worker``: asks for leases, and is present even if its last ones expired.
     """
-    if not token:
-        return None
-    row = transaction.execute(_ACCOUNT, shown=token).one_or_none()
-    if row is None:  # after the start of this request
-        raise WrongToken("this token was revoked: ask for another one")
-    leases, held, room, results, counted, now = row
-    account = Account(campaign.tasks, leases, held, room, results, counted)
-    if worker is None or (counted is not None and 0 <= now - counted < COUNT_SECONDS and account.allowed(1)):
+    last = account.counted
+    if last is not None and 0 <= now - last < COUNT_SECONDS and account.allowed(1):
         return account
     shares = any(other != token for _, other in presence.voters(transaction))
     held = transaction.scalar(_HELD, shown=token)
@@ -144,12 +150,12 @@ def _left(spent: Any) -> Any:
 _CHANGE = update(Token).where(*_OWN)
 
 
-def granted(transaction: Transaction, token: str, account: Account | None, leases: int) -> None:
-    """Its account is that of :func:`of_token`.
+def granted(transaction: Transaction, token: str, account: Account, leases: int) -> None:
+    """Its account is that of :func:`counted`.
 
     Raises TransactionUndone when another request has counted, or got leases, meanwhile, so that these are too many.
     """
-    if account is None or not (leases or account.found):
+    if not (leases or account.found):
         return
     before = account.found or account
     more = account.held - before.held + leases
@@ -165,12 +171,13 @@ def granted(transaction: Transaction, token: str, account: Account | None, lease
 def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt], results: int) -> None:
     """Record what became of results that came with a token; a refusal costs as much as a lease, for its event.
 
-    ``results``: how many of them were new, and are right as far as is known.
+    ``results``: how many of them were new, and are right as far as is known.  Raises WrongToken if it was revoked.
     """
     refused = sum(receipt.event is EventKind.REFUSED for receipt in receipts)
-    if token and (results or refused):
+    if results or refused:
         values = {
             "leases": _left(Token.leases - PER_RESULT * results + refused),
             "results": Token.results + results,
         }
-        transaction.execute(_CHANGE.values(**values), shown=token)
+        if transaction.execute(_CHANGE.values(**values), shown=token).rowcount == 0:
+            raise revoked()

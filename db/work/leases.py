@@ -6,7 +6,8 @@ only once.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
+from math import inf
 from statistics import median_high
 
 from sqlalchemy import (
@@ -36,6 +37,8 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.work import queries, transitions
 from db.work.transitions import SECONDS, Claimant
 
+CLOCK_SECONDS = 60.0
+"""Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
 CLOCK_STEP_SECONDS = 1.0
 """How far a clock may be set back without consequences."""
 LAST_ATTEMPTS = 1_000
@@ -205,6 +208,14 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
     return [Lease(attempt, claimant.nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
 
 
+def release_lost(transaction: Transaction, worker_id: str, held: Collection[int]) -> None:
+    """Release the attempts of a worker that it does not know of: the answer that granted them was lost."""
+    lost = queries.running(transaction, worker_id) - set(held)
+    if lost:
+        note = "its worker does not know of it"
+        transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
+
+
 _RUNNING = transitions.CHOSEN, Attempt.ended.is_(None)
 _RENEW = update(Attempt).where(*_RUNNING).values(deadline=Now() + SECONDS, seconds=SECONDS)
 _RENEWED = select(Attempt.id).where(*_RUNNING)
@@ -238,11 +249,6 @@ _CUT = (
         granted=case((Attempt.granted > Now(), Now()), else_=Attempt.granted),  # or nobody would get a copy
     )
 )
-
-
-def cut(connection: Connection) -> int:
-    """Shorten leases whose deadlines are later than they last: the clock was ahead and has been set back."""
-    return connection.execute(_CUT).rowcount
 
 
 # By their ids alone: otherwise SQLite might read all attempts of the campaign.
@@ -287,3 +293,27 @@ def warranted(transaction: Transaction, token: str) -> float:
         return UNKNOWN_SECONDS
     expected = seconds * float(transaction.scalar(_LARGEST) or 0.0)
     return min(max(MIN_LEASE_SECONDS, TIMES_EXPECTED * expected), MAX_LEASE_SECONDS)
+
+
+class Deadlines:
+    """The deadlines of a campaign's leases; looked at every CLOCK_SECONDS, by this process's clock."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        """``now``: a monotonic clock, in seconds."""
+        self._now, self._next_look = now, 0.0
+        # By the digest of a token: until when it is valid, and the seconds.
+        self._longest: dict[str, tuple[float, float]] = {}
+
+    def cut(self, connection: Connection) -> None:
+        """Shorten leases whose deadlines are later than they last: the clock was ahead and has been set back."""
+        if self._now() >= self._next_look:
+            connection.execute(_CUT)
+            self._next_look = self._now() + CLOCK_SECONDS
+
+    def warranted(self, transaction: Transaction, token: str) -> float:
+        """See :func:`warranted`."""
+        until, longest = self._longest.get(token, (-inf, 0.0))
+        if self._now() >= until:
+            longest = warranted(transaction, token)
+            self._longest[token] = self._now() + CLOCK_SECONDS, longest
+        return longest

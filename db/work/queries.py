@@ -54,9 +54,13 @@ _STILL_THERE = select(Campaign.uuid).where(Campaign.id == CAMPAIGN)
 def require_undeleted(connection: Connection, campaign: CampaignRecord) -> None:
     """Raises NoSuchCampaign when the campaign was deleted; SQLite reuses its number for the next one."""
     if connection.scalar(_STILL_THERE, {"campaign": campaign.campaign_id}) != campaign.uuid:
-        raise NoSuchCampaign(
-            f"the campaign {campaign.name!r} was deleted: `langford status` shows those that are left"
-        )
+        raise deleted(campaign)
+
+
+def deleted(campaign: CampaignRecord) -> NoSuchCampaign:
+    return NoSuchCampaign(
+        f"the campaign {campaign.name!r} was deleted: `langford status` shows those that are left"
+    )
 
 
 def campaigns(connection: Connection) -> list[CampaignRecord]:

@@ -37,14 +37,10 @@ class InLedger:
         ledger: Ledger,
         campaign: Campaign,
         console: Console | None = None,
-        token: str = "",
         clock: Clock = SYSTEM,
     ) -> None:
-        """``console``: when it asks to stop, the wait for an answer ends; ``token``: that workers show to a task
-        server.
-        """
-        self.campaign, self.name = campaign, campaign.name
-        self._ledger, self._token = ledger, token
+        """``console``: when it asks to stop, the wait for an answer ends."""
+        self.campaign, self.name, self._ledger = campaign, campaign.name, ledger
         self._calls = None if console is None else Calls(console, clock=clock)
 
     def info(self) -> CampaignInfo:
@@ -75,24 +71,24 @@ class InLedger:
 
     def enrol(self, identity: Identity) -> float | None:
         def enrol() -> float | None:
-            self._ledger.enrol(*identity.enrolment, self._token, **identity.equipment)
-            return self.campaign.pace(identity.device_kind, self._token)
+            self._ledger.enrol(*identity.enrolment, self.campaign.terms, **identity.equipment)
+            return self.campaign.pace(identity.device_kind)
 
         return self._ask(enrol)
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        self._ask(lambda: self._ledger.leave(worker_id, ending, self._token))
+        self._ask(lambda: self._ledger.leave(worker_id, ending, self.campaign.terms))
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
-        return self._ask(lambda: self.campaign.lease(worker_id, count, seconds, held, self._token, copies))
+        return self._ask(lambda: self.campaign.lease(worker_id, count, seconds, held, copies))
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
         renewed = list(credentials)
-        return self._ask(lambda: self.campaign.renew(renewed, seconds, steps, self._token))
+        return self._ask(lambda: self.campaign.renew(renewed, seconds, steps))
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
         given_back = list(credentials)
@@ -105,7 +101,7 @@ class InLedger:
         return self._ask(lambda: self.campaign.die(credential, reason))
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        return self._ask(lambda: self.campaign.deliver(deliveries, self._token))
+        return self._ask(lambda: self.campaign.deliver(deliveries))
 
     def close(self) -> None:
         """Nothing: the ledger stays open."""

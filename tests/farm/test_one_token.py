@@ -33,7 +33,7 @@ from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.asgi import Client
-from tests.support.campaigns import HOUR, delivery, shown_by
+from tests.support.campaigns import HOUR, delivery, shown_by, terms_of, with_token
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.database_clock import DatabaseClock, moved_clock
@@ -65,7 +65,9 @@ class Farm:
         return self.client.post(f"/campaigns/{NAME}{path}", json=fields, headers=headers)
 
     def enrol(self, worker: str, token: int = LIAR, processes: int = HUGE, host: str = "") -> str:
-        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=self.tokens[token], processes=processes)
+        self.ledger.enrol(
+            worker, host or f"host-{worker}", "1", terms=terms_of(self.tokens[token]), processes=processes
+        )
         return worker
 
     def ask(
@@ -173,12 +175,12 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
 @pytest.mark.parametrize("farm", ["postgres"], indirect=True)
 def test_requests_at_the_same_moment_hold_no_more(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
     """On SQLite one transaction waits for the other."""
-    of_token, met = accounts.of_token, threading.Barrier(2, timeout=60)
+    counted, met = accounts.counted, threading.Barrier(2, timeout=60)
     farm.enrol("good", HONEST)
     readers = set[int]()
 
-    def read(*arguments: Any) -> Account | None:
-        account = of_token(*arguments)
+    def read(*arguments: Any) -> Account:
+        account = counted(*arguments)
         if threading.get_ident() not in readers:
             readers.add(threading.get_ident())
             met.wait()
@@ -186,9 +188,9 @@ def test_requests_at_the_same_moment_hold_no_more(farm: Farm, monkeypatch: pytes
 
     def ask(worker: str) -> None:
         with suppress(TooManyLeases):
-            farm.campaign.lease(worker, TASKS, HOUR, token=farm.tokens[LIAR])
+            with_token(farm.campaign, farm.tokens[LIAR]).lease(worker, TASKS, HOUR)
 
-    monkeypatch.setattr(accounts, "of_token", read)
+    monkeypatch.setattr(accounts, "counted", read)
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(ask, [farm.enrol("one"), farm.enrol("other")]))
     assert len(readers) == 2
@@ -544,16 +546,16 @@ def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Farm, clo
     assert after.seconds < 2 * before.seconds + 60
     assert sum(record.seconds or 0.0 for record in farm.campaign.task_records()) < 10 * HOUR
     # What a liar claims to take no time does not make others kill their tasks.
-    assert farm.campaign.pace("cpu", farm.tokens[HONEST]) == pytest.approx(
-        farm.campaign.pace("cpu", farm.tokens[2]), rel=1e3
+    assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") == pytest.approx(
+        with_token(farm.campaign, farm.tokens[2]).pace("cpu"), rel=1e3
     )
 
 
 def test_one_other_token_says_nothing_about_the_time_of_tasks(farm: Farm) -> None:
     farm.enrol("one")
     farm.deliver(farm.lease("one", count=1), LIAR, seconds=1e-9)
-    assert farm.campaign.pace("cpu", farm.tokens[HONEST]) is None
-    assert farm.campaign.pace("cpu", farm.tokens[LIAR]) is not None
+    assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") is None
+    assert with_token(farm.campaign, farm.tokens[LIAR]).pace("cpu") is not None
 
 
 def test_workers_that_open_the_ledger_have_no_limits(tmp_path: Path, clock: DatabaseClock) -> None:

@@ -21,7 +21,8 @@ from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerRefuses
 from tests.support.asgi import Bridge
-from tests.support.histories import Histories
+from tests.support.campaigns import with_token
+from tests.support.histories import Histories, Machine
 
 
 class ReachedCampaign:
@@ -44,7 +45,7 @@ class ReachedCampaign:
     def disconnect(self) -> None:
         self._reached = {}
 
-    def lease(self, worker: str, count: int, seconds: float, held: None, token: str) -> list[Lease]:
+    def leased_by(self, token: str, worker: str, count: int, seconds: float) -> list[Lease]:
         known = range(10_000)  # what it got before is not forgotten
         try:
             leases = self._by(token).lease(worker, count, max(0.0, seconds), known)
@@ -63,7 +64,7 @@ class ReachedCampaign:
         return self._reached[token]
 
     def reach(self, token: str) -> reach.Campaign:
-        return InLedger(self._ledger, self._campaign, token=token)
+        return InLedger(self._ledger, with_token(self._campaign, token))
 
 
 class ServedCampaign(ReachedCampaign):
@@ -92,6 +93,10 @@ class LedgerHistories(Histories):
 
     def disconnect(self) -> None:
         self.campaign.disconnect()
+
+    def granted(self, machine: Machine, count: int, seconds: float) -> list[Lease]:
+        leases: list[Lease] = self.campaign.leased_by(machine.token, self.workers[machine], count, seconds)
+        return leases
 
 
 class RemoteHistories(LedgerHistories):

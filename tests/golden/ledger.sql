@@ -14,26 +14,7 @@ P ) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7, sen_counter)
 P ORDER BY sen_counter
 P RETURNING id, id AS id__1;
 
--- accounts.delivered
-  UPDATE token
-  SET leases=CASE WHEN (
-    (token.leases - :leases) + :param > :param
-  ) THEN (token.leases - :leases) + :param ELSE :param END, results=(token.results + :results)
-  WHERE token.campaign_id = :campaign AND token.digest = :shown;
-
--- accounts.granted
-  UPDATE token
-  SET leases=(
-    CASE WHEN (token.leases - :leases > :param) THEN token.leases - :leases ELSE :param END + :param
-  ), held=(token.held + :held), room=:room, counted=:counted
-S WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NULL;
-P WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NOT DISTINCT
-P FROM NULL;
-
--- accounts.of_token
-  SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
-  FROM token
-  WHERE token.campaign_id = :campaign AND token.digest = :shown;
+-- accounts.counted
   SELECT count(*) AS count_1
   FROM attempt
   WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.campaign_id = :campaign
@@ -55,6 +36,27 @@ P FROM NULL;
     worker.last_seen > NOW - :param AND worker.last_seen <= NOW + :param
     AND worker.ended IS NULL OR worker.id = :worker
   );
+
+-- accounts.delivered
+  UPDATE token
+  SET leases=CASE WHEN (
+    (token.leases - :leases) + :param > :param
+  ) THEN (token.leases - :leases) + :param ELSE :param END, results=(token.results + :results)
+  WHERE token.campaign_id = :campaign AND token.digest = :shown;
+
+-- accounts.granted
+  UPDATE token
+  SET leases=(
+    CASE WHEN (token.leases - :leases > :param) THEN token.leases - :leases ELSE :param END + :param
+  ), held=(token.held + :held), room=:room, counted=:counted
+S WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NULL;
+P WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NOT DISTINCT
+P FROM NULL;
+
+-- accounts.read
+  SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
+  FROM token
+  WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- complaints._has_say
   SELECT count(DISTINCT attempt.task_index) AS count_1
@@ -444,6 +446,11 @@ P LIMIT :param FOR KEY SHARE;
   ORDER BY event.id
   LIMIT :param;
 
+-- leases.Deadlines.cut
+  UPDATE attempt
+  SET granted=CASE WHEN (attempt.granted > NOW) THEN NOW ELSE attempt.granted END, deadline=(NOW + attempt.seconds)
+  WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
+
 -- leases.claim
   UPDATE task
   SET state=:state
@@ -488,11 +495,6 @@ P     attempt.copied OR (
   )
   ORDER BY min(held.granted)
   LIMIT :count;
-
--- leases.cut
-  UPDATE attempt
-  SET granted=CASE WHEN (attempt.granted > NOW) THEN NOW ELSE attempt.granted END, deadline=(NOW + attempt.seconds)
-  WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
 
 -- leases.pace
   SELECT attempt.campaign_id, worker.device_kind, voter.token, result.seconds, task.work
@@ -863,13 +865,16 @@ S LIMIT :count;
 P LIMIT :count
 P FOR UPDATE OF result SKIP LOCKED;
 
--- rechecks.claim
-  SELECT voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, campaign.recheck_share AS
-    share, EXISTS (
+-- rechecks.known
+  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (
     SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
-  ) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AS distrust
-  FROM voter JOIN worker ON worker.voter_id = voter.id JOIN campaign ON campaign.id = :campaign
-  WHERE worker.id = :worker;
+  ) AS doubts, EXISTS (
+    SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL
+  ) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, token.leases,
+    token.held, token.room, token.results, token.counted, NOW AS now
+  FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
+  WHERE campaign.id = :campaign;
 
 -- results.attempts
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted

@@ -22,7 +22,19 @@ from db.states import Ending, Outcome, Role
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, TRUE, delivery, finish, forged
+from tests.support.campaigns import (
+    HOUR,
+    KEY,
+    NAME,
+    PLAN,
+    TASKS,
+    TRUE,
+    delivery,
+    finish,
+    forged,
+    terms_of,
+    with_token,
+)
 from tests.support.cases import exhaustive
 from tests.support.database_clock import moved_clock
 from tests.support.databases import ledger_of_a_test, new_ledger
@@ -50,12 +62,12 @@ class History:
 
     def come(self, worker: str, age: float, host: str = "", token: str = "", **equipment: Any) -> None:
         """A worker came, and was seen just now."""
-        self.ledger.enrol(worker, host or f"host-{worker}", "1", token=token, **equipment)
+        self.ledger.enrol(worker, host or f"host-{worker}", "1", terms=terms_of(token), **equipment)
         self.change(Worker, Worker.id == worker, started=age, last_seen=0.0)
 
     def lease(self, worker: str, count: int, age: float, token: str = "") -> list[Lease]:
         """A worker got leases."""
-        leases = self.campaign.lease(worker, count, HOUR, token=token)
+        leases = with_token(self.campaign, token).lease(worker, count, HOUR)
         for lease in leases:
             self.change(Attempt, Attempt.id == lease.attempt, granted=age)
         return leases

@@ -22,7 +22,7 @@ from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU, cores
-from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, true_deliveries
+from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, delivery, terms_of, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
 
@@ -110,12 +110,12 @@ def test_results_that_another_delivers_do_not_bring_a_dead_worker_back(ledger: L
 
 
 def test_a_worker_says_how_it_ended(ledger: Ledger) -> None:
-    ledger.enrol("w", "host", "1", token="its token")
+    ledger.enrol("w", "host", "1", terms=terms_of("its token"))
     for shown in ("", "another token"):
         with pytest.raises(WrongToken):
-            ledger.leave("w", Ending.FINISHED, shown)
+            ledger.leave("w", Ending.FINISHED, terms_of(shown))
     assert row(ledger, "w").ended is None
-    ledger.leave("w", Ending.PREEMPTED, "its token")
+    ledger.leave("w", Ending.PREEMPTED, terms_of("its token"))
     left = row(ledger, "w")
     assert left.ending == Ending.PREEMPTED
     assert left.started <= left.last_seen <= left.ended

@@ -38,7 +38,9 @@ from tests.support.campaigns import (
     finish,
     forged,
     new_campaign,
+    terms_of,
     true_deliveries,
+    with_token,
 )
 from tests.support.databases import new_ledger
 
@@ -217,8 +219,8 @@ def test_the_honest_promise_is_read(tmp_path: Path) -> None:
 def test_an_export_says_who_confirmed_what_and_not_who_they_are(ledger: Ledger, tmp_path: Path) -> None:
     campaign = promised_campaign(ledger)
     token = campaign.new_token(Role.WORKER)
-    ledger.enrol("stranger", "their-host", "1", token=token)
-    campaign.deliver(true_deliveries(campaign.lease("stranger", TASKS, HOUR, token=token)))
+    ledger.enrol("stranger", "their-host", "1", terms=terms_of(token))
+    campaign.deliver(true_deliveries(with_token(campaign, token).lease("stranger", TASKS, HOUR)))
     assert campaign.promise() == BROKEN
     again = campaign.lease("b", TASKS - 1, HOUR)
     campaign.deliver(true_deliveries(again))

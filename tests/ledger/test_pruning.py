@@ -19,7 +19,16 @@ from db.work import presence
 from db.work.tokens import digest
 from jobs.farm.api import server
 from tests.support.asgi import Client
-from tests.support.campaigns import HOUR, NAME, delivery, forged, new_campaign, true_deliveries
+from tests.support.campaigns import (
+    HOUR,
+    NAME,
+    delivery,
+    forged,
+    new_campaign,
+    terms_of,
+    true_deliveries,
+    with_token,
+)
 from tests.support.databases import new_ledger
 
 TOKEN = "a token"
@@ -58,7 +67,7 @@ def pass_time(ledger: Ledger, seconds: float = 2 * HOUR) -> None:
 
 def enrol(ledger: Ledger, *names: str, token: str = TOKEN) -> None:
     for name in names:
-        ledger.enrol(name, f"host-{name}", "1", token=token)
+        ledger.enrol(name, f"host-{name}", "1", terms=terms_of(token))
 
 
 def test_a_token_has_only_so_many_workers(ledger: Ledger) -> None:
@@ -69,7 +78,7 @@ def test_a_token_has_only_so_many_workers(ledger: Ledger) -> None:
     enrol(ledger, *many)  # those that are known may repeat it
     enrol(ledger, "another's", token="another token")
     enrol(ledger, *(f"direct-{number}" for number in range(30)), token="")
-    ledger.leave("w1", Ending.FINISHED, TOKEN)
+    ledger.leave("w1", Ending.FINISHED, terms_of(TOKEN))
     with pytest.raises(TooManyWorkers):  # otherwise enrolling and leaving would go on for ever
         enrol(ledger, "one more")
 
@@ -78,8 +87,8 @@ def test_workers_that_have_worked_and_ended_make_room(ledger: Ledger, campaign: 
     """A preempted job that comes back, again and again."""
     for number in range(30):
         enrol(ledger, f"w{number}")
-        campaign.release(campaign.lease(f"w{number}", 1, HOUR, token=TOKEN))
-        ledger.leave(f"w{number}", Ending.PREEMPTED, TOKEN)
+        campaign.release(with_token(campaign, TOKEN).lease(f"w{number}", 1, HOUR))
+        ledger.leave(f"w{number}", Ending.PREEMPTED, terms_of(TOKEN))
     assert len(workers(ledger)) == 30
 
 
@@ -110,10 +119,10 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
     enrol(ledger, "idle", "ended", "working", "worked", "delivered")
     enrol(ledger, "another's", token="another token")
     enrol(ledger, "direct", token="")
-    ledger.leave("ended", Ending.FINISHED, TOKEN)
-    campaign.lease("working", 1, 9 * HOUR, token=TOKEN)
-    campaign.release(campaign.lease("worked", 1, HOUR, token=TOKEN))
-    campaign.deliver(true_deliveries(campaign.lease("delivered", 1, HOUR, token=TOKEN)))
+    ledger.leave("ended", Ending.FINISHED, terms_of(TOKEN))
+    with_token(campaign, TOKEN).lease("working", 1, 9 * HOUR)
+    campaign.release(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
+    campaign.deliver(true_deliveries(with_token(campaign, TOKEN).lease("delivered", 1, HOUR)))
     pass_time(ledger, presence.IDLE_SECONDS - 60)
     enrol(ledger, "fresh")
     left = {"working", "worked", "delivered", "another's", "direct", "fresh"}
@@ -124,9 +133,9 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
     assert workers(ledger) == left
     assert voters(ledger) == len(left)
     with pytest.raises(UnknownWorker):  # and enrols again, as after a restored backup
-        campaign.lease("idle", 1, HOUR, token=TOKEN)
+        with_token(campaign, TOKEN).lease("idle", 1, HOUR)
     enrol(ledger, "idle")
-    assert len(campaign.lease("idle", 1, HOUR, token=TOKEN)) == 1
+    assert len(with_token(campaign, TOKEN).lease("idle", 1, HOUR)) == 1
 
 
 def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,8 +164,8 @@ def test_a_voter_of_whom_something_is_known_is_never_forgotten(ledger: Ledger, k
 def test_a_voter_whose_result_counts_stays(ledger: Ledger, campaign: Campaign) -> None:
     """Though one of its workers is forgotten."""
     enrol(ledger, "a")
-    ledger.enrol("b", "host-a", "2", token=TOKEN)  # the same voter
-    [lease] = campaign.lease("a", 1, HOUR, token=TOKEN)
+    ledger.enrol("b", "host-a", "2", terms=terms_of(TOKEN))  # the same voter
+    [lease] = with_token(campaign, TOKEN).lease("a", 1, HOUR)
     campaign.deliver([delivery(lease, forged(lease.index))])
     pass_time(ledger)
     enrol(ledger, "fresh")
@@ -170,7 +179,7 @@ def test_who_enrols_keeps_its_voter_while_others_are_forgotten(ledger: Ledger) -
     def enrol_many(thread: int) -> None:
         for number in range(25):
             name = f"{thread}-{number}"
-            ledger.enrol(name, "host", "1", token=TOKEN)
+            ledger.enrol(name, "host", "1", terms=terms_of(TOKEN))
             with ledger.database.writing() as connection:
                 connection.execute(update(Worker).where(Worker.id == name).values(last_seen=1.0))
 

@@ -18,7 +18,7 @@ from db.work.tokens import digest
 from docs.scripts import ledger_dictionary
 from jobs.farm.api import server
 from tests.support.asgi import Client
-from tests.support.campaigns import new_campaign
+from tests.support.campaigns import new_campaign, terms_of, with_token
 from tests.support.command_line import Run
 from tests.support.databases import new_address, new_ledger
 
@@ -139,7 +139,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
     """Who may read the ledger sees it, and shows it, or what follows from it, to the server."""
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = new_campaign(ledger, workers="")
-        ledger.enrol("w", "host-w", "1", token=campaign.new_token(Role.WORKER))
+        ledger.enrol("w", "host-w", "1", terms=terms_of(campaign.new_token(Role.WORKER)))
         with ask_sql(ledger.database, "SELECT token FROM voter WHERE host = 'host-w'") as answer:
             [(seen,)] = answer.rows
         assert len(seen) == 64
@@ -155,7 +155,7 @@ def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
                 assert client.post(path, json=body, headers=shown).status_code in (401, 403)
             assert ledger.rights([token]) == []
             with pytest.raises(WrongToken):
-                campaign.lease("w", 1, 60.0, token=token)
+                with_token(campaign, token).lease("w", 1, 60.0)
         client.close()
         assert campaign.progress().attempts == {}
 

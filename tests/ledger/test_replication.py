@@ -30,7 +30,9 @@ from tests.support.campaigns import (
     finish,
     forged,
     new_campaign,
+    terms_of,
     true_deliveries,
+    with_token,
 )
 
 
@@ -44,14 +46,14 @@ def campaign(ledger: Ledger) -> Campaign:
 def start(ledger: Ledger, host: str, token: str = "") -> str:
     """A fresh worker."""
     worker = str(uuid.uuid4())
-    ledger.enrol(worker, host, "1", token=token)
+    ledger.enrol(worker, host, "1", terms=terms_of(token))
     return worker
 
 
 def lie(campaign: Campaign, worker: str, token: str = "") -> list[int]:
     """Let a worker lie about all that it gets; the tasks."""
     told: list[int] = []
-    while leases := campaign.lease(worker, TASKS, HOUR, token=token):
+    while leases := with_token(campaign, token).lease(worker, TASKS, HOUR):
         assert not {lease.index for lease in leases} & set(told)
         events(campaign, [delivery(lease, forged(lease.index)) for lease in leases])
         told += [lease.index for lease in leases]
@@ -104,7 +106,7 @@ def test_one_token_with_invented_workers_has_one_vote(ledger: Ledger, campaign: 
     assert len(lies) == TASKS
     assert lie(campaign, start(ledger, "invented-2", token), token) == []
     honest = start(ledger, "honest", other)
-    leases = campaign.lease(honest, TASKS, HOUR, token=other)
+    leases = with_token(campaign, other).lease(honest, TASKS, HOUR)
     assert set(events(campaign, true_deliveries(leases))) == {EventKind.CONFLICT}
     assert lie(campaign, start(ledger, "invented-3", token), token) == []
     finish(campaign, "b")
@@ -116,10 +118,10 @@ def test_a_worker_keeps_to_the_token_with_which_it_enrolled(ledger: Ledger, camp
     worker = start(ledger, "host", token)
     for shown in ("", other):
         with pytest.raises(WrongToken):
-            campaign.lease(worker, 1, HOUR, token=shown)
+            with_token(campaign, shown).lease(worker, 1, HOUR)
         with pytest.raises(WrongToken):
-            ledger.enrol(worker, "host", "1", token=shown)
-    assert campaign.lease(worker, 1, HOUR, token=token)
+            ledger.enrol(worker, "host", "1", terms=terms_of(shown))
+    assert with_token(campaign, token).lease(worker, 1, HOUR)
 
 
 def test_an_import_that_was_found_wrong_is_evaluated_again(ledger: Ledger, campaign: Campaign) -> None:
@@ -411,22 +413,23 @@ def test_a_lie_is_told_by_a_token_whatever_its_hosts_are_called(ledger: Ledger) 
     friend, other = (start(ledger, host, tokens[host]) for host in ("friend", "other"))
     with ledger.database.writing() as connection:
         connection.execute(update(Voter).values(valid=10**6))
-    [first] = campaign.lease(hosts["one"], 1, HOUR, token=tokens["liar"])
-    [second, third] = campaign.lease(hosts["two"], 2, HOUR, token=tokens["liar"])
+    [first] = with_token(campaign, tokens["liar"]).lease(hosts["one"], 1, HOUR)
+    [second, third] = with_token(campaign, tokens["liar"]).lease(hosts["two"], 2, HOUR)
     events(campaign, [delivery(lease, forged(lease.index)) for lease in (first, second, third)])
-    [honest] = campaign.lease(friend, 1, HOUR, token=tokens["friend"])
+    [honest] = with_token(campaign, tokens["friend"]).lease(friend, 1, HOUR)
     events(campaign, true_deliveries([honest]))
     assert not set(campaign.rechecked_tasks()) - {first.index}
     with ledger.database.writing() as connection:  # the lot falls on one of the lies
         connection.execute(update(Result).where(Result.task_index == first.index).values(lot=0.0))
     for worker, token in ((friend, tokens["friend"]), (other, tokens["other"])):
-        again = [lease for lease in campaign.lease(worker, TASKS, HOUR, token=token) if lease.index == first.index]
+        leases = with_token(campaign, token).lease(worker, TASKS, HOUR)
+        again = [lease for lease in leases if lease.index == first.index]
         events(campaign, true_deliveries(again))
         campaign.take_back("for the next")
     assert campaign.rechecked_tasks() == sorted([second.index, third.index])
     with pytest.raises(WorkerDistrusted):
-        campaign.lease(hosts["one"], 1, HOUR, token=tokens["liar"])
+        with_token(campaign, tokens["liar"]).lease(hosts["one"], 1, HOUR)
     # The other host may be honest, and proves it again: its record starts anew.
-    [lease] = campaign.lease(hosts["two"], 1, HOUR, token=tokens["liar"])
+    [lease] = with_token(campaign, tokens["liar"]).lease(hosts["two"], 1, HOUR)
     events(campaign, true_deliveries([lease]))
     assert campaign.rechecked_tasks() == sorted([second.index, third.index, lease.index])

@@ -41,7 +41,9 @@ from tests.support.campaigns import (
     age,
     delivery,
     forged,
+    terms_of,
     true_deliveries,
+    with_token,
     write_used_ledger,
 )
 from tests.support.databases import fresh_database
@@ -50,7 +52,7 @@ from tests.support.statements import StatementLog, merged, name_of
 
 STATEMENTS = GOLDEN / "ledger.sql"
 MACHINE = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
-NO_STATEMENTS = {"close", "reading", "reading_tasks", "writing"}
+NO_STATEMENTS = {"close", "on", "reading", "reading_tasks", "writing"}
 
 
 def life_of_a_ledger(log: StatementLog, where: str) -> None:
@@ -80,13 +82,14 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert [record.label for record in call(campaign.tokens)] == ["for tests"]
     assert call(campaign.revoke, 10**6) == 0
     assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
-    call(ledger.enrol, "idle", "host-a", "1", token=token)
+    call(ledger.enrol, "idle", "host-a", "1", terms=terms_of(token))
     age_workers(ledger)
-    call(ledger.enrol, "next", "host-a", "1", token=token)
-    shown = call(campaign.lease, "next", TASKS, HOUR, [], token, TASKS)
-    assert call(campaign.renew, shown, HOUR, {}, token) == {lease.attempt for lease in shown}
+    call(ledger.enrol, "next", "host-a", "1", terms=terms_of(token))
+    served = with_token(campaign, token)
+    shown = call(served.lease, "next", TASKS, HOUR, [], TASKS)
+    assert call(served.renew, shown, HOUR, {}) == {lease.attempt for lease in shown}
     guessed = delivery(Credential(1, "guessed"), TRUE[0])
-    assert [receipt.event for receipt in call(campaign.deliver, [guessed], token)] == [EventKind.REFUSED]
+    assert [receipt.event for receipt in call(served.deliver, [guessed])] == [EventKind.REFUSED]
     assert call(campaign.revoke) == 1
     life_of_notices(log, campaign)
     call(campaign.progress)

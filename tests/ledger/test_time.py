@@ -9,11 +9,11 @@ import pytest
 from sqlalchemy import select
 
 from db import Campaign, Ledger
-from db.leased_tasks import CLOCK_SECONDS
 from db.look.overview.records import WorkerState
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.work import presence
+from db.work.leases import CLOCK_SECONDS
 from tests.support.campaigns import HOUR, NAME, TASKS
 from tests.support.database_clock import DatabaseClock, moved_clock
 

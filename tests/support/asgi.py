@@ -13,7 +13,7 @@ from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.reach.remote import RemoteCampaign, RemoteServer
-from tests.support.campaigns import NAME, new_campaign
+from tests.support.campaigns import NAME, new_campaign, terms_of
 from tests.support.databases import new_ledger
 
 
@@ -82,7 +82,7 @@ class Served:
         self.campaign = new_campaign(self.ledger, workers="")
         self.tokens = {role: self.campaign.new_token(role) for role in Role}
         for worker in "ab":
-            self.ledger.enrol(worker, f"host-{worker}", "1", token=self.tokens[Role.WORKER])
+            self.ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(self.tokens[Role.WORKER]))
         self.clients = Clients(**options)
         self.application = server.application(self.ledger, [NAME], self.clients)
         self.client = Client(self.application)

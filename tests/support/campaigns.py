@@ -13,6 +13,7 @@ from db import Campaign, Credential, Delivery, Lease, Ledger
 from db.look import notices
 from db.schema.models import Attempt
 from db.states import EventKind, NoticeKind, Outcome, Role
+from db.trust.terms import EVERYTHING, Terms, TokenTerms
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -67,6 +68,16 @@ def new_campaign(ledger: Ledger, workers: str = "ab") -> Campaign:
     for worker in workers:
         ledger.enrol(worker, f"host-{worker}", "1")
     return campaign
+
+
+def terms_of(token: str) -> Terms:
+    """The terms of a worker with this token; "": it opens the ledger itself."""
+    return TokenTerms(token) if token else EVERYTHING
+
+
+def with_token(campaign: Campaign, token: str) -> Campaign:
+    """The campaign as the task server serves it to the bearer of a token."""
+    return campaign.on(terms_of(token))
 
 
 def age(campaign: Campaign, seconds: float) -> None:

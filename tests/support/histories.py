@@ -43,7 +43,9 @@ from tests.support.campaigns import (
     deliver,
     forged,
     new_campaign,
+    terms_of,
     true_deliveries,
+    with_token,
 )
 from tests.support.databases import new_ledger
 from tests.support.pages import table
@@ -117,7 +119,7 @@ class Histories(RuleBasedStateMachine):
     def start(self, machine: Machine) -> None:
         """A fresh worker of a machine."""
         worker = str(uuid.uuid4())
-        self.ledger.enrol(worker, machine.host, "1", token=machine.token)
+        self.ledger.enrol(worker, machine.host, "1", terms=terms_of(machine.token))
         self.workers[machine] = worker
         self.all_workers.append(worker)
 
@@ -171,8 +173,7 @@ class Histories(RuleBasedStateMachine):
         return multiple(*(Held(lease, machine) for lease in granted))
 
     def granted(self, machine: Machine, count: int, seconds: float) -> list[Lease]:
-        leases: list[Lease] = self.campaign.lease(self.workers[machine], count, seconds, None, machine.token)
-        return leases
+        return with_token(self.campaign, machine.token).lease(self.workers[machine], count, seconds)
 
     @rule(number=st.integers(0, HONEST + LIARS - 1))
     def restart(self, number: int) -> None:

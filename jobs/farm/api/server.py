@@ -38,6 +38,7 @@ from db.errors import (
 from db.messages import BadMessage, encoded
 from db.records import Right
 from db.states import Role
+from db.trust.terms import TokenTerms
 from db.work.tokens import digest
 from jobs.farm.api.clients import Admitted, Clients, paths_of
 from jobs.farm.api.metrics import CONTENT_TYPE, Metrics
@@ -174,7 +175,7 @@ class Endpoints:
             body = await bounds.read(request)
 
             def answer() -> bytes:
-                reached = InLedger(self.ledger, campaign, token=right.token)
+                reached = InLedger(self.ledger, campaign.on(TokenTerms(right.token)))
                 return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
             return _private(await self.access.work(request, answer))

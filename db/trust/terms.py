@@ -1,0 +1,105 @@
+"""Terms: what a worker may have.
+
+A worker that opens the ledger itself may have everything, since it could write anything into it anyway.  The task
+server, and nobody else, makes :class:`TokenTerms` for the bearer of a token, who may have only what the account of
+the token allows (:mod:`db.work.accounts`), and holds a task no longer than the tasks warrant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from math import inf
+from typing import Any
+
+from msgspec.structs import replace
+
+from db.attempts import Delivery, Receipt
+from db.records import AttemptRecord, CampaignRecord
+from db.store.database import Database
+from db.store.transaction import Transaction
+from db.trust import enrolment
+from db.work import accounts, presence, tokens
+from db.work.accounts import Account
+from db.work.leases import Deadlines
+
+SLACK_SECONDS = 3_600.0
+"""How much longer than since its grant a result may claim to have been computed: clocks are set."""
+
+
+class Terms:
+    """A worker may have everything, and its results count as those of its host alone."""
+
+    digest = ""
+    """The SHA-256 of the token whose voters its workers are; "": no token."""
+
+    def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
+        """Workers to delete before this one is registered; raises TooManyWorkers."""
+        return ()
+
+    def longest(self, deadlines: Deadlines, transaction: Transaction) -> float:
+        """For how many seconds a task may be held without progress."""
+        return inf
+
+    def account(
+        self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any
+    ) -> Account | None:
+        """The account from which a worker gets leases; None: without a limit.
+
+        ``found``: the columns of :data:`db.work.accounts.COLUMNS`.  Raises WrongToken when the token was revoked.
+        """
+        return None
+
+    def charge(self, transaction: Transaction, account: Account | None, leases: int) -> None:
+        """Charge leases to what :meth:`account` returned; raises TransactionUndone when that has changed since."""
+
+    def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
+        """The delivery, with a computing time that is believed."""
+        return delivery
+
+    def refusals(self, transaction: Transaction, campaign: CampaignRecord) -> float:
+        """How many refusals of results may be recorded: each is an event in the ledger."""
+        return inf
+
+    def credit(self, transaction: Transaction, receipts: Sequence[Receipt], results: int) -> None:
+        """Credit the account with results, see :func:`db.work.accounts.delivered`."""
+
+
+class TokenTerms(Terms):
+    """The bearer of a token may have what the token's account allows."""
+
+    def __init__(self, token: str) -> None:
+        self.digest = tokens.digest(token)
+
+    def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
+        # Not in the transaction that writes: a worker that is refused must not delay others.
+        with database.reading() as connection:
+            if enrolment.is_known(connection, worker_id):
+                return ()
+            presence.require_room(connection, self.digest)
+            return presence.idle(connection, self.digest)
+
+    def longest(self, deadlines: Deadlines, transaction: Transaction) -> float:
+        return deadlines.warranted(transaction, self.digest)
+
+    def account(
+        self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any
+    ) -> Account | None:
+        account = accounts.of(campaign, found)
+        return accounts.counted(transaction, account, self.digest, worker_id, found.now)
+
+    def charge(self, transaction: Transaction, account: Account | None, leases: int) -> None:
+        assert account is not None
+        accounts.granted(transaction, self.digest, account, leases)
+
+    def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
+        longest = SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age))
+        return delivery if delivery.seconds <= longest else replace(delivery, seconds=longest)
+
+    def refusals(self, transaction: Transaction, campaign: CampaignRecord) -> float:
+        return accounts.read(transaction, campaign, self.digest).spare
+
+    def credit(self, transaction: Transaction, receipts: Sequence[Receipt], results: int) -> None:
+        accounts.delivered(transaction, self.digest, receipts, results)
+
+
+EVERYTHING = Terms()
