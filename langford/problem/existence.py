@@ -1,18 +1,25 @@
 """Simple proofs that a problem has no arrangement.
 
 - A difference does not fit into the row.
-- Parity: a colour that starts at x with difference d fills places that sum to s·x + d·s(s−1)/2, so the places' sum
-  minus Σ d·s(s−1)/2 is a multiple of s.  For s = 3 the centre c gives squares 3c² + 2d², which adds a condition on
-  squares.
+- Parity: the two cubes of a colour, at x and x + d, fill places that sum to 2x + d, so the places' sum minus Σ d is
+  even.
+- Classes: let q > 1 be a power of a prime p that divides s.  A colour whose difference is a multiple of q fills s
+  places that are equal modulo q.  Any other colour fills as many of one class modulo q as of another that is equal
+  modulo q/p; if its difference is no multiple of p, that is s/q of every class.  In a set of p classes that are
+  equal modulo q/p, the numbers of filled places therefore differ by multiples of s, and each s more is one multiple
+  of q.  The remaining multiples of q fill the p classes of a set alike: p of them fill s places of each, besides
+  those of the differences without the factor p.  In a full row with the differences 1 … n, where p^e is the largest
+  power that divides s, that is n ≡ 0 … p − 1 mod p^(e+1).  (Sums of places or squares add nothing.)
 - Room: the last cubes of all colours are (s−1)·Σ d behind the first ones, which cannot be more than the last n
   filled places are behind the first n.  For Langford's row of defect d that is n ≥ 2d − 1, and for the hooked one
   n(n − 2d + 1) + 2 ≥ 0, as in the literature.
-- On a circle with an even number of places, the odd differences take as many odd as even places, and the others
-  leave no single place of a kind.
+
+On a circle with an even number of places, the proof by classes holds as on a line.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from langford.words import several
@@ -27,47 +34,88 @@ def obstruction(problem: Problem) -> str | None:
         if not problem.placements(difference):
             holes = f" with places {', '.join(map(str, problem.empty))} empty" if problem.circle else ""
             return f"difference {difference} does not fit into {problem.places} places{holes}"
-    return _circular_parity(problem) if problem.circle else _parity(problem) or _room(problem)
+    if problem.circle:
+        return _classes(problem) if problem.places % 2 == 0 else None
+    return _parity(problem) or _classes(problem) or _room(problem)
 
 
 def _parity(problem: Problem) -> str | None:
-    s, places, differences = problem.copies, sum(problem.filled), sum(problem.differences)
-    per_colour = s * (s - 1) // 2
-    rest = places - differences * per_colour
-    if s == 2 and rest % 2:
-        return (
-            f"by parity: the filled places sum to {places} and the differences to {differences}; the two cubes of "
-            f"a colour, at x and x + d, sum to its difference d plus an even number, but {places} − {differences} "
-            f"= {rest} is odd"
-        )
-    if rest % s:
-        return (
-            f"by divisibility: the filled places sum to {places} and the differences to {differences}; the {s} "
-            f"cubes of a colour with difference d fill places that sum to {s}x + {per_colour}d, but {places} − "
-            f"{per_colour}·{differences} = {rest} is not divisible by {s}"
-        )
-    squares = sum(k * k for k in problem.filled) - 2 * sum(d * d for d in problem.differences)
-    if s == 3 and squares % 3:
-        return (
-            "by divisibility: the three cubes of a colour with difference d fill places whose squares sum to "
-            f"3c² + 2d², but {squares}, the sum of the squares of all filled places minus twice that of all "
-            "differences, is not divisible by 3"
-        )
+    places, differences = sum(problem.filled), sum(problem.differences)
+    rest = places - differences
+    if problem.copies > 2 or rest % 2 == 0:
+        return None
+    return (
+        f"by parity: the filled places sum to {places} and the differences to {differences}; the two cubes of "
+        f"a colour, at x and x + d, sum to its difference d plus an even number, but {places} − {differences} "
+        f"= {rest} is odd"
+    )
+
+
+def _classes(problem: Problem) -> str | None:
+    for p, q in _prime_powers(problem.copies):
+        filled = [0] * q
+        for place in problem.filled:
+            filled[place % q] += 1
+        multiples = sum(difference % q == 0 for difference in problem.differences)
+        if not _can_fill(filled, multiples, sum(d % p != 0 for d in problem.differences), problem.copies, p):
+            return _in_words(problem, filled, multiples, p)
     return None
 
 
-def _circular_parity(problem: Problem) -> str | None:
-    if problem.places % 2:
-        return None
-    odd = sum(difference % 2 for difference in problem.differences)
-    odd_places = sum(place % 2 for place in problem.filled)
-    even_places = len(problem.filled) - odd_places
-    if odd <= min(odd_places, even_places) and (odd_places - odd) % 2 == 0:
-        return None
+def _can_fill(filled: list[int], multiples: int, prime: int, s: int, p: int) -> bool:
+    """The proof by classes.
+
+    Args:
+        filled: the number of filled places of each class modulo q.
+        multiples: the number of differences that are multiples of q.
+        prime: the number of those that are no multiples of p.
+        s: cubes of a colour.
+        p: the prime of which q is a power.
+    """
+    q = len(filled)
+    taken = s // q * prime
+    spare, room = multiples, 0
+    for first in range(q // p):
+        together = filled[first :: q // p]
+        least = min(together)
+        if least < taken or any((number - least) % s for number in together):
+            return False
+        spare -= sum(number - least for number in together) // s
+        room += (least - taken) // s
+    return spare % p == 0 and 0 <= spare <= p * room
+
+
+def _prime_powers(number: int) -> Iterator[tuple[int, int]]:
+    """(p, q) for all powers q > 1 of primes p that divide a number.
+
+    >>> list(_prime_powers(12))
+    [(2, 2), (2, 4), (3, 3)]
+    """
+    for p in range(2, number + 1):
+        q = p
+        while number % p == 0:
+            yield p, q
+            number //= p
+            q *= p
+
+
+def _in_words(problem: Problem, filled: list[int], multiples: int, p: int) -> str:
+    s, q = problem.copies, len(filled)
+    if s == 2:
+        even, odd = filled
+        where = f"on a circle with an even number of places, {problem.places}," if problem.circle else "by parity:"
+        return (
+            f"{where} a pair with an odd difference takes an odd and an even place, and every other pair takes two "
+            f"of one kind; so with {several(problem.n - multiples, 'odd difference')}, {odd} odd and {even} even "
+            "places cannot be filled"
+        )
+    numbers = f"{filled[0]} places each" if len({*filled}) == 1 else f"{', '.join(map(str, filled))} places"
+    others = "of any two classes" if q == p else f"of two classes that are equal modulo {q // p}"
     return (
-        f"on a circle with an even number of places, {problem.places}, a pair with an odd difference takes an odd "
-        f"and an even place, and every other pair takes two of one kind; so with {several(odd, 'odd difference')}, "
-        f"{odd_places} odd and {even_places} even places cannot be filled"
+        f"by divisibility: the {q} classes modulo {q} have {numbers} to fill; a colour whose difference is a "
+        f"multiple of {q} fills {s} places of one class, and any other colour fills as many of one as of the other "
+        f"{others}; so with {several(multiples, f'multiple of {q}', f'multiples of {q}')} among the differences, "
+        "they cannot be filled"
     )
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from random import Random
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import langford
 from langford.errors import BadProblem
@@ -99,9 +102,93 @@ def test_self_mirrored_arrangement() -> None:
     assert nested.published(1) == 1
 
 
-def test_triples_need_n_near_multiples_of_nine() -> None:
-    possible = [n for n in range(3, 30) if Problem.langford(n, 3).obstruction is None]
-    assert possible == [n for n in range(3, 30) if n % 9 in (8, 0, 1)]
+def filled_at_random(problem: Problem, random: Random) -> Problem | None:
+    """A row that has an arrangement: the colours of a problem at random places, and holes everywhere else."""
+    filled: set[int] = set()
+    for d in problem.differences:
+        starts = random.sample(range(1, problem.places + 1), problem.places)
+        colours = ({start + d * cube for cube in range(problem.copies)} for start in starts)
+        filled |= next((cubes for cubes in colours if not cubes & filled), set())
+    if len(filled) < problem.n * problem.copies:
+        return None
+    empty = {*range(1, max(filled) + 1)} - filled
+    return Problem.from_differences(problem.differences, max(filled), empty, problem.copies)
+
+
+MANY_CUBES = st.builds(
+    Problem.from_differences,
+    st.sets(st.integers(1, 20), min_size=1, max_size=7),
+    copies=st.sampled_from([2, 3, 4, 5, 6, 8, 9, 12, 16, 27]),
+)
+
+
+@settings(max_examples=300)
+@given(MANY_CUBES, st.randoms(use_true_random=False))
+def test_a_row_that_has_an_arrangement_has_no_obstruction(problem: Problem, random: Random) -> None:
+    row = filled_at_random(problem, random)
+    assert row is None or row.obstruction is None
+
+
+def classes_can_be_filled(problem: Problem, p: int, q: int) -> bool:
+    """Whether colours can fill the classes modulo q = p^e of a row, by trying all ways to share them out.
+
+    A colour whose difference has the factor p^j, not p^(j+1), fills alike all classes that are equal modulo p^j.
+    """
+    levels = [p**j for j in range(10) if p**j <= q]
+    numbers = [
+        sum(d % level == 0 and (level == q or d % (p * level) > 0) for d in problem.differences) for level in levels
+    ]
+    start = tuple(sum(place % q == r for place in problem.filled) for r in range(q))
+    reached = {start}
+    for level, number in zip(levels, numbers, strict=True):
+        cubes = problem.copies * level // q
+        for _ in range(number):
+            reached = {
+                tuple(left - cubes * (r % level == first) for r, left in enumerate(each))
+                for each in reached
+                for first in range(level)
+            }
+            reached = {each for each in reached if min(each) >= 0}
+    return bool(reached)
+
+
+@settings(max_examples=200)
+@given(st.sampled_from([(2, 2, 2), (3, 3, 3), (4, 2, 4), (6, 2, 2), (6, 3, 3), (9, 3, 9)]), st.data())
+def test_classes_are_all_that_divisibility_says(powers: tuple[int, int, int], data: st.DataObject) -> None:
+    """An obstruction by parity or divisibility where, and only where, no choice of classes fills the row."""
+    s, p, q = powers
+    differences = data.draw(st.sets(st.integers(1, 12), min_size=1, max_size=5))
+    holes = data.draw(st.sets(st.integers(1, s * len(differences)), max_size=8))
+    places = s * len(differences) + len(holes)
+    problem = Problem.from_differences(differences, places, holes, s)
+    powers_of_s = [(2, 2), (3, 3)] if s == 6 else [(p, q)]
+    possible = all(classes_can_be_filled(problem, *each) for each in powers_of_s)
+    if not possible:
+        assert problem.obstruction is not None
+        assert problem.obstruction.startswith(("by parity", "by divisibility", "difference"))
+    elif problem.obstruction is not None:
+        assert problem.obstruction.startswith(("for lack of space", "difference"))
+
+
+@pytest.mark.parametrize(
+    ("copies", "defect", "modulus", "possible"),
+    [(2, 1, 4, (0, 1)), (2, 2, 4, (3, 0)), (3, 1, 9, (0, 1, 2)), (3, 2, 9, (8, 0, 1)), (4, 1, 8, (0, 1)),
+     (4, 2, 8, (7, 0)), (8, 1, 16, (0, 1)), (9, 1, 27, (0, 1, 2)), (5, 1, 25, (0, 1, 2, 3, 4)),
+     (6, 1, 36, (0, 1, 9, 20, 28, 29)), (12, 1, 72, (0, 1, 9, 56, 64, 65))],
+)  # fmt: skip
+def test_orders_without_an_obstruction(copies: int, defect: int, modulus: int, possible: tuple[int, ...]) -> None:
+    orders = range(2 * defect, 2 * defect + 2 * modulus)
+    rows = [Problem.from_differences(range(defect, defect + n), copies=copies) for n in orders]
+    found = [n for n, row in zip(orders, rows, strict=True) if row.obstruction is None]
+    assert found == [n for n in orders if n % modulus in possible]
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 7])
+@pytest.mark.parametrize("copies", [3, 4, 6])
+def test_obstructions_of_many_cubes_are_proofs(n: int, copies: int) -> None:
+    for first in (1, 2, 3):
+        problem = Problem.from_differences(range(first, first + n), copies=copies)
+        assert problem.obstruction is None or not arrangements(problem)
 
 
 @pytest.mark.parametrize(
