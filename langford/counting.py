@@ -16,7 +16,7 @@ from langford.result import PartialResult
 
 
 def count(
-    problem: Problem | int,
+    problem: Problem | int | str,
     method: str | None = None,
     device: str | Device = "cpu",
     seed: int | None = None,
@@ -33,7 +33,7 @@ def count(
     True
 
     Args:
-        problem: a Problem, or n for L(2, n).
+        problem: a Problem, n for L(2, n), or words like "near-skolem 12 missing 5" (:meth:`Problem.parse`).
         method: "polyphase", "shifted2", "shifted", "godfrey", "necklace", "miller" or "regular"; by default the
             fastest that applies, on this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
@@ -55,7 +55,7 @@ def count(
 
 
 def plan(
-    problem: Problem | int,
+    problem: Problem | int | str,
     method: str | None = None,
     depth: int | None = None,
     device: str | Device = "cpu",
@@ -74,7 +74,7 @@ def plan(
     <Count L(2,12) = 108144>
 
     Args:
-        problem: a Problem, or n for L(2, n).
+        problem: a Problem, n for L(2, n), or words like "near-skolem 12 missing 5" (:meth:`Problem.parse`).
         method: by default the fastest for the kind of ``device``, by rule.
         depth: the task depth p; by default a rule chooses, for the kind of ``device``.
         seed: for "shifted2", "shifted" and "necklace", which of its sums.
@@ -84,7 +84,7 @@ def plan(
     return chosen_plan(problem_of(problem), Device.parse(str(device)), method, depth, seed, shared=True).plan
 
 
-def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
+def estimate(problem: Problem | int | str, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
     """An estimate of the count from random walks, with its standard error.
 
     Raises BadProblem, MethodDoesNotApply, BadSeed or BadInput.
@@ -97,7 +97,7 @@ def estimate(problem: Problem | int, walks: int = 100_000, seed: int = 1) -> est
     return estimation.estimate(problem_of(problem), walks, seed)
 
 
-def arrangements(problem: Problem | int) -> Iterator[explicit.Arrangement]:
+def arrangements(problem: Problem | int | str) -> Iterator[explicit.Arrangement]:
     """All arrangements one by one, mirror images once (:mod:`langford.methods.backtracking.explicit`).
 
     None, at once, where the problem has an obstruction.

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
-from langford.errors import BadInput
+from langford.errors import BadInput, BadProblem
 from langford.problem import MAX_PLACES, Problem
+from langford.problem.grammar import COPIES, SETS, number, read, span
 from langford.problem.reference import known_of
 from langford.problem.variants import VARIANTS, Parameter
 from langford.version import __version__
@@ -33,6 +34,23 @@ class Family:
     # that has no default, all values that n allows.
     values: Mapping[str, range]
     summed: bool = False
+
+    @classmethod
+    def parse(cls, text: str, first: int | None = None, summed: bool = False) -> Family:
+        """The family up to the order that words name, like "near-skolem 10 missing 3..5" or "A004077 12".
+
+        ``first``: None: the smallest order.  Raises BadProblem.
+        """
+        words = read(text)
+        if words.family in SETS:
+            raise BadProblem(f"{words.family} has no order, so there is no table: `langford count` counts one set")
+        more = dict(words.more)
+        copies, last = number(COPIES, more.pop(COPIES, "2")), number("n", words.value)
+        if last < 1:
+            raise BadProblem(f"n must be at least 1, not {last}")
+        spans = {word.replace("-", "_"): span(word, value) for word, value in more.items()}
+        least = VARIANTS[words.family].least
+        return cls(words.family, copies, least if first is None else first, last, spans, summed or words.summed)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -61,12 +79,11 @@ class Family:
     @property
     def arguments(self) -> tuple[str, ...]:
         """The arguments of ``langford table`` that make this table."""
-        words = [self.variant, str(self.last), "--from", str(self.first)]
+        words = [self.variant, str(self.last), *([COPIES, str(self.copies)] if self.copies != 2 else [])]
         for parameter in VARIANTS[self.variant].parameters:
             if parameter.keyword in self.values:
-                words += [f"--{parameter.name}", _span(self.values[parameter.keyword])]
-        words += ["--copies", str(self.copies)] if self.copies != 2 else []
-        return *words, *(["--sum"] if self.summed else [])
+                words += [parameter.name, _span(self.values[parameter.keyword])]
+        return *words, "--from", str(self.first), *(["--sum"] if self.summed else [])
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from math import isfinite
 
 import click
 
+from jobs.tuning.forecast import spread
 from langford.cli.options.common import (
     anyway_option,
     chosen_cores,
@@ -35,10 +36,11 @@ Examples:
   langford count 16
   langford count skolem 12 --json
   langford count 15 --method shifted --seed 7
-  langford count 10 --copies 3
-  langford count 13 --defect 4
-  langford count near-skolem 12 --missing 5
-  langford count --differences 1,2,4,5,7 --places 11 --empty 2"""
+  langford count 10 copies 3
+  langford count 13 defect 4
+  langford count near-skolem 12 missing 5
+  langford count differences 1,2,4,5,7 empty 2
+  langford count A059106 12"""
 )
 @problem_options
 @method_option
@@ -60,7 +62,7 @@ def count(
     anyway: bool,
     as_json: bool,
 ) -> None:
-    """Count the arrangements of N colours, exactly."""
+    """Count the arrangements of a problem, exactly."""
     problem = chosen.problem()
     if problem.obstruction and not anyway:
         context.exit(nothing_to_count(problem, method_name).print(as_json))
@@ -68,7 +70,7 @@ def count(
     method = choice.method
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
-    cost = Cost.of_count(problem, method, chosen_devices)
+    cost = Cost.of_count(problem, method, chosen_devices, spread=spread(problem, method))
     cost.require_consent(yes, anyway)
     cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"

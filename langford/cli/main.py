@@ -24,7 +24,7 @@ from langford.machine.process import COMPILING, compiling_words
 
 SECTIONS = {
     "Count": {
-        "counting:count": "Count the arrangements of N colours, exactly.",
+        "counting:count": "Count the arrangements of a problem, exactly.",
         "counting:estimate": "Estimate a count by Knuth's random walks, with its standard error.",
     },
     "Campaigns": {
@@ -65,6 +65,7 @@ SECTIONS = {
         "cluster.slurm:slurm": "Run campaigns on a SLURM cluster.",
     },
     "Explore": {
+        "explore.families:families": "List the words that name a problem.",
         "explore.arrangements:list_": "List explicit arrangements, mirror images once.",
         "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs.",
         "explore.doctor:doctor": "Show what this machine has, test it, and list what to install.",

@@ -10,7 +10,6 @@ in :mod:`langford.problem.variants`.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -18,19 +17,12 @@ from itertools import pairwise
 
 from langford.errors import BadProblem, whole
 from langford.problem.existence import obstruction
+from langford.problem.grammar import COPIES, EMPTY, OVER, SETS, listed, number, read
 from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
 from langford.words import several
 
 MAX_PLACES = 4096
 """The longest row: no method can count a longer one, and its description would fill the memory."""
-
-LISTED = re.compile(
-    r"(differences|cyclic)-(N(?:\.N)*)-over-(N)(?:-x(N))?(?:-empty-(N(?:\.N)*))?".replace("N", r"\d{1,9}"),
-    re.ASCII,
-)
-NAMED = re.compile(r"([a-z-]+?)-(\d{1,9})(?:-x(\d{1,9}))?((?:-[a-z-]+-\d{1,9}){0,9})", re.ASCII)
-VALUE = re.compile(r"-([a-z-]+)-(\d{1,9})", re.ASCII)
-"""The forms of names of problems."""
 
 
 @dataclass(frozen=True)
@@ -84,14 +76,14 @@ class Problem:
         chosen = VARIANTS[variant]
         n, copies = whole("n", n, BadProblem), whole("the number of copies", copies, BadProblem)
         if copies != 2 and chosen.pairs_only:
-            raise BadProblem(f"{variant} is defined for pairs only; leave --copies at 2")
+            raise BadProblem(f"{variant} is defined for pairs only: leave copies out")
         _require_sizes(n, copies)
         if n < chosen.least:
             raise BadProblem(f"{variant} starts at n = {chosen.least}, not {n}")
         by_name = chosen.values(n, values)
         differences, empty = tuple(chosen.differences(n, **by_name)), tuple(chosen.empty(n, **by_name))
         if any(hole >= following for hole, following in pairwise(empty)):
-            raise BadProblem(f"{variant} leaves two places empty: give the first one as --hole")
+            raise BadProblem(f"{variant} leaves two places empty: give the first one as hole")
         places = copies * len(differences) + len(empty)
         _require_lengths(differences[-1], places)
         return cls(variant, differences, places, copies, empty, n, tuple(by_name.values()), chosen.circle)
@@ -161,33 +153,35 @@ class Problem:
         return cls(DIFFERENCES, chosen, row, copies, holes, circle=circle)
 
     @classmethod
-    def parse(cls, name: str) -> Problem:
-        """The inverse of :attr:`name`; raises BadProblem.
+    def parse(cls, text: str) -> Problem:
+        """The problem that is named in words, by its :attr:`name`, or by a sequence of the OEIS and an index.
 
-        >>> print(Problem.parse("skolem-9-x3"))
-        Skolem(3,9)
-        >>> print(Problem.parse("extended-rosa-8-hole-3-second-hole-7"))
-        extended Rosa(2,8) with hole 3 and 7
-        >>> Problem.parse("differences-1.3.5-over-6").differences
-        (1, 3, 5)
+        ``langford families`` and docs/families.md list the words.  Raises BadProblem, which names the nearest right
+        word for a wrong one.
+
+        >>> print(Problem.parse("near-skolem 12 missing 5"))
+        near-Skolem(2,12) without 5
+        >>> Problem.parse("17 defect 9") == Problem.langford(17, defect=9) == Problem.parse("langford-17-defect-9")
+        True
+        >>> print(Problem.parse("skolem 9 copies 3"), Problem.parse("A059106 9"))
+        Skolem(3,9) Skolem(2,9)
+        >>> Problem.parse("cyclic 1,2,4 empty 1,4").name
+        'cyclic-1.2.4-over-8-empty-1.4'
         """
-        listed = LISTED.fullmatch(name)
-        if listed:
+        words = read(text)
+        if words.summed:
+            raise BadProblem(f"{text} adds up several problems: `langford table {text}` counts it")
+        if words.family in SETS:
+            over, empty = words.more.get(OVER), words.more.get(EMPTY)
             return cls.from_differences(
-                map(int, listed[2].split(".")),
-                int(listed[3]),
-                map(int, listed[5].split(".")) if listed[5] else (),
-                int(listed[4] or 2),
-                listed[1] == CYCLIC,
+                listed("differences", words.value),
+                None if over is None else number(OVER, over),
+                () if empty is None else listed(EMPTY, empty),
+                number(COPIES, words.more.get(COPIES, "2")),
+                words.family == CYCLIC,
             )
-        plain = NAMED.fullmatch(name)
-        if plain is None:
-            raise BadProblem(f"{name!r} is not the name of a problem; names look like langford-16 or skolem-9-x3")
-        values = {name.replace("-", "_"): int(value) for name, value in VALUE.findall(plain[4])}
-        problem = cls.named(plain[1], int(plain[2]), int(plain[3] or 2), **values)
-        if len(values) != len(VALUE.findall(plain[4])):
-            raise BadProblem(f"{name!r} gives a parameter twice; the problem is called {problem.name}")
-        return problem
+        values = {word.replace("-", "_"): number(word, value) for word, value in words.more.items()}
+        return cls.named(words.family, number("n", words.value), values.pop(COPIES, 2), **values)
 
     def resized(self, n: int) -> Problem:
         """A problem of the same kind of order n: for an experiment that is to be short.  Raises BadProblem.
@@ -231,21 +225,25 @@ class Problem:
         return tuple((parameter, value) for parameter, value in values if value != parameter.default)
 
     @property
-    def arguments(self) -> tuple[str, ...]:
-        """The problem as arguments of a command like ``langford run``.
+    def words(self) -> str:
+        """The problem in words, as :meth:`parse` reads them.
 
-        >>> Problem.named("skolem", 9, 3).arguments
-        ('skolem', '9', '--copies', '3')
+        >>> Problem.named("skolem", 9, 3).words, Problem.langford(17, defect=9).words
+        ('skolem 9 copies 3', '17 defect 9')
         """
-        copies = () if self.copies == 2 else ("--copies", str(self.copies))
+        copies = "" if self.copies == 2 else f" {COPIES} {self.copies}"
         if self.variant != DIFFERENCES:
-            values = (text for parameter, value in self.chosen for text in (f"--{parameter.name}", str(value)))
-            variant = () if self.variant == "langford" else (self.variant,)
-            return *variant, str(self.order), *copies, *values
-        empty = ("--empty", ",".join(map(str, self.empty))) if self.empty else ()
-        differences = ",".join(map(str, self.differences))
-        cyclic = (CYCLIC,) if self.circle else ()
-        return *cyclic, "--differences", differences, "--places", str(self.places), *empty, *copies
+            family = "" if self.variant == "langford" else f"{self.variant} "
+            values = "".join(f" {parameter.name} {value}" for parameter, value in self.chosen)
+            return f"{family}{self.order}{copies}{values}"
+        differences, holes = (",".join(map(str, each)) for each in (self.differences, self.empty))
+        empty = f" {EMPTY} {holes}" if holes else ""
+        return f"{CYCLIC if self.circle else DIFFERENCES} {differences} {OVER} {self.places}{copies}{empty}"
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The problem as arguments of a command like ``langford run``: its words."""
+        return tuple(self.words.split())
 
     def __str__(self) -> str:
         if self.variant == DIFFERENCES:
@@ -340,8 +338,10 @@ class Problem:
         return obstruction(self)
 
 
-def problem_of(problem: Problem | int) -> Problem:
-    """The problem itself, or L(2, n) for a number n; raises BadProblem."""
+def problem_of(problem: Problem | int | str) -> Problem:
+    """The problem itself, L(2, n) for a number n, or that of words (:meth:`Problem.parse`); raises BadProblem."""
+    if isinstance(problem, str):
+        return Problem.parse(problem)
     return problem if isinstance(problem, Problem) else Problem.langford(problem)
 
 
@@ -352,7 +352,7 @@ def _require_lengths(longest: int, places: int) -> None:
 
 def _require_circle(differences: tuple[int, ...], places: int, copies: int) -> None:
     if copies != 2:
-        raise BadProblem("a circle takes pairs only; leave --copies at 2")
+        raise BadProblem("a circle takes pairs only: leave copies out")
     for d in differences:
         if 2 * d > places:
             same = min(d % places, -d % places)

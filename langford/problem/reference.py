@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from langford.problem.problem import Problem
+from langford.problem.sequences import IN_WORDS
 
 Row = tuple[bool, tuple[int, ...], int, int, tuple[int, ...]]
 """Whether it is a circle, differences, copies, places and empty places, read in the direction that makes these the
@@ -82,22 +83,13 @@ class Known:
         raise ValueError(f"{number} is not the published count")
 
 
-def _named(variant: str, copies: int = 2) -> Callable[[int], Sequence[Problem]]:
-    return lambda n: (Problem.named(variant, n, copies),)
-
-
-def _cyclic_skolem(rest: int) -> Callable[[int], Sequence[Problem]]:
-    """Those of order 4n + rest."""
-    return lambda n: _named("cyclic-skolem")(4 * n + rest)
+def _rows(sequence: str) -> Callable[[int], Sequence[Problem]]:
+    """The problem of an index of a sequence, by its words."""
+    return lambda index: (Problem.parse(IN_WORDS[sequence](index)),)
 
 
 def _every_hole(n: int) -> Sequence[Problem]:
     return tuple(Problem.named("extended-skolem", n, hole=hole) for hole in range(1, 2 * n + 2))
-
-
-def _shortest_of_defect(index: int) -> Sequence[Problem]:
-    """The row of defect d = index + 1 with as few differences as there can be, 2d − 1."""
-    return (Problem.from_differences(range(index + 1, 3 * index + 2)),)
 
 
 def _listed(*terms: int, first: int = 1) -> Mapping[int, int]:
@@ -119,14 +111,14 @@ _SKOLEM_TRIPLES = {1: 1, 9: 18, 10: 40, 11: 66, 18: 400686, 19: 1738012, 20: 849
 SEQUENCES = {
     each.name: each
     for each in (
-        Published("A014552", 1, 30, _named("langford"), _LANGFORD, False),
-        Published("A176127", 1, 30, _named("langford"), {n: 2 * term for n, term in _LANGFORD.items()}, True),
+        Published("A014552", 1, 30, _rows("A014552"), _LANGFORD, False),
+        Published("A176127", 1, 30, _rows("A176127"), {n: 2 * term for n, term in _LANGFORD.items()}, True),
         Published(
-            "A059106", 1, 31, _named("skolem"), {n: (term + 1) // 2 for n, term in _SKOLEM.items()}, False
+            "A059106", 1, 31, _rows("A059106"), {n: (term + 1) // 2 for n, term in _SKOLEM.items()}, False
         ),
-        Published("A004075", 1, 31, _named("skolem"), _SKOLEM, True),
+        Published("A004075", 1, 31, _rows("A004075"), _SKOLEM, True),
         Published(
-            "A004076", 1, 22, _named("hooked-skolem"),
+            "A004076", 1, 22, _rows("A004076"),
             {
                 2: 1, 3: 2, 6: 38, 7: 124, 10: 12808, 11: 72648, 14: 21878816, 15: 168870048, 18: 113071735648,
                 19: 1105816948032, 22: 1395701792232832,
@@ -143,16 +135,16 @@ SEQUENCES = {
             True,
         ),
         Published(
-            "A059107", 1, 25, _named("langford", 3), {9: 3, 10: 5, 17: 13440, 18: 54947, 19: 249280}, False
+            "A059107", 1, 25, _rows("A059107"), {9: 3, 10: 5, 17: 13440, 18: 54947, 19: 249280}, False
         ),
         Published(
-            "A059108", 1, 26, _named("skolem", 3),
+            "A059108", 1, 26, _rows("A059108"),
             {n: (term + 1) // 2 for n, term in _SKOLEM_TRIPLES.items()}, False,
         ),
-        Published("A285527", 1, 26, _named("skolem", 3), _SKOLEM_TRIPLES, True),
-        Published("A284757", 1, 31, _named("skolem", 4), {1: 1, 24: 10, 25: 55}, False),
+        Published("A285527", 1, 26, _rows("A285527"), _SKOLEM_TRIPLES, True),
+        Published("A284757", 1, 31, _rows("A284757"), {1: 1, 24: 10, 25: 55}, False),
         Published(
-            "A002047", 0, 13, _shortest_of_defect,
+            "A002047", 0, 13, _rows("A002047"),
             _listed(
                 1, 2, 6, 28, 244, 2544, 35600, 659632, 15106128, 425802176, 14409526080, 577386122880,
                 27029459961728, 1462450710036480, first=0,
@@ -160,7 +152,7 @@ SEQUENCES = {
             True,
         ),
         Published(
-            "A006204", 1, 17, _named("starter"),
+            "A006204", 1, 17, _rows("A006204"),
             _listed(
                 1, 1, 3, 9, 25, 133, 631, 3857, 25905, 188181, 1515283, 13376125, 128102625, 1317606101,
                 14534145947, 170922533545, 2138089212789,
@@ -168,10 +160,10 @@ SEQUENCES = {
             True,
         ),
         Published(
-            "A390360", 0, 4, _cyclic_skolem(1), _listed(1, 2, 1200, 4009024, 51487228672, first=0), False
+            "A390360", 0, 4, _rows("A390360"), _listed(1, 2, 1200, 4009024, 51487228672, first=0), False
         ),
-        Published("A392247", 1, 4, _cyclic_skolem(0), _listed(1, 192, 456960, 4377344000), False),
-        Published("J. E. Miller", 24, 24, _named("langford", 4), {24: 3}, False),
+        Published("A392247", 1, 4, _rows("A392247"), _listed(1, 192, 456960, 4377344000), False),
+        Published("J. E. Miller", 24, 24, lambda n: (Problem.langford(n, 4),), {24: 3}, False),
     )
 }  # fmt: skip
 """By name; of two that state a count, the one that is cited comes first."""

@@ -21,8 +21,7 @@ CYCLIC = "cyclic"
 class Parameter:
     """A whole number, besides n, that a variant depends on."""
 
-    name: str  # as the command line (``--defect``) and names of problems write it; letters and dashes
-    meaning: str  # the help of the option
+    name: str  # the word before its value, also in names of problems; letters and dashes
     words: str  # how a problem is called in words, with ``{}`` for the value
     least: int  # the smallest value
     most: Callable[[int], int] | None = None  # the largest value for an n; None: any that fits into a row
@@ -39,21 +38,19 @@ class Parameter:
         given = self.default if given is None else given
         if given is None:
             raise BadProblem(
-                f"{variant} {n} needs --{self.name}: a number {words} "
-                f"(`langford table {variant} {n}` counts with all)"
+                f"{variant} {n} needs {self.name}: write {variant} {n} {self.name} {self.least}, or another number "
+                f"{words} (`langford table {variant} {n}` counts with all)"
             )
-        value = whole(f"--{self.name}", given, BadProblem)
+        value = whole(self.name, given, BadProblem)
         if value < self.least or (most is not None and value > most):
-            raise BadProblem(f"--{self.name} of {variant} {n} is a number {words}, not {value}")
+            raise BadProblem(f"{self.name} of {variant} {n} is a number {words}, not {value}")
         return value
 
 
-DEFECT = Parameter("defect", "Smallest difference of a Langford variant; default: 2.", "of defect {}", 2, default=2)
-HOLE = Parameter("hole", "Place that an extended variant leaves empty.", "with hole {}", 1, lambda n: 2 * n + 1)
-SECOND_HOLE = Parameter(
-    "second-hole", "The other place that extended-rosa leaves empty.", "and {}", 2, lambda n: 2 * n + 2
-)
-MISSING = Parameter("missing", "Difference that a near-Skolem variant leaves out.", "without {}", 1, lambda n: n)
+DEFECT = Parameter("defect", "of defect {}", 2, default=2)
+HOLE = Parameter("hole", "with hole {}", 1, lambda n: 2 * n + 1)
+SECOND_HOLE = Parameter("second-hole", "and {}", 2, lambda n: 2 * n + 2)
+MISSING = Parameter("missing", "without {}", 1, lambda n: n)
 
 PARAMETERS = {parameter.name: parameter for parameter in (DEFECT, HOLE, SECOND_HOLE, MISSING)}
 
@@ -81,14 +78,15 @@ class Variant:
     pairs_only: bool = True  # whether it is defined for two copies of each colour only
     label_offset: int = 0  # the customary name of a colour is its difference less this
     circle: bool = False  # whether the row is a circle
+    meaning: str = ""  # differences and places; N is the order, K and L are the values of its parameters
 
     def require_known(self, given: Mapping[str, object]) -> None:
         """Raises BadProblem where a value is given for another parameter, by its name in Python."""
         known = {parameter.keyword for parameter in self.parameters}
         for name, value in given.items():
             if value is not None and name not in known:
-                takes = ", ".join(f"--{parameter.name}" for parameter in self.parameters) or "no parameter"
-                raise BadProblem(f"{self.name} takes {takes}: leave --{name.replace('_', '-')} out")
+                takes = ", ".join(parameter.name for parameter in self.parameters) or "no parameter"
+                raise BadProblem(f"{self.name} takes {takes}: leave {name.replace('_', '-')} out")
 
     def values(self, n: int, given: Mapping[str, int | None]) -> dict[str, int]:
         """By their names in Python, as ``given``, where None is not given; raises BadProblem."""
@@ -101,30 +99,48 @@ VARIANTS = {
     for variant in (
         Variant(
             "langford", "L", lambda n, defect: range(defect, defect + n), parameters=(DEFECT,),
-            pairs_only=False, label_offset=1,
+            pairs_only=False, label_offset=1, meaning="differences 2 … N + 1, or K … K + N − 1; 2N places",
         ),
-        Variant("skolem", "Skolem", pairs_only=False),
+        Variant("skolem", "Skolem", pairs_only=False, meaning="differences 1 … N; 2N places"),
         Variant(
             "hooked-langford", "hooked Langford", lambda n, defect: range(defect, defect + n),
             lambda n, defect: [2 * n], (DEFECT,), label_offset=1,
+            meaning="differences 2 … N + 1, or K … K + N − 1; 2N + 1 places, 2N empty",
         ),
-        Variant("hooked-skolem", "hooked Skolem", empty=lambda n: [2 * n]),
-        Variant("extended-skolem", "extended Skolem", empty=lambda n, hole: [hole], parameters=(HOLE,)),
+        Variant(
+            "hooked-skolem", "hooked Skolem", empty=lambda n: [2 * n],
+            meaning="differences 1 … N; 2N + 1 places, 2N empty",
+        ),
+        Variant(
+            "extended-skolem", "extended Skolem", empty=lambda n, hole: [hole], parameters=(HOLE,),
+            meaning="differences 1 … N; 2N + 1 places, K empty",
+        ),
         Variant(
             "near-skolem", "near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
-            parameters=(MISSING,), least=2,
+            parameters=(MISSING,), least=2, meaning="differences 1 … N without K; 2N − 2 places",
         ),
         Variant(
             "hooked-near-skolem", "hooked near-Skolem", lambda n, missing: [d for d in _up_to(n) if d != missing],
             lambda n, missing: [2 * n - 2], (MISSING,), least=2,
+            meaning="differences 1 … N without K; 2N − 1 places, 2N − 2 empty",
         ),
-        Variant("rosa", "Rosa", empty=lambda n: [n + 1]),
-        Variant("hooked-rosa", "hooked Rosa", empty=lambda n: [n + 1, 2 * n + 1]),
+        Variant(
+            "rosa", "Rosa", empty=lambda n: [n + 1], meaning="differences 1 … N; 2N + 1 places, N + 1 empty"
+        ),
+        Variant(
+            "hooked-rosa", "hooked Rosa", empty=lambda n: [n + 1, 2 * n + 1],
+            meaning="differences 1 … N; 2N + 2 places, N + 1 and 2N + 1 empty",
+        ),
         Variant(
             "extended-rosa", "extended Rosa", empty=lambda n, hole, second_hole: [hole, second_hole],
-            parameters=(HOLE, SECOND_HOLE),
+            parameters=(HOLE, SECOND_HOLE), meaning="differences 1 … N; 2N + 2 places, K and L empty",
         ),
-        Variant("starter", "starter", empty=lambda n: [1], circle=True),
-        Variant("cyclic-skolem", "cyclic Skolem", circle=True),
+        Variant(
+            "starter", "starter", empty=lambda n: [1], circle=True,
+            meaning="differences 1 … N on a circle of 2N + 1 places; 1 empty",
+        ),
+        Variant(
+            "cyclic-skolem", "cyclic Skolem", circle=True, meaning="differences 1 … N on a circle of 2N places"
+        ),
     )
 }  # fmt: skip

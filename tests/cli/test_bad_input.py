@@ -12,14 +12,13 @@ from pathlib import Path
 import pytest
 
 from db import Export
-from db.identity import Identity
+from jobs.reach.identity import Identity
 from langford.cli.main import COMMANDS
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.command_line import run_here, without_announcement
 from tests.support.databases import new_ledger
-from tests.support.forecasts import taking
 
 DONE, EMPTY = "eight", "empty"
 HUGE = "9" * 5000
@@ -27,32 +26,40 @@ HUGE = "9" * 5000
 # In the arguments {busy} is a port that something listens on, {free} one that nothing listens on.
 BAD_INPUT: list[tuple[str, str]] = [
     # count
-    ("count", "Missing argument 'N': name a problem"),
+    ("count", "name a problem, like 12, skolem 9, "),
     ("count 0", "at least 1"),
     ("count -- -4", "at least 1"),
-    ("count 1000000000", "at most 4,096"),
+    ("count 1000000000", "up to nine digits"),
+    ("count 100000000", "at most 4,096"),
     ("count 71", "no method can count"),
-    ("count 7 8", "'7' is not one of langford, skolem"),
-    ("count skolem 7 --variant rosa", "unexpected extra argument"),
+    ("count 7 8", "langford 7 is followed by '8': write a word before it"),
+    ("count skolm 8", "did you mean skolem?"),
+    ("count near-skolem 8 mising 3", "did you mean missing?"),
+    ("count A059166 8", "did you mean A059106?"),
+    ("count A014552", "needs the index of its term"),
+    ("count A059106 8 copies 3", "leave the other words out"),
+    ("count A004077 8", "`langford table A004077 8` counts it"),
+    ("table differences 1,2", "so there is no table"),
+    ("count skolem 7 --variant rosa", "No such option '--variant'"),
     ("count 7 --copies 1", "at least 2 cubes"),
     ("count 9 --copies 3 --method godfrey", "use miller"),
     ("count hooked-skolem 9 --copies 3", "pairs only"),
     ("count 7 --device cuda", "GPU"),
     ("count 7 --device gpu", "is not a device"),
     ("count 7 --differences 1,2", "not both"),
-    ("count --differences 1,x", "separated by commas"),
+    ("count --differences 1,x", "commas between"),
     ("count --differences 0,1", "at least 1"),
     ("count --differences 1,2 --places 9", "not 9"),
     ("count --differences 1,2 --places 5 --empty 9", "within 1..5"),
     ("count --differences 1,2 --places 6 --empty 3,3", "distinct"),
-    ("count 7 --places 14", "need --differences"),
-    ("count cyclic", "give it --differences"),
-    ("count cyclic 5 --differences 1,2", "has no N"),
+    ("count 7 --places 14", "leave over out"),
+    ("count cyclic", "cyclic needs differences, like 1,2,4"),
+    ("count cyclic 5 --differences 1,2", "not both"),
     ("count cyclic --differences 1,2,5 --empty 1", "difference 5 is the same as 2"),
     ("count cyclic --differences 1,2 --copies 3", "pairs only"),
     ("count cyclic-skolem 33", "64 bits; 66 places do not fit"),
     ("count cyclic --differences 1,2 --places 70 --method necklace", "not 70"),
-    ("run cyclic --differences 1,2 --hole 3", "--hole goes with a variant"),
+    ("run cyclic --differences 1,2 --hole 3", "leave hole out"),
     ("count 32", "core years"),
     ("count 8 --method polyphase --seed 0", "polyphase has no seed"),
     ("count 8 --method miller --seed 7", "a method that has: shifted2, shifted, necklace"),
@@ -67,23 +74,25 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("list 8 --limit 1 --sample-seed 3", "belongs to --sample"),
     ("list 9 --sample 1", "no arrangement to draw"),
     # families
-    ("count extended-skolem 8", "a number from 1 to 17 (`langford table extended-skolem 8` counts with all)"),
-    ("count rosa 8 --hole 9", "rosa takes no parameter: leave --hole out"),
+    ("count extended-skolem 8", "from 1 to 17 (`langford table extended-skolem 8` counts with all)"),
+    ("count rosa 8 --hole 9", "rosa takes no parameter: leave hole out"),
     ("run near-skolem 8 --missing 9", "a number from 1 to 8, not 9"),
-    ("count --differences 1,2 --hole 3", "--hole goes with a variant"),
-    ("run near-skolem-8-missing-3-polyphase-0 --missing 3", "leave the options of a new one out"),
-    ("tune miller rosa 5 --defect 3 --no-save", "leave --defect out"),
-    ("table rosa --from 5 --to 4", "choose a larger N, or a smaller --from"),
-    ("table 4 --missing 3", "langford takes --defect: leave --missing out"),
+    ("count --differences 1,2 --hole 3", "leave hole out"),
+    ("run near-skolem-8-missing-3-polyphase-0 --missing 3", "'polyphase' says nothing about a problem"),
+    ("tune miller rosa 5 --defect 3 --no-save", "leave defect out"),
+    ("table rosa 4 --from 5", "choose a larger N, or a smaller --from"),
+    ("table 4 --missing 3", "langford takes defect: leave missing out"),
     ("table near-skolem 5 --missing 9", "choose a larger N"),
-    ("table 5 --defect two", "give a number, or the first and the last one"),
+    ("table 5 --defect two", "did you mean defect?"),
     ("table rosa 5 --copies 3", "rosa is defined for pairs only"),
     ("table extended-rosa 60", "choose a smaller N"),
     ("table skolem 40 --copies 3", " core years): choose a smaller N ("),
     ("table rosa 5 --json --format csv", "--json is --format json"),
     ("table rosa 5 -o table.pdf", "call table.pdf .csv, .json or .txt"),
     ("table 8 --defect 4..3", "write 3..4"),
+    ("table 8 defect 3..x", "like 2..5"),
     ("table rosa 8 -o link.svg --format csv", "link.svg is a database"),
+    ("families skolem", "unexpected extra argument"),
     # draw
     ("draw 5", "no arrangement to draw"),
     ("draw 7 --out picture.gif", ".svg"),
@@ -363,7 +372,7 @@ def ports() -> Iterator[dict[str, str]]:
 
 def program(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run it in the folder; what a core would take is not measured: ``test_how_long`` does."""
-    quick = taking(lambda problem, method: 2.0 ** (3 * problem.n - 64))
+    quick = {"jobs.tuning.forecast:core_seconds": lambda problem, method: 2.0 ** (3 * problem.n - 64)}
     variables = {"LANGFORD_TOKEN": "token", "XDG_STATE_HOME": str(folder / "folder")}
     return run_here(arguments, folder, variables, quick)
 

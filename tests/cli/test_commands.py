@@ -44,7 +44,7 @@ HEAVY |= {"http.client", "httpx", "starlette"}
         *exhaustive(
             [
                 (["--version"], {"numpy", "numba", "sqlalchemy", "msgspec", "rich", "importlib.metadata"}),
-                (["table", "langford", "--to", "12", "--dry-run"], HEAVY),
+                (["table", "langford", "12", "--dry-run"], HEAVY),
                 (["status"], {*HEAVY, "numpy"}),
                 (["query", "slowest_tasks"], {*HEAVY, "numpy"}),
                 (["draw", "--cubes", "3,1,2,1,3,2"], {"numba", "matplotlib", "sqlalchemy"}),

@@ -15,17 +15,17 @@ from tests.support.cases import exhaustive, few
 from tests.support.command_line import Run
 
 MEMBERS = {
-    "langford-9-defect-3": "langford 9 --defect 3",
-    "hooked-langford-7-defect-3": "hooked-langford 7 --defect 3",
-    "extended-skolem-8-hole-3": "extended-skolem 8 --hole 3",
-    "near-skolem-8-missing-3": "near-skolem 8 --missing 3",
-    "hooked-near-skolem-8-missing-4": "hooked-near-skolem 8 --missing 4",
+    "langford-9-defect-3": "langford 9 defect 3",
+    "hooked-langford-7-defect-3": "hooked-langford 7 defect 3",
+    "extended-skolem-8-hole-3": "extended-skolem 8 hole 3",
+    "near-skolem-8-missing-3": "near-skolem 8 missing 3",
+    "hooked-near-skolem-8-missing-4": "hooked-near-skolem 8 missing 4",
     "rosa-8": "rosa 8",
     "hooked-rosa-6": "hooked-rosa 6",
-    "extended-rosa-6-hole-3-second-hole-9": "extended-rosa 6 --hole 3 --second-hole 9",
+    "extended-rosa-6-hole-3-second-hole-9": "extended-rosa 6 hole 3 second-hole 9",
     "starter-7": "starter 7",
     "cyclic-skolem-5": "cyclic-skolem 5",
-    "cyclic-1.2.4.5.6-over-13-empty-2.3.7": "cyclic --differences 1,2,4,5,6 --empty 2,3,7",
+    "cyclic-1.2.4.5.6-over-13-empty-2.3.7": "cyclic 1,2,4,5,6 empty 2,3,7",
 }
 """A member of each family, and the arguments that name it."""
 CIRCLES = [name for name in MEMBERS if Problem.parse(name).circle]

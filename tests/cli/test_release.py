@@ -23,7 +23,9 @@ def text_of(name: str) -> str:
 
 def released() -> list[tuple[str, str]]:
     """(version, day) of every heading of the changelog; no day: unreleased."""
-    headings = re.findall(r"^## \[(.+?)\](?: - (\d{4}-\d\d-\d\d))?$", text_of("CHANGELOG.md"), re.MULTILINE)
+    headings = re.findall(
+        r"^## \[(.+?)\](?: - (?:(\d{4}-\d\d-\d\d)|not released))?$", text_of("CHANGELOG.md"), re.MULTILINE
+    )
     assert len(headings) == text_of("CHANGELOG.md").count("\n## ")
     return headings
 
@@ -42,11 +44,13 @@ def test_the_version_is_written_in_one_place() -> None:
 
 
 def test_the_changelog_has_every_version_once_and_the_newest_first() -> None:
-    versions = [name for name, day in released() if name != "Unreleased" and day]
+    versions = [name for name, day in released() if day]
     numbers = [tuple(map(int, name.split("."))) for name in versions]
     assert numbers == sorted(set(numbers), reverse=True)
     assert versions[0] == __version__
-    assert [name for name, _ in released()] in (versions, ["Unreleased", *versions])
+    coming = [name for name, day in released() if not day]
+    assert len(coming) <= 1
+    assert [name for name, _ in released()] == [*coming, *versions]
 
 
 def test_sections_are_those_of_keep_a_changelog() -> None:

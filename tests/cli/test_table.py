@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import itertools
 import json
+import math
 import os
 import pty
 import re
@@ -21,14 +23,15 @@ import pytest
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import ConnectionLost, LedgerError
-from db.identity import Identity
 from jobs.console import Console, Step
 from jobs.pools import evaluation
+from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.forecast import TableForecast
 from jobs.tables.method_choice import MethodChoice
+from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
@@ -36,7 +39,7 @@ from langford.errors import Incomplete
 from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES
-from langford.result import Evaluation
+from langford.result import Evaluation, PartialResult
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.clock import MovableClock
@@ -64,7 +67,7 @@ def made(langford: Run, *arguments: str) -> str:
 
 
 def test_published_counts_are_compared_and_zeros_cost_nothing(langford: Run, tmp_path: Path) -> None:
-    shown = rows(made(langford, "hooked-skolem", "--to", "7", "--format", "csv"))
+    shown = rows(made(langford, "hooked-skolem", "7", "--format", "csv"))
     published = SEQUENCES["A004076"].terms
     assert [int(row["n"]) for row in shown] == list(range(1, 8))
     for row in shown:
@@ -76,7 +79,7 @@ def test_published_counts_are_compared_and_zeros_cost_nothing(langford: Run, tmp
 
 
 def test_every_value_of_a_parameter_has_a_row(langford: Run) -> None:
-    shown = rows(made(langford, "near-skolem", "--to", "6", "--format", "csv"))
+    shown = rows(made(langford, "near-skolem", "6", "--format", "csv"))
     assert [(int(row["n"]), int(row["missing"])) for row in shown] == [
         (n, missing) for n in range(2, 7) for missing in range(1, n + 1)
     ]
@@ -90,7 +93,7 @@ def test_every_value_of_a_parameter_has_a_row(langford: Run) -> None:
 
 
 def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: Run, tmp_path: Path) -> None:
-    shown = json.loads(made(langford, "extended-skolem", "--to", "5", "--sum", "--json"))
+    shown = json.loads(made(langford, "extended-skolem", "5", "--sum", "--json"))
     for row in shown:
         n = row["n"]
         holes = [arrangements(Problem.named("extended-skolem", n, hole=hole)) for hole in range(1, 2 * n + 2)]
@@ -101,7 +104,7 @@ def test_a_sum_over_all_holes_counts_rows_that_mirror_each_other_once(langford: 
 
 
 def test_ranges_of_defects_and_copies(langford: Run) -> None:
-    shown = rows(made(langford, "langford", "--defect", "3..4", "--from", "5", "--to", "8", "--format", "csv"))
+    shown = rows(made(langford, "langford", "--defect", "3..4", "--from", "5", "8", "--format", "csv"))
     assert {(row["n"], row["defect"]): int(row["count"]) for row in shown} == {
         (str(n), str(defect)): Problem.langford(n, defect=defect).published(
             arrangements(Problem.langford(n, defect=defect))
@@ -109,7 +112,7 @@ def test_ranges_of_defects_and_copies(langford: Run) -> None:
         for n in range(5, 9)
         for defect in (3, 4)
     }
-    triples = rows(made(langford, "skolem", "--copies", "3", "--from", "9", "--to", "9", "--format", "csv"))
+    triples = rows(made(langford, "skolem", "--copies", "3", "--from", "9", "9", "--format", "csv"))
     assert [(row["count"], row["known"]) for row in triples] == [("9", "A059108")]
 
 
@@ -122,7 +125,7 @@ def test_two_holes_are_in_ascending_order() -> None:
 
 
 def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp_path: Path) -> None:
-    assert langford("table", "rosa", "--to", "8", "--confirm", "-o", "b.txt").returncode == 0
+    assert langford("table", "rosa", "8", "--confirm", "-o", "b.txt").returncode == 0
     lines = (tmp_path / "b.txt").read_text().splitlines()
     header = [line for line in lines if line.startswith("# ")]
     assert lines[: len(header)] == header
@@ -143,7 +146,7 @@ def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp
 
 
 def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
-    lines = made(langford, "hooked-near-skolem", "--to", "4", "--format", "bfile").splitlines()
+    lines = made(langford, "hooked-near-skolem", "4", "--format", "bfile").splitlines()
     assert "(n, missing) = (2, 1), (2, 2), (3, 1)" in "\n".join(lines)
     assert [line.split()[0] for line in lines if not line.startswith("#")] == [str(k) for k in range(1, 10)]
 
@@ -151,13 +154,13 @@ def test_a_b_file_of_two_parameters_is_read_by_rows(langford: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "sequence"),
     [
-        (("skolem", "--to", "5", "--sum"), "A004075"),
-        (("skolem", "--to", "5"), "A059106"),
-        (("langford", "--to", "8", "--sum"), "A176127"),
-        (("langford", "--defect", "5", "--to", "9"), "half of A002047, by another index,"),
-        (("langford", "--defect", "5", "--to", "9", "--sum"), "A002047, by another index,"),
-        (("extended-skolem", "--to", "4", "--sum"), "A004077"),
-        (("skolem", "--copies", "3", "--to", "2", "--sum"), "A285527"),
+        (("skolem", "5", "--sum"), "A004075"),
+        (("skolem", "5"), "A059106"),
+        (("langford", "8", "--sum"), "A176127"),
+        (("langford", "--defect", "5", "9"), "half of A002047, by another index,"),
+        (("langford", "--defect", "5", "9", "--sum"), "A002047, by another index,"),
+        (("extended-skolem", "4", "--sum"), "A004077"),
+        (("skolem", "--copies", "3", "2", "--sum"), "A285527"),
     ],
     ids=str,
 )
@@ -177,7 +180,7 @@ def test_a_b_file_names_the_sequence_that_has_its_numbers(
 
 
 def test_the_table_for_people_has_every_row(langford: Run) -> None:
-    shown = made(langford, "langford", "--to", "8")
+    shown = made(langford, "langford", "8")
     assert "150" in shown
     assert "A014552" in shown
     assert shown.count("none can exist") == 4
@@ -187,7 +190,7 @@ def test_the_table_for_people_has_every_row(langford: Run) -> None:
 
 
 def test_each_entry_is_counted_again_by_another_sum(langford: Run, tmp_path: Path) -> None:
-    shown = rows(made(langford, "extended-skolem", "--hole", "2", "--to", "7", "--confirm", "--format", "csv"))
+    shown = rows(made(langford, "extended-skolem", "--hole", "2", "7", "--confirm", "--format", "csv"))
     found = [row for row in shown if row["method"]]
     assert found
     assert all(row["confirmed by"] for row in found)
@@ -214,7 +217,7 @@ def test_a_finished_campaign_confirms_whatever_would_be_chosen_now(
 ) -> None:
     for options in ("shifted", again):
         assert langford("run", "rosa", "8", "--method", *options.split()).returncode == 0
-    command = ("rosa", "--from", "8", "--to", "8", "--confirm", "--format", "csv")
+    command = ("rosa", "--from", "8", "8", "--confirm", "--format", "csv")
     shown = made(langford, *command)
     [row] = rows(shown)
     assert (row["count"], row["method"], row["confirmed by"]) == ("130", "shifted", words)
@@ -225,14 +228,14 @@ def test_a_finished_campaign_confirms_whatever_would_be_chosen_now(
 
 def test_a_wrong_count_is_found_by_the_published_one(langford: Run, tmp_path: Path) -> None:
     write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "polyphase", 0), 1)
-    outcome = langford("table", "hooked-skolem", "--to", "7")
+    outcome = langford("table", "hooked-skolem", "7")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert "hooked Skolem(2,7) = 125 is wrong" in outcome.stderr
 
 
 def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) -> None:
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), 2)
-    outcome = langford("table", "rosa", "--to", "8", "--confirm")
+    outcome = langford("table", "rosa", "8", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert re.search(r"rosa-8-shifted-0 counts 131 and rosa-8-godfrey-\d+ 130; find .*rosa-8-g", outcome.stderr)
 
@@ -240,7 +243,7 @@ def test_a_wrong_count_is_found_by_another_sum(langford: Run, tmp_path: Path) ->
 @pytest.mark.parametrize("wrong", [0, 2])
 def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Path, wrong: int) -> None:
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), wrong)
-    command = ("rosa", "--from", "7", "--to", "8")
+    command = ("rosa", "--from", "7", "8")
     imported = "imported without a promise"
     assert [row["known"] for row in rows(made(langford, *command, "--format", "csv"))] == ["new", imported]
     assert [row["known"] for row in json.loads(made(langford, *command, "--json"))] == ["new", imported]
@@ -255,7 +258,7 @@ def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Pat
 def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: Run, tmp_path: Path) -> None:
     assert langford("run", "hooked-skolem", "7", "--method", "polyphase").returncode == 0
     write_wrong(tmp_path, PlanKey(Problem.hooked_skolem(7), "shifted", 0), 1)
-    outcome = langford("table", "hooked-skolem", "--to", "7", "--confirm")
+    outcome = langford("table", "hooked-skolem", "7", "--confirm")
     assert (outcome.returncode, outcome.stdout) == (4, "")
     assert "= 125 is wrong" in outcome.stderr
     assert "verify hooked-skolem-7-shifted-0 " in outcome.stderr
@@ -270,6 +273,102 @@ class Card(Cpu):
 
     on_cores = False
     task_seconds = 20.0
+
+
+class BusyCard(Card):
+    """A card that others use as well, so that the same task takes now this time, now that."""
+
+    seconds = itertools.cycle([9.0, 5.0, 2.0, 7.0])
+    now = 0.0
+
+    def evaluator(self, maker: Any, plan: Any) -> Any:
+        return self
+
+    def evaluate(self, index: int) -> PartialResult:
+        BusyCard.now += next(self.seconds)
+        return PartialResult(index, 0, 0, 0)
+
+
+@pytest.mark.parametrize("device", [CPU, BusyCard()], ids=["core", "card"])
+def test_a_forecast_measures_the_largest_and_scales_the_others(
+    monkeypatch: pytest.MonkeyPatch, device: Device
+) -> None:
+    measured: list[Problem] = []
+
+    def noted(problem: Problem, method: Method) -> float:
+        measured.append(problem)
+        return 100.0
+
+    monkeypatch.setattr(BusyCard, "seconds", itertools.cycle([5.0]))
+    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
+    monkeypatch.setattr(forecast, "core_seconds", noted)
+    polyphase = METHODS["polyphase"]
+    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
+    choices = [(problem, polyphase) for problem in (middle, small, large)]
+    one = forecast.expected_seconds(choices, [device])
+    assert measured == ([large] if device.on_cores else [])
+    assert one[small] == 0.0 < one[middle] < one[large]
+    work = {
+        each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
+    }
+    assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
+
+
+def test_a_forecast_is_for_a_card_that_nobody_else_uses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
+    polyphase, problem = METHODS["polyphase"], Problem.langford(19)
+    plan = polyphase.plan(problem, polyphase.suggested_depth(problem))
+    whole = forecast.expected_seconds([(problem, polyphase)], [BusyCard()])[problem]
+    assert whole == pytest.approx(2.0 / plan.work.max() * plan.work.sum())
+
+
+def test_a_long_task_is_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    first_and_timed = iter([20.0, 15.0])
+    monkeypatch.setattr(BusyCard, "seconds", first_and_timed)
+    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
+    problem = Problem.langford(19)
+    assert forecast.expected_seconds([(problem, METHODS["polyphase"])], [BusyCard()])[problem] >= 15.0
+    assert not list(first_and_timed)
+
+
+def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A task of the problem itself would take hours: the first problem with a task that is long enough is measured.
+    miller, planned = METHODS["miller"], []
+
+    def noted(self: Method, problem: Problem, depth: int, seed: int = 0) -> Plan:
+        planned.append(problem.n)
+        return plan(self, problem, depth, seed)
+
+    plan = type(miller).plan
+    monkeypatch.setattr(type(miller), "plan", noted)
+    monkeypatch.setattr(forecast, "ENOUGH_SECONDS", math.inf)
+    forecast.expected_seconds([(Problem.langford(14), miller)], [Card()])
+    assert sorted(set(planned)) == [13, 14]
+    planned.clear()
+    monkeypatch.setattr(forecast, "ENOUGH_SECONDS", 0.0)
+    large, larger = Problem.langford(20), Problem.langford(24)
+    seconds = forecast.expected_seconds([(large, miller), (larger, miller)], [Card()])
+    assert set(planned) == {13}
+    growth = miller.speeds.forecast(2).growth
+    assert growth is not None
+    assert seconds[larger] / seconds[large] == pytest.approx(growth**4)
+    assert seconds[large] > 3600.0
+
+
+def test_a_search_on_a_card_grows_by_colours_not_by_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A near-Skolem problem has one colour less than its order.
+    miller, large = METHODS["miller"], Problem.named("near-skolem", 24, missing=24)
+
+    def paced(plan: Plan, task: int, device: Device) -> Evaluation:
+        return Evaluation(PartialResult(task, 0, 0, 0), float(plan.work[task]), "{}")
+
+    monkeypatch.setattr(forecast, "evaluate", paced)
+    start = miller.speeds.forecast(2)
+    assert start.growth is not None
+    probe = large.resized(start.probe)
+    work = float(miller.plan(probe, miller.suggested_depth(probe)).work.sum())
+    seconds = forecast.expected_seconds([(large, miller)], [Card()])[large]
+    assert seconds == pytest.approx(work * start.growth ** (large.n - probe.n))
 
 
 @pytest.mark.parametrize(
@@ -310,31 +409,31 @@ def test_a_count_on_cards_is_one_task_unless_it_takes_long(
 
 
 def test_a_second_count_that_was_begun_is_finished_at_its_depth(langford: Run, tmp_path: Path) -> None:
-    made(langford, "rosa", "--from", "7", "--to", "7")
+    made(langford, "rosa", "--from", "7", "7")
     second = ("rosa", "7", "--method", "godfrey", "--depth", "4")
     assert langford("create", *second).returncode == 0
-    [row] = rows(made(langford, "rosa", "--from", "7", "--to", "7", "--confirm", "--format", "csv"))
+    [row] = rows(made(langford, "rosa", "--from", "7", "7", "--confirm", "--format", "csv"))
     assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         assert [campaign.standing().unfinished for campaign in ledger.campaigns()] == [0, 0]
 
 
 def test_a_second_count_that_was_cancelled_is_left(langford: Run, tmp_path: Path) -> None:
-    made(langford, "rosa", "--from", "7", "--to", "7")
+    made(langford, "rosa", "--from", "7", "7")
     assert langford("create", "rosa", "7", "--method", "godfrey", "--depth", "4").returncode == 0
     assert langford("cancel", "rosa-7-godfrey-4").returncode == 0
-    [row] = rows(made(langford, "rosa", "--from", "7", "--to", "7", "--confirm", "--format", "csv"))
+    [row] = rows(made(langford, "rosa", "--from", "7", "7", "--confirm", "--format", "csv"))
     assert (row["arrangements"], row["confirmed by"]) == ("44", "godfrey")
 
 
 def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path) -> None:
-    assert "8 entries from 4 counts, about" in langford("table", "rosa", "--to", "8").stderr
-    assert langford("table", "rosa", "--to", "8").stderr.startswith(
+    assert "8 entries from 4 counts, about" in langford("table", "rosa", "8").stderr
+    assert langford("table", "rosa", "8").stderr.startswith(
         "8 entries from 4 counts; 4 are already in the ledger\n"
     )
     # Each has one of the two counts, which is none of those that are to be made.
-    assert "8 entries from 4 counts, about" in langford("table", "rosa", "--to", "8", "--confirm").stderr
-    planned = json.loads(made(langford, "rosa", "--to", "8", "--confirm", "--dry-run", "--json"))
+    assert "8 entries from 4 counts, about" in langford("table", "rosa", "8", "--confirm").stderr
+    planned = json.loads(made(langford, "rosa", "8", "--confirm", "--dry-run", "--json"))
     assert planned["seconds"] == 0.0
     with Ledger(str(tmp_path / "langford.db")) as ledger:
         assert {campaign.tasks for campaign in ledger.campaigns()} == {1}, "a small problem is one task"
@@ -392,7 +491,7 @@ def rest_at_tasks() -> None:
     evaluation.evaluate = rested
 
 
-TABLE = ["table", "near-skolem", "--to", "6", "--confirm", "--format", "csv"]
+TABLE = ["table", "near-skolem", "6", "--confirm", "--format", "csv"]
 
 
 def results(folder: Path) -> int:
@@ -450,7 +549,7 @@ def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path) -> No
 
 
 def test_a_time_limit_stops_a_table(langford: Run) -> None:
-    outcome = langford("table", "rosa", "--to", "12", "--time-limit", "0")
+    outcome = langford("table", "rosa", "12", "--time-limit", "0")
     assert (outcome.returncode, outcome.stdout) == (3, "")
     assert "stopped (time limit) after 0 of 6 counts" in outcome.stderr
 
@@ -554,7 +653,7 @@ def test_a_forecast_leaves_out_what_the_table_goes_on_with(
 
 
 def test_a_problem_whose_rows_are_read_backwards_costs_nothing(langford: Run) -> None:
-    family = ("extended-skolem", "--from", "5", "--to", "5")
+    family = ("extended-skolem", "--from", "5", "5")
     assert "6 entries from 3 counts, about" in langford("table", *family, "--hole", "6..11").stderr
     outcome = langford("table", *family, "--hole", "1..5", "--format", "csv")
     assert outcome.stderr.startswith("5 entries from 3 counts; 3 are already in the ledger\n")
@@ -567,10 +666,10 @@ def test_a_count_that_waits_for_others_stops_no_other_one(langford: Run) -> None
     assert (
         langford("create", "rosa", "7", "--method", "shifted2", "--depth", "4", "--replicate", "1").returncode == 0
     )
-    outcome = langford("table", "rosa", "--from", "7", "--to", "8")
+    outcome = langford("table", "rosa", "--from", "7", "8")
     assert outcome.returncode == 3
     assert "rosa-7-shifted2-4 has 0 of" in outcome.stderr.splitlines()[-1]
-    assert made(langford, "rosa", "--from", "8", "--to", "8", "--dry-run").startswith(
+    assert made(langford, "rosa", "--from", "8", "8", "--dry-run").startswith(
         "1 entry from 1 count; 1 is already in the ledger"
     )
 
@@ -641,18 +740,18 @@ def test_of_several_methods_one_that_has_begun_counts_again(monkeypatch: pytest.
 def test_a_campaign_that_was_cancelled_is_not_counted_behind_its_owners_back(langford: Run) -> None:
     assert langford("create", "hooked-skolem", "7", "--method", "polyphase", "--depth", "0").returncode == 0
     assert langford("cancel", "hooked-skolem-7-polyphase-0").returncode == 0
-    outcome = langford("table", "hooked-skolem", "--to", "7")
+    outcome = langford("table", "hooked-skolem", "7")
     assert (outcome.returncode, outcome.stdout) == (3, "")
     assert "then `langford retry hooked-skolem-7-polyphase-0`" in outcome.stderr
     assert langford("retry", "hooked-skolem-7-polyphase-0").returncode == 0
-    assert rows(made(langford, "hooked-skolem", "--from", "7", "--to", "7", "--format", "csv"))[0]["count"] == "124"
+    assert rows(made(langford, "hooked-skolem", "--from", "7", "7", "--format", "csv"))[0]["count"] == "124"
 
 
 def test_a_name_that_another_campaign_has_gets_a_number(langford: Run) -> None:
     name = Problem.named("rosa", 7).name + "-shifted2-0"
     assert langford("run", "langford", "7", "--name", name).returncode == 0
     for _ in range(2):
-        [row] = rows(made(langford, "rosa", "--from", "7", "--to", "7", "--format", "csv"))
+        [row] = rows(made(langford, "rosa", "--from", "7", "7", "--format", "csv"))
         assert (row["count"], row["arrangements"]) == ("22", "44")
     campaigns = json.loads(langford("status", "--json").stdout)
     assert {each["campaign"] for each in campaigns} == {name, f"{name}-2"}

@@ -230,10 +230,9 @@ def test_names_and_arguments_identify(family: str) -> None:
         if problem.variant != family:
             continue
         assert Problem.parse(problem.name) == problem
-        variant, order, *options = problem.arguments if family != "langford" else (family, *problem.arguments)
-        given = {
-            name[2:].replace("-", "_"): int(value) for name, value in zip(options[::2], options[1::2], strict=True)
-        }
+        assert Problem.parse(problem.words) == problem
+        variant, order, *more = problem.arguments if family != "langford" else (family, *problem.arguments)
+        given = {word.replace("-", "_"): int(value) for word, value in zip(more[::2], more[1::2], strict=True)}
         assert (variant, int(order)) == (family, n)
         assert Problem.named(variant, int(order), **given) == problem
         assert given.items() <= values.items()
@@ -266,18 +265,21 @@ def test_listed_sequences_are_those_of_the_definition(known: dict[Problem, int])
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("extended-skolem-8", "extended-skolem 8 needs --hole: a number from 1 to 17"),
-        ("extended-skolem-8-hole-18", "--hole of extended-skolem 8 is a number from 1 to 17, not 18"),
-        ("extended-skolem-8-missing-3", "extended-skolem takes --hole: leave --missing out"),
-        ("rosa-8-hole-9", "rosa takes no parameter: leave --hole out"),
+        (
+            "extended-skolem-8",
+            "extended-skolem 8 needs hole: write extended-skolem 8 hole 1, or .* from 1 to 17",
+        ),
+        ("extended-skolem-8-hole-18", "hole of extended-skolem 8 is a number from 1 to 17, not 18"),
+        ("extended-skolem-8-missing-3", "extended-skolem takes hole: leave missing out"),
+        ("rosa-8-hole-9", "rosa takes no parameter: leave hole out"),
         ("rosa-8-x3", "rosa is defined for pairs only"),
         ("near-skolem-1-missing-1", "near-skolem starts at n = 2, not 1"),
-        ("near-skolem-8-missing-9", "--missing of near-skolem 8 is a number from 1 to 8, not 9"),
-        ("langford-8-defect-1", "--defect of langford 8 is a number 2 or more, not 1"),
+        ("near-skolem-8-missing-9", "missing of near-skolem 8 is a number from 1 to 8, not 9"),
+        ("langford-8-defect-1", "defect of langford 8 is a number 2 or more, not 1"),
         ("langford-8-defect-4090", "at most 4,096 long"),
-        ("langford-8-defect-3-defect-4", "gives a parameter twice; the problem is called langford-8-defect-4"),
-        ("extended-rosa-8-hole-8-second-hole-3", "leaves two places empty: give the first one as --hole"),
-        ("extended-rosa-8-hole-3", "needs --second-hole: a number from 2 to 18 "),
+        ("langford-8-defect-3-defect-4", "defect is given twice: 3 and 4"),
+        ("extended-rosa-8-hole-8-second-hole-3", "leaves two places empty: give the first one as hole"),
+        ("extended-rosa-8-hole-3", "needs second-hole: write .* from 2 to 18 "),
     ],
 )
 def test_what_is_no_member_is_refused(name: str, says: str) -> None:

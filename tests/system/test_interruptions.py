@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from db import Ledger
-from jobs.run.limits import KnownSpeed
+from jobs.run.limits import TimeLimit
 from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
@@ -87,7 +87,7 @@ def rest_in_a_task() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    ["count 12 --method godfrey", "verify langford-12-godfrey-4 --tasks 0", "tune godfrey --n 12 --no-save"],
+    ["count 12 --method godfrey", "verify langford-12-godfrey-4 --tasks 0", "tune godfrey 12 --no-save"],
 )
 def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Path, words: str) -> None:
     """A kernel hears no signal: its thread ends with the process."""
@@ -208,8 +208,8 @@ def results_of_workers(folder: Path) -> list[int]:
 
 def test_a_time_limit_drains(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within an hour's limit the first task, which takes an hour, leaves no time for another one."""
-    saw = KnownSpeed.saw
-    monkeypatch.setattr(KnownSpeed, "saw", lambda self, work, _: saw(self, work, 3600.0))
+    saw = TimeLimit.saw
+    monkeypatch.setattr(TimeLimit, "saw", lambda self, work, _: saw(self, work, 3600.0))
     limited = langford(*CAMPAIGN, "--time-limit", "1:00:00")
     assert limited.returncode == 3, limited.stderr
     assert "stopped at the time limit" in limited.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from jobs.tuning.forecast import spread
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -28,7 +29,6 @@ from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
-from langford.methods.speed import Speed
 
 
 @click.command(
@@ -39,7 +39,7 @@ Examples:
   langford run skolem 20 --ledger records.db --time-limit 2:00:00
   langford run 31 --dry-run
   langford run langford-19-polyphase-10
-  langford run --differences 1,2,5,7
+  langford run differences 1,2,5,7
 
 The same command resumes the campaign, and so does NAME alone (--name NAME, if it is a number).  Exit codes:
 0 done, 1 tasks set aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
@@ -75,20 +75,25 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop, hooks = StopSignals(), notify.hooks()
 
-    def worked_off(campaign: Campaign, speed: Speed | None = None) -> int:
+    def worked_off(campaign: Campaign, pace: float | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
+                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, pace=pace)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise
         return conclude(campaign, report, stop, as_json)
 
-    if chosen.resumed is not None:
+    def exists(name: str) -> bool:
+        with existing(address) as found:
+            return found is not None and name in [campaign.name for campaign in found.campaigns()]
+
+    resumed = chosen.resumed(exists)
+    if resumed is not None:
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
         with Ledger(address, create=False) as ledger:
-            campaign = ledger.campaign(chosen.resumed)
+            campaign = ledger.campaign(resumed)
             here = computing.devices()
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
@@ -110,11 +115,11 @@ def run(
             context.exit(worked_off(begun))
         if found is not None:
             name_others(found, new.key)
-    cost = Cost.of_count(new.problem, new.method, here)
+    cost = Cost.of_count(new.problem, new.method, here, spread=spread(new.problem, new.method))
     cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
-    with Ledger(address, create=True) as ledger:
+    with Ledger(address) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason:
             display.say(f"{cost.what}, {new.reason}")
         cost.say()
-        context.exit(worked_off(campaign, cost.speed and cost.speed.of_plan(new.plan)))
+        context.exit(worked_off(campaign, cost.seconds * len(here) / campaign.work if campaign.work else None))

@@ -16,25 +16,21 @@ from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     anyway_option,
-    copies_option,
     json_option,
     ledger_option,
     yes_option,
 )
 from langford.cli.options.groups import (
+    PROBLEM,
     ComputeOptions,
     compute_options,
     gathered,
-    given_parameters,
-    named,
-    problem_argument,
+    problem_words,
 )
-from langford.cli.options.types import span
 from langford.cli.output import display, formats
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.machine.durable import require_replaceable
-from langford.problem.variants import PARAMETERS, VARIANTS
 from langford.words import duration, several
 
 BFILE = "bfile"
@@ -42,23 +38,19 @@ FORMATS = ("table", "expanded", "csv", "json", BFILE)
 BY_SUFFIX = {".csv": "csv", ".json": "json", ".txt": BFILE}
 
 
-def family_of(
-    words: tuple[str, ...], to: str | None, first: int | None, spans: dict[str, range], copies: int, summed: bool
-) -> Family:
-    """Raises UsageError."""
-    variant, last = named((*words, *filter(None, [to])))
-    if last < 1:
-        raise click.UsageError(f"Invalid value for 'N': {last} is not in the range x>=1")
-    return Family(variant, copies, VARIANTS[variant].least if first is None else first, last, spans, summed)
+def family_of(words: tuple[str, ...], first: int | None, summed: bool) -> Family:
+    """Raises BadProblem."""
+    return Family.parse(" ".join(words), first, summed)
 
 
 @click.command(
     epilog="""\b
 Examples:
   langford table hooked-skolem 16
-  langford table 14 --defect 2..5 --confirm
+  langford table 14 defect 2..5 --confirm
   langford table near-skolem 10 --format csv
   langford table extended-skolem 12 --sum -o b-file.txt
+  langford table A059106 20
   langford table rosa 24 --dry-run
   langford table rosa 24 --device cuda --ledger tables.db --yes
 
@@ -68,23 +60,8 @@ count is wrong, 128 + N stopped by signal N."""
 @gathered(
     "family",
     family_of,
-    problem_argument(),
-    click.option("--to", hidden=True, help="N, in the form of earlier versions."),
+    problem_words(PROBLEM),
     click.option("--from", "first", type=click.IntRange(min=1), metavar="N", help="The smallest n; default: all."),
-    gathered(
-        "spans",
-        given_parameters,
-        *(
-            click.option(
-                f"--{each.name}",
-                type=span,
-                metavar="K|K..L",
-                help=each.meaning if each.default is not None else f"{each.meaning}  [default: all]",
-            )
-            for each in PARAMETERS.values()
-        ),
-    ),
-    copies_option,
     click.option(
         "--sum",
         "summed",

@@ -46,7 +46,7 @@ def draw(
         raise click.UsageError("--cubes is not random: leave --sample-seed out")
     if out is not None:
         drawing.require_drawable(out)
-    problem = chosen.problem() if cubes is None or chosen.words or chosen.differences else None
+    problem = chosen.problem() if cubes is None or chosen.words else None
     if cubes is not None:
         arrangement = tuple(cubes)
         if min(arrangement) < 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -36,7 +35,6 @@ Examples:
     "method_name", metavar="METHOD", type=click.Choice(["miller", "regular", "godfrey", "necklace", CHOICE])
 )
 @problem_options
-@click.option("--n", hidden=True, help="N, in the form of earlier versions.")
 @click.option(
     "--repeat", type=click.IntRange(min=1), default=3, show_default=True, help="Counts timed for each setting."
 )
@@ -46,7 +44,6 @@ Examples:
 def tune(
     method_name: str,
     chosen: ProblemOptions,
-    n: str | None,
     repeat: int,
     out: Path | None,
     save: bool,
@@ -61,7 +58,7 @@ def tune(
     `choice` measures tasks of each method that may be the fastest.  `run` and `count` then use these times to
     choose a method for this problem and others of its kind.
     """
-    problem = replace(chosen, words=(*chosen.words, *filter(None, [n]))).problem()
+    problem = chosen.problem()
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)
     documents = []

@@ -32,7 +32,7 @@ OF_NEW = ("role", "days", "label", "out")
 Examples:
   langford create 24 --depth 12
   langford create 31 --dry-run
-  langford create --differences 1,2,5,7 --depth 4 --name odd
+  langford create differences 1,2,5,7 --depth 4 --name odd
   langford create 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
@@ -65,7 +65,7 @@ def create(
             planned(found, address, chosen.name, key, here, why).print(as_json)
         return
     cost = Cost.of_count(new.problem, new.method, here)
-    with Ledger(address, create=True) as ledger:
+    with Ledger(address) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         cost.say(why)
         if replicate is not None:

@@ -19,21 +19,16 @@ from langford.errors import BadInput
 from langford.machine.cores import cores
 from langford.machine.folders import base_folder, objection
 from langford.methods import METHODS
-from langford.problem.variants import VARIANTS
 from langford.words import several
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 LEDGER = "langford.db"
-VARIANT_NAMES = click.Choice(list(VARIANTS))
 METHOD_NAMES = click.Choice(list(METHODS))
 
 
 # -- the problem and its plan -----------------------------------------------------------------
 
-copies_option = click.option(
-    "--copies", "-s", type=int, default=2, show_default=True, help="Cubes of each colour (s in L(s, n))."
-)
 method_option = click.option(
     "--method",
     "method_name",

@@ -1,0 +1,55 @@
+"""``langford families``: the words that name a problem."""
+
+from __future__ import annotations
+
+import click
+
+from langford.cli.options.common import json_option
+from langford.cli.output import display
+from langford.problem.grammar import COPIES, EMPTY, OVER
+from langford.problem.sequences import IN_WORDS
+from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Variant
+
+INDEX = 5
+"""The index of the example of a sequence."""
+OF_SETS = {
+    f"{DIFFERENCES} D,D,… [{OVER} P] [{EMPTY} P,P,…] [{COPIES} S]": "any differences; places P,P,… stay empty",
+    f"{CYCLIC} D,D,… [{OVER} P] [{EMPTY} P,P,…]": "the same on a circle",
+}
+
+
+@click.command(
+    epilog="""\b
+Examples:
+  langford families
+  langford families --json"""
+)
+@json_option
+def families(as_json: bool) -> None:
+    """List the words that name a problem.
+
+    `langford count near-skolem 12 missing 5`, `langford.count("near-skolem 12 missing 5")` in Python, and the name
+    that the program prints, near-skolem-12-missing-5, are the same problem.
+    """
+    meanings = {_words(each): each.meaning for each in VARIANTS.values()} | OF_SETS
+    examples = {f"{name} {INDEX}": words(INDEX) for name, words in IN_WORDS.items()}
+    lines = [
+        *_aligned(meanings),
+        "",
+        f"{COPIES} S: S cubes of each colour, by default 2; N alone is langford N.",
+        "By the number of a sequence in the OEIS and an index:",
+        *_aligned(examples),
+    ]
+    display.outcome("\n".join(lines), {"families": meanings, "sequences": examples}, as_json)
+
+
+def _words(variant: Variant) -> str:
+    named = [(each, f"{each.name} {letter}") for each, letter in zip(variant.parameters, "KL", strict=False)]
+    parameters = (f" {words}" if each.default is None else f" [{words}]" for each, words in named)
+    copies = "" if variant.pairs_only else f" [{COPIES} S]"
+    return f"{variant.name} N{''.join(parameters)}{copies}"
+
+
+def _aligned(lines: dict[str, str]) -> list[str]:
+    widest = max(map(len, lines))
+    return [f"  {words:{widest}}  {meaning}" for words, meaning in lines.items()]

@@ -1,0 +1,170 @@
+"""A problem in words, as people write it and as its name has it: ``near-skolem 12 missing 5``.
+
+The words are pairs of a name and a value: first a family and its order, or a set of differences, then what else the
+problem depends on.  This module knows all names, and which one is nearest to a wrong one.  It makes no problem:
+:meth:`langford.problem.Problem.parse` does, and ``langford table`` reads ranges in the place of values.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from langford.errors import BadProblem
+from langford.problem.sequences import IN_WORDS, SUMMED
+from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS
+
+SETS = (DIFFERENCES, CYCLIC)
+"""What a set of differences without a named family begins with."""
+COPIES, OVER, EMPTY = "copies", "over", "empty"
+EXAMPLES = "12, skolem 9, near-skolem 12 missing 5, differences 1,2,5,7 or A059106 12"
+
+MAX_LENGTH = 100_000
+"""Characters of a text that is read: more than those of the longest row."""
+LONGEST_WORD = 30
+"""Characters of a word that may be a known one, misspelt."""
+VALUE = re.compile(r"-?\d", re.ASCII)
+NUMBER = re.compile(r"-?\d{1,9}", re.ASCII)
+LISTED = re.compile(r"\d{1,9}(?:[,.]\d{1,9})*", re.ASCII)
+SPAN = re.compile(r"(\d{1,9})(?:\.\.(\d{1,9}))?", re.ASCII)
+SEQUENCE = re.compile(r"a\d+\w*", re.ASCII)
+"""Also what is nearly one."""
+DASHES = re.compile(r"(?<=[^\s-])-(?=x?\d)|(?<=\d)-(?=[a-z])", re.ASCII)
+"""Those of a name between a word and a value; those in a word, and signs of numbers, stay."""
+
+
+def families() -> tuple[str, ...]:
+    """What a problem may begin with: the named families, and SETS."""
+    return (*VARIANTS, *SETS)
+
+
+def further_words() -> tuple[str, ...]:
+    """What may follow, each before its value."""
+    parameters = dict.fromkeys(each.name for variant in VARIANTS.values() for each in variant.parameters)
+    return (COPIES, *parameters, OVER, EMPTY)
+
+
+@dataclass(frozen=True)
+class Words:
+    family: str  # one of families()
+    value: str  # its order; of SETS the differences
+    more: Mapping[str, str]  # the values of further words, in their order
+    summed: bool = False  # whether all values of the parameter that is left out are meant, added up
+
+
+def read(text: str) -> Words:
+    """The words of a text; raises BadProblem, which names the nearest right word for a wrong one.
+
+    >>> read("near-skolem 12 missing 5") == read("Near Skolem 12, missing 5") == read("near-skolem-12-missing-5")
+    True
+    >>> read("8 copies 3").family, read("A059107 8") == read("8 x3")
+    ('langford', True)
+    """
+    if len(text) > MAX_LENGTH:
+        raise BadProblem(f"a problem takes at most {MAX_LENGTH:,} characters, not {len(text):,}")
+    pairs = _pairs(text)
+    if not pairs:
+        raise BadProblem(f"name a problem, like {EXAMPLES}")
+    (first, value), *rest = pairs
+    if SEQUENCE.fullmatch(first):
+        return _of_sequence(first.upper(), value, rest)
+    if first and first not in families():
+        near = _nearest(first, families())
+        raise BadProblem(f"there is no family {first[:LONGEST_WORD]!r}{near} (`langford families` lists them)")
+    family = first or "langford"
+    if not value:
+        after = "differences, like 1,2,4" if family in SETS else "a number, like 12"
+        raise BadProblem(f"{family} needs {after}, after it")
+    more: dict[str, str] = {}
+    for word, given in rest:
+        _require_word(word, given, f"{family} {value}")
+        if word in more:
+            raise BadProblem(f"{word} is given twice: {more[word][:LONGEST_WORD]} and {given[:LONGEST_WORD]}")
+        if (word in (OVER, EMPTY)) != (family in SETS) and word != COPIES:
+            words = _taken(family)
+            raise BadProblem(f"{family} takes {', '.join(words) or 'no parameter'}: leave {word} out")
+        more[word] = given
+    return Words(family, value, more)
+
+
+def number(what: str, text: str) -> int:
+    """Raises BadProblem."""
+    if not NUMBER.fullmatch(text):
+        raise BadProblem(f"{what} must be a whole number of up to nine digits, not {text[:LONGEST_WORD]!r}")
+    return int(text)
+
+
+def listed(what: str, text: str) -> list[int]:
+    """The numbers of "1,2,5", or as in names "1.2.5"; raises BadProblem."""
+    if not LISTED.fullmatch(text):
+        raise BadProblem(f"{what} must be numbers with commas between, like 1,2,5, not {text[:LONGEST_WORD]!r}")
+    return [int(part) for part in re.split("[,.]", text)]
+
+
+def span(what: str, text: str) -> range:
+    """The whole numbers of "5", or of "2..5" with both ends; raises BadProblem."""
+    found = SPAN.fullmatch(text)
+    if found is None:
+        raise BadProblem(
+            f"{what} must be a number, or the first and the last one, like 2..5, not {text[:LONGEST_WORD]!r}"
+        )
+    first, last = int(found[1]), int(found[2] or found[1])
+    if first > last:
+        raise BadProblem(f"{what}: no number is {first} or more and at most {last}: write {last}..{first}")
+    return range(first, last + 1)
+
+
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """(word, value) of a text; the first word is empty where the text begins with its value."""
+    without = re.sub(r",\s+(?=[a-z])", " ", text.lower())
+    spaced = DASHES.sub(" ", re.sub(r"\s*,\s*", ",", without))
+    pairs: list[tuple[str, str]] = []
+    words: list[str] = []
+    for token in spaced.split():
+        if VALUE.match(token):
+            pairs.append(("-".join(words), token))
+            words = []
+        elif re.fullmatch(r"x\d+", token, re.ASCII):
+            pairs.append(("-".join([*words, COPIES]), token[1:]))
+            words = []
+        else:
+            words.append(token)
+    return [*pairs, *([("-".join(words), "")] if words else [])]
+
+
+def _of_sequence(name: str, index: str, rest: list[tuple[str, str]]) -> Words:
+    if name not in IN_WORDS:
+        what = f"{name[:LONGEST_WORD]} counts no family of this program{_nearest(name, IN_WORDS)}"
+        raise BadProblem(f"{what} (`langford families` lists them)")
+    if not index:
+        raise BadProblem(f"{name} needs the index of its term, like {name} 12")
+    if rest:
+        raise BadProblem(f"{name} {index[:LONGEST_WORD]} is all of a problem: leave the other words out")
+    place = number(f"the index of {name}", index)
+    words = read(IN_WORDS[name](place)) if place >= 0 else None
+    if words is None:
+        raise BadProblem(f"{name} has no term {place}")
+    return Words(words.family, words.value, words.more, name in SUMMED)
+
+
+def _require_word(word: str, value: str, before: str) -> None:
+    if not word:
+        raise BadProblem(f"{before[:LONGEST_WORD]} is followed by {value[:LONGEST_WORD]!r}: write a word before it")
+    if word not in further_words():
+        raise BadProblem(
+            f"{word[:LONGEST_WORD]!r} says nothing about a problem{_nearest(word, further_words())} "
+            "(`langford families` lists the words)"
+        )
+    if not value:
+        raise BadProblem(f"{word} needs a value after it")
+
+
+def _taken(family: str) -> tuple[str, ...]:
+    return (OVER, EMPTY) if family in SETS else tuple(each.name for each in VARIANTS[family].parameters)
+
+
+def _nearest(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word, known, n=1) if len(word) <= LONGEST_WORD else []
+    return f": did you mean {near[0]}?" if near else f": choose one of {', '.join(known)}"
