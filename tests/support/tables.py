@@ -7,9 +7,7 @@ from pathlib import Path
 
 from jobs.tables.entries import Entry, Family, entries
 from langford.cli.campaigns.table import table as command
-from langford.cli.options.groups import named
 from langford.problem import Problem
-from langford.problem.variants import PARAMETERS
 
 TABLES = Path(__file__).parents[2] / "docs" / "tables"
 
@@ -19,9 +17,7 @@ def family_of(header: list[str]) -> Family:
     words = header[-1].removeprefix("# Again: langford table ").split()
     with command.make_context("table", words) as context:
         read = context.params
-        variant, last = named((*read["words"], *filter(None, [read["to"]])))
-    spans = {each.keyword: read[each.keyword] for each in PARAMETERS.values() if read[each.keyword] is not None}
-    return Family(variant, read["copies"], read["first"], last, spans, read["summed"])
+    return Family.parse(" ".join(read["words"]), read["first"], read["summed"])
 
 
 def read_table(file: Path) -> tuple[list[str], list[tuple[int, int]]]:

@@ -95,17 +95,6 @@ def numbers(least: int, most: int) -> Callable[[str], list[float]]:
     return numbers_of
 
 
-def span(text: str) -> range:
-    """The whole numbers of "5", or of "2..5" with both ends; raises BadParameter."""
-    found = re.fullmatch(r"(\d{1,9})(?:\.\.(\d{1,9}))?", text, re.ASCII)
-    if found is None:
-        raise click.BadParameter("give a number, or the first and the last one: 2..5")
-    first, last = int(found[1]), int(found[2] or found[1])
-    if first > last:
-        raise click.BadParameter(f"no number is {first} or more and at most {last}: write {last}..{first}")
-    return range(first, last + 1)
-
-
 def integers(text: str) -> list[int]:
     """Integers from "1,2,5"; raises BadParameter."""
     try:
