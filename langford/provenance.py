@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from langford.errors import MachineFailed
-from langford.loading import load
 from langford.version import __version__
 
-if TYPE_CHECKING:
-    from langford.methods.plan import Method
-
-COMPUTING = ("arithmetic", "kernels", "methods")
+SHARED = ("arithmetic", "kernels")
+"""The folders whose files every method uses."""
+COMPUTING = (*SHARED, "methods")
+SUFFIXES = (".py", ".cu", ".cuh", ".h")
 ROOT = Path(__file__).parent
-WITH_ALL_METHODS = (ROOT / "__init__.py", ROOT / "methods" / "__init__.py")
-"""Imported with each of their modules, but used by none."""
-IMPORTED = re.compile(
-    r"^[ \t]*(?:from|import) ([\w.]+)(?: import (?:\(([^()]*)|([\w ,]+)))?", re.ASCII | re.MULTILINE
-)
-LOADED = re.compile(r'"([a-z_]\w*(?:\.\w+)+):\w+"', re.ASCII)
-INCLUDED = re.compile(r'"(\w+\.(?:cuh?|h))"', re.ASCII)
-"""How files name what they use; sources of GPUs have names that are not in two folders."""
 
 
 class InstallationChanged(MachineFailed):
@@ -36,20 +23,24 @@ class InstallationChanged(MachineFailed):
 
 
 @cache
-def kernel_hash(method: str | None = None) -> str:
-    """First 16 hex digits of the SHA-256 of every source file that takes part in counting by a method.
+def kernel_hash(*own: Path) -> str:
+    """First 16 hex digits of the SHA-256 of source files that take part in counting.
 
-    Those are its files and what they import, load or include; for None, or a method whose files are unknown here,
-    those of all methods.  They are read once, when this process first asks.
+    They are read once, when this process first asks.
+
+    Args:
+        own: the folders, or single files, of one method: the hash is of their files, and of those that all methods
+            share.  None: of the files of all methods of this program.
 
     Raises InstallationChanged when there is none.
     """
-    sources = kept_sources()
-    used = None if method is None else load("langford.methods:METHODS").get(method)
-    files = sorted(files_of(used)) if used is not None else []
-    chosen = {file: sources[file] for file in files if file in sources}
-    elsewhere = {file: file.read_bytes() for file in files if ROOT not in file.parents}
-    return _hash({**chosen, **elsewhere} if files else sources)
+    if not own:
+        return _hash(kept_sources())
+    chosen: dict[Path, bytes] = {}
+    for place in (*own, *(ROOT / folder for folder in SHARED)):
+        kept = {file: content for file, content in kept_sources().items() if place in (file, *file.parents)}
+        chosen |= kept or _read(place)
+    return _hash(dict(sorted(chosen.items())))
 
 
 def require_unchanged(kernels: str) -> None:
@@ -61,60 +52,19 @@ def require_unchanged(kernels: str) -> None:
         )
 
 
-def files_of(method: Method) -> set[Path]:
-    """The files that a method uses, also those that do not compute."""
-    places = method.plans, *method.evaluators.values()
-    modules = [type(method).__module__, *(place.partition(":")[0] for place in places)]
-    packages = frozenset({"langford", *(module.partition(".")[0] for module in modules)})
-    found: set[Path] = set()
-    fresh = {file for module in modules for file in _loaded_with(module, packages)}
-    while fresh:
-        found |= fresh
-        fresh = {used for file in fresh for used in _used_by(file, packages)} - found
-    return found
-
-
-@cache
-def _loaded_with(module: str, packages: frozenset[str]) -> frozenset[Path]:
-    """The files of a module and of the packages that it is in."""
-    top, *parts = module.split(".")
-    spec = None
-    with suppress(ValueError):  # of a program that is run by its name
-        spec = find_spec(top) if top in packages else None
-    origin = spec.origin if spec else getattr(sys.modules.get(top), "__file__", None)
-    if top not in packages or origin is None:
-        return frozenset()
-    place = Path(origin)
-    files = [place]
-    for part in parts:
-        place = place.with_name(part) / "__init__.py"
-        files += place, place.parent.with_suffix(".py")
-    return frozenset(file for file in files if file not in WITH_ALL_METHODS and file.is_file())
-
-
-@cache
-def _used_by(file: Path, packages: frozenset[str]) -> frozenset[Path]:
-    """What a file imports, loads or includes."""
-    text, modules = file.read_text("utf-8"), set[str]()
-    if file.suffix == ".py":
-        modules = {*LOADED.findall(text)}
-        for module, *names in IMPORTED.findall(text):
-            modules |= {module, *(f"{module}.{name}" for name in re.findall(r"\w+", " ".join(names)))}
-    included = {*INCLUDED.findall(text)}
-    return frozenset().union(
-        (source for source in kept_sources() if source.name in included),
-        *(_loaded_with(module, packages) for module in modules),
-    )
-
-
 @cache
 def kept_sources() -> Mapping[Path, bytes]:
     return _sources()
 
 
 def _sources() -> dict[Path, bytes]:
-    files = [file for folder in COMPUTING for file in sorted((ROOT / folder).rglob("*"))]
-    return {file: file.read_bytes() for file in files if file.suffix in (".py", ".cu", ".cuh", ".h")}
+    return {file: content for folder in COMPUTING for file, content in _read(ROOT / folder).items()}
+
+
+def _read(place: Path) -> dict[Path, bytes]:
+    """The source files of a folder, or a single one."""
+    files = sorted(place.rglob("*")) if place.is_dir() else [place]
+    return {file: file.read_bytes() for file in files if file.suffix in SUFFIXES}
 
 
 def _hash(sources: Mapping[Path, bytes]) -> str:

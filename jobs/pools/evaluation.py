@@ -11,8 +11,8 @@ from jobs.clock import SYSTEM, Clock
 from jobs.pools.pool import PREFETCH, Finished
 from langford.devices import CPU, Device
 from langford.errors import LangfordError, MachineFailed
-from langford.methods import Evaluator, Plan, PlanKey, plan_of
-from langford.provenance import kernel_hash, versions
+from langford.methods import Evaluator, Plan, PlanKey, method_hash, plan_of
+from langford.provenance import versions
 from langford.result import Evaluation
 
 
@@ -56,7 +56,7 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
         raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
-    kernels = kernel_hash(plan.method.name)
+    kernels = method_hash(plan.method.name)
     provenance = {"host": platform.node(), "device": device.described, "kernels": kernels, **versions()}
     return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True), began)
 

@@ -25,7 +25,7 @@ from langford.devices import Device
 from langford.errors import MachineFailed
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.machine import process
-from langford.methods import Plan, PlanKey, plan_of
+from langford.methods import Plan, PlanKey, method_hash, plan_of, planned
 from langford.provenance import kernel_hash, require_unchanged
 
 
@@ -199,7 +199,7 @@ def _load(key: PlanKey, devices: Sequence[Device], heartbeat: Heartbeat, kernels
         plan = plan_of(key)
         for device in set(devices):
             plan.evaluator(device)
-    kernel_hash(key.method)  # read here, once for the results of all workers
+    method_hash(key.method)  # read here, once for the results of all workers
     require_unchanged(kernels)
     return plan
 
@@ -242,11 +242,11 @@ def _serve(
 def _ready(key: PlanKey, device: Device, kernels: str) -> Plan:
     """Raises DeviceLost or InstallationChanged."""
     # The one before gives back its memory first: a GPU may not have enough for both.
-    plan_of.cache_clear()
+    planned.cache_clear()
     gc.collect()  # a plan and its evaluators refer to one another
     plan = plan_of(key)
     evaluator_of(plan, device)
-    kernel_hash(key.method)
+    method_hash(key.method)
     require_unchanged(kernels)
     return plan
 

@@ -17,7 +17,7 @@ from jobs.reach.campaign import Way
 from jobs.reach.identity import Identity, is_dead
 from jobs.reach.patience import Calls
 from jobs.reach.wire import CampaignInfo
-from langford.provenance import kernel_hash
+from langford.methods import method_hash
 
 if TYPE_CHECKING:
     from db import Campaign, Ledger
@@ -47,7 +47,7 @@ class InLedger:
         return self._ask(lambda: self.described(self.campaign.standing()))
 
     def described(self, standing: Standing) -> CampaignInfo:
-        kernels = kernel_hash(self.campaign.key.method)
+        kernels = method_hash(self.campaign.key.method)
         return CampaignInfo.of(self._ledger.uuid, self.campaign.record, standing, kernels)
 
     def expire_the_dead(self) -> None:

@@ -31,7 +31,7 @@ from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
 from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, LangfordError
 from langford.machine.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
-from langford.provenance import kernel_hash
+from langford.methods import method_hash
 
 SUFFIX = ".result.json"
 LOCK = ".lock"
@@ -112,7 +112,7 @@ class Outbox:
 
     def put(self, delivery: Delivery) -> bool:
         """Keep a delivery; returns whether it is on disk now, which may be full."""
-        kernels = kernel_hash(self._known.key.method)
+        kernels = method_hash(self._known.key.method)
         file, content = self._file(delivery), sealed(self._known, kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is not a regular file")

@@ -29,8 +29,7 @@ from jobs.reach.requests import ServerRefuses
 from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
-from langford.methods import PlanKey
-from langford.provenance import kernel_hash
+from langford.methods import PlanKey, method_hash
 from langford.words import several
 
 T = TypeVar("T")
@@ -231,7 +230,7 @@ class TaskSource:
         self._campaign.expire_the_dead()
         info = self._campaign.info()
         agreed_plan(info.name, info.key, info.tasks)
-        kernels = kernel_hash(info.key.method)
+        kernels = method_hash(info.key.method)
         self._identity = structs.replace(self._identity, kernels=kernels)
         if info.kernels != kernels:
             self._console.say(f"the code that computes here ({kernels}) is not the server's ({info.kernels})")

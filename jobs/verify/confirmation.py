@@ -11,7 +11,7 @@ from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from langford.devices import Device
 from langford.errors import BadInput, Incomplete, LangfordError
-from langford.methods import MAX_SEED, METHODS, Count, PlanKey, chosen_plan, find_method
+from langford.methods import MAX_SEED, METHODS, Count, PlanKey, chosen_plan, chosen_seed, find_method
 from langford.methods.plan import Method
 from langford.problem import Problem
 from langford.words import several
@@ -115,7 +115,7 @@ def confirming_plan(
     if seed is None:
         seed = (key.seed + 1) % (MAX_SEED + 1) if method.name == key.method and method.seeded else 0
     else:
-        seed = method.chosen_seed(seed)
+        seed = chosen_seed(method, seed)
     if (method.name, seed) == (key.method, key.seed):
         raise BadInput(
             f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"

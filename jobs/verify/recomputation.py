@@ -23,8 +23,8 @@ from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.machine.process import computing_threads
-from langford.methods import METHODS, Plan
-from langford.provenance import kernel_hash, versions
+from langford.methods import METHODS, Plan, method_hash
+from langford.provenance import versions
 from langford.result import Evaluation, PartialResult
 from langford.words import plain, several
 
@@ -99,7 +99,7 @@ class Recomputation:
     def evaluation(self, index: int, parts: Collection[Evaluation]) -> Evaluation:
         value = sum(part.result.value for part in parts)
         result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
-        kernels = kernel_hash(self.plan.method.name)
+        kernels = method_hash(self.plan.method.name)
         provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernels, **versions()}
         how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
         return Evaluation(result, sum(part.seconds for part in parts), how)
@@ -232,5 +232,5 @@ def sources(evaluations: Collection[Evaluation], by_model: bool = False) -> dict
 
 def stale(counted: dict[str, int], method: str) -> int:
     """How many of these results come from other kernels than those of this program for the method."""
-    here = f"kernels {kernel_hash(method)} "
+    here = f"kernels {method_hash(method)} "
     return sum(number for words, number in counted.items() if not words.startswith(here))

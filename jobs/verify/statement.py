@@ -17,8 +17,8 @@ from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
 from langford.errors import BadInput, WrongResult
 from langford.machine.durable import TooLarge, content
-from langford.methods import PlanKey
-from langford.provenance import kernel_hash, versions
+from langford.methods import PlanKey, method_hash
+from langford.provenance import versions
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
@@ -140,7 +140,7 @@ def statement_of(
             "by": user(),
             "host": platform.node(),
             "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
-            "kernels": kernel_hash(key.method),
+            "kernels": method_hash(key.method),
             "versions": versions(),
             "device": device.described,
             "how": how,

@@ -24,7 +24,7 @@ from jobs.verify.recomputation import (
 from jobs.verify.statement import Statement, statement_of
 from langford.devices import Device
 from langford.errors import CheckFailed, Incomplete, LangfordError
-from langford.provenance import kernel_hash
+from langford.methods import method_hash
 from langford.words import several
 
 DEFAULT_SAMPLE = "3"
@@ -143,7 +143,7 @@ def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device
         return []
     me = Identity.fresh([device])
     return campaign.judge(
-        evaluations, me.worker_id, me.host, me.process, me.device_kind, kernel_hash(campaign.key.method)
+        evaluations, me.worker_id, me.host, me.process, me.device_kind, method_hash(campaign.key.method)
     )
 
 

@@ -7,7 +7,7 @@ and irregular problems the search of ``backtracking``.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 from langford.devices import Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply, whole
@@ -16,10 +16,11 @@ from langford.methods.choice import Choice, fastest, fastest_of_kind, task_depth
 from langford.methods.godfrey import Godfrey
 from langford.methods.merging import Count, merge
 from langford.methods.necklace import Necklace
-from langford.methods.plan import MAX_SEED, Evaluator, Method, Plan, PlanKey
+from langford.methods.plan import MAX_SEED, Evaluator, Method, Plan, PlanKey, planned
 from langford.methods.polyphase import Polyphase
 from langford.methods.shifted import Shifted, Shifted2
 from langford.problem import Problem
+from langford.provenance import kernel_hash
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -39,10 +40,13 @@ __all__ = [
     "PlanKey",
     "candidates",
     "chosen_plan",
+    "chosen_seed",
     "fastest_method",
     "find_method",
     "merge",
+    "method_hash",
     "plan_of",
+    "planned",
     "task_depth",
 ]
 
@@ -101,13 +105,34 @@ def _applicable(problem: Problem, seeded: bool) -> list[Method]:
     raise MethodDoesNotApply(f"{kind} can count {problem.name}: {because}")
 
 
-@lru_cache(maxsize=4)
 def plan_of(key: PlanKey) -> Plan:
-    """The plan that a key names, with its evaluators; the last few are kept.
+    """The plan that a key names, with its evaluators; the last few are kept (:func:`planned`).
 
     Raises MethodDoesNotApply, BadDepth or BadSeed.
     """
-    return find_method(key.method, key.problem).plan(key.problem, key.depth, key.seed)
+    method = METHODS.get(key.method) or find_method(key.method, key.problem)
+    try:
+        return planned(method, key)
+    except MethodDoesNotApply:
+        find_method(key.method, key.problem)  # names the methods that can count it
+        raise
+
+
+def method_hash(name: str | None) -> str:
+    """The hash of the code by which a method counts; for None, or one that is unknown here, that of all methods.
+
+    Raises InstallationChanged.
+    """
+    method = METHODS.get(name or "")
+    return kernel_hash() if method is None else method.kernels
+
+
+def chosen_seed(method: Method, seed: int | None) -> int:
+    """The seed for a method, checked; the default for None.  Raises BadSeed, which names the methods with seeds."""
+    if seed is not None and not method.seeded:
+        seeded = [name for name, each in METHODS.items() if each.seeded]
+        raise BadSeed(f"{method.name} has no seed; leave it out, or choose a method that has: {', '.join(seeded)}")
+    return method.chosen_seed(seed)
 
 
 @dataclass(frozen=True)
@@ -177,7 +202,7 @@ def chosen_plan(
         choice = fastest_method(problem, device, seed is not None, shared)
     if not shared:
         choice.method.require_kernel(device.kind)
-    sum_of = choice.method.chosen_seed(seed)
+    sum_of = chosen_seed(choice.method, seed)
     chosen = ChosenPlan(
         problem, device, choice.method, sum_of, choice.reason, depth, task_seconds, seed is not None
     )

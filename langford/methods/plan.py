@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from langford.devices import CPU, Device
 from langford.errors import BadDepth, BadSeed, MethodDoesNotApply, TaskIndexOutOfRange, whole
-from langford.loading import load
 from langford.methods.speeds import Speeds, speeds_of
 from langford.problem import Problem
+from langford.provenance import kernel_hash
 from langford.result import Expectation, PartialResult
 from langford.words import several
 
@@ -84,9 +87,9 @@ class Plan(ABC):
     def __repr__(self) -> str:
         return f"<Plan {self.key}, {several(len(self.work), 'task')}>"
 
-    def __reduce__(self) -> tuple[object, tuple[PlanKey]]:
-        """Pickled as its key: a process makes the plan once, by :func:`langford.methods.plan_of`."""
-        return load("langford.methods:plan_of"), (self.key,)
+    def __reduce__(self) -> tuple[object, tuple[Method, PlanKey]]:
+        """Pickled as what it is made of: a process makes the plan once, by :func:`planned`."""
+        return planned, (self.method, self.key)
 
     @property
     def key(self) -> PlanKey:
@@ -127,7 +130,9 @@ class Plan(ABC):
         The values of the tasks that belong to one add up to its value.  None when the two plans cannot be
         compared task by task: this method does not know how, or the other plan is not as deep.
         """
-        return load("numpy:arange")(len(self.work)) if other.key == self.key else None
+        import numpy as np
+
+        return np.arange(len(self.work)) if other.key == self.key else None
 
     def deeper(self) -> Plan | None:
         """The plan of the same method at the next depth; None when there is none."""
@@ -152,8 +157,7 @@ class Plan(ABC):
         """
         if device not in self._evaluators:
             self.method.require_kernel(device.kernels)
-            maker = load(self.method.evaluators[device.kernels])
-            self._evaluators[device] = device.evaluator(maker, self)
+            self._evaluators[device] = device.evaluator(self.method.evaluators[device.kernels](), self)
         return self._evaluators[device]
 
     def evaluate(self, index: int, device: str | Device = CPU) -> PartialResult:
@@ -167,12 +171,30 @@ class Method(ABC):
 
     name: ClassVar[str]  # as the command line and the ledger write it
     unit: ClassVar[str]  # what Plan.work counts, "points" or "nodes"
-    plans: ClassVar[str]  # where the class of its plans is, as "module:name" (langford.loading.load)
-    # Where the evaluator for each kind of device is; a class with a method on(plan, device)
-    evaluators: ClassVar[Mapping[str, str]]
+    # By kind of device, what imports and returns its evaluators: a class with a method on(plan, device)
+    evaluators: ClassVar[Mapping[str, Callable[[], Any]]]
     seeded: ClassVar[bool] = False  # whether a seed chooses among many sums with the same total
     # A later version, by name, which is the faster one wherever it applies; None: there is none
     superseded_by: ClassVar[str | None] = None
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other)
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
+    @property
+    def kernels(self) -> str:
+        """The hash of the code by which it counts: the files of its folder, and what all methods share.
+
+        That of all methods for one that is typed at a prompt: it has no file.
+        """
+        modules = {each.__module__ for each in type(self).__mro__ if issubclass(each, Method)} - {__name__}
+        files = [getattr(sys.modules[module], "__file__", None) for module in sorted(modules)]
+        if not all(files):
+            return kernel_hash()
+        places = {Path(file) for file in files if file}
+        return kernel_hash(*sorted(place.parent if place.name == "__init__.py" else place for place in places))
 
     @property
     def evaluated(self) -> str:
@@ -204,6 +226,10 @@ class Method(ABC):
     def suggested_depth(self, problem: Problem) -> int:
         """A depth whose tasks take about a second to a minute each on one core."""
 
+    @abstractmethod
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        """The plan for choices that :meth:`plan` has checked; ``seed``: 0 unless the method is ``seeded``."""
+
     def plan(self, problem: Problem, depth: int, seed: int = 0) -> Plan:
         """Split the problem; raises MethodDoesNotApply, BadDepth or BadSeed."""
         reason = self.refusal(problem)
@@ -213,20 +239,14 @@ class Method(ABC):
         if depth not in depths:
             step = "even depths " if depths.step == 2 else "depths "
             raise BadDepth(f"{self.name} splits {problem.name} at {step}{depths[0]}..{depths[-1]}, not {depth}")
-        self.chosen_seed(seed or None)
-        choices = (problem, depth, seed) if self.seeded else (problem, depth)
-        plan: Plan = load(self.plans)(self, *choices)
-        return plan
+        return self.split(problem, depth, self.chosen_seed(seed or None))
 
     def chosen_seed(self, seed: int | None) -> int:
         """The seed, checked; the default for None.  Raises BadSeed."""
         if seed is None:
             return 0
         if not self.seeded:
-            seeded = [name for name, method in load("langford.methods:METHODS").items() if method.seeded]
-            raise BadSeed(
-                f"{self.name} has no seed; leave it out, or choose a method that has: {', '.join(seeded)}"
-            )
+            raise BadSeed(f"{self.name} has no seed: leave it out")
         if not 0 <= seed <= MAX_SEED:
             raise BadSeed(f"a seed is a number from 0 to {MAX_SEED}, not {seed}")
         return seed
@@ -238,3 +258,12 @@ class Method(ABC):
                 f"{self.name} has no kernel for {device_kind}, only for {', '.join(self.evaluators)}: "
                 "choose another --device or another --method"
             )
+
+
+@lru_cache(maxsize=4)
+def planned(method: Method, key: PlanKey) -> Plan:
+    """The plan of a method that a key names, with its evaluators; the last few are kept.
+
+    Raises MethodDoesNotApply, BadDepth or BadSeed.
+    """
+    return method.plan(key.problem, key.depth, key.seed)

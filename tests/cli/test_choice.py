@@ -168,9 +168,7 @@ def test_a_bad_choice_is_refused_before_there_is_a_plan() -> None:
 
 def test_only_a_plan_of_this_machine_needs_a_kernel_for_its_device(monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.langford(8)
-    monkeypatch.setattr(
-        type(METHODS["godfrey"]), "evaluators", {"cpu": "langford.methods.godfrey.cpu:GodfreyOnCpu"}
-    )
+    monkeypatch.setattr(type(METHODS["godfrey"]), "evaluators", {"cpu": METHODS["godfrey"].evaluators["cpu"]})
     with pytest.raises(MethodDoesNotApply, match="no kernel for cuda"):
         chosen_plan(problem, Cuda(), "godfrey")
     assert chosen_plan(problem, Cuda(), "godfrey", shared=True).key.method == "godfrey"

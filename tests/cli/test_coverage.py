@@ -15,9 +15,8 @@ from jobs.verify.recomputation import Coverage, choose, sample_size, sources, st
 from langford.devices import HOST
 from langford.errors import NotInstalled
 from langford.kernels.gpu.host import NoCompiler
-from langford.methods import PlanKey, plan_of
+from langford.methods import PlanKey, method_hash, plan_of
 from langford.problem import Problem
-from langford.provenance import kernel_hash
 from langford.result import Evaluation, PartialResult
 
 
@@ -61,7 +60,7 @@ def test_a_proof_speaks_of_no_more_wrong_tasks_than_there_are() -> None:
 
 def test_results_of_other_kernels_are_counted() -> None:
     result = PartialResult(0, 0, 0, 0)
-    here = f'{{"kernels": "{kernel_hash("godfrey")}", "device": "cpu"}}'
+    here = f'{{"kernels": "{method_hash("godfrey")}", "device": "cpu"}}'
     told = [here, '{"kernels": "old"}', "no JSON", "[]", "[" * 4000]
     counted = sources([Evaluation(result, 0.0, text) for text in told])
     assert sum(counted.values()) == 5

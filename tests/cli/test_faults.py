@@ -20,9 +20,8 @@ from jobs.verify.recomputation import compare
 from langford.arithmetic.residue import residue
 from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete
-from langford.methods import PlanKey, merge, plan_of
+from langford.methods import PlanKey, merge, method_hash, plan_of
 from langford.problem import Problem
-from langford.provenance import kernel_hash
 from langford.result import Evaluation, PartialResult
 
 PAGE = Path(__file__).parents[2] / "docs" / "verification.md"
@@ -55,7 +54,7 @@ def source(kernels: str) -> str:
 
 def export_of(results: Results, key: PlanKey = KEY, kernels: str | None = None) -> Export:
     """An export of these results."""
-    provenance = source(kernels or kernel_hash(key.method))
+    provenance = source(kernels or method_hash(key.method))
     return Export("eight", key, len(PLAN.tasks), tuple(Evaluation(each, 0.25, provenance) for each in results))
 
 

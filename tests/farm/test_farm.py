@@ -14,9 +14,8 @@ from db.schema.models import Attempt
 from db.states import Ending
 from jobs.reach.identity import Identity
 from langford.devices import cores
-from langford.methods import PlanKey
+from langford.methods import PlanKey, method_hash
 from langford.problem import Problem
-from langford.provenance import kernel_hash
 from tests.farm.farm import HURRY, Farm, Proxy
 from tests.support.campaigns import HOUR, new_campaign
 from tests.support.command_line import Run, planted
@@ -28,7 +27,7 @@ def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
     farm = Farm(tmp_path, PlanKey(Problem.named("starter", 9), "necklace", 8, seed=1))
     try:
         farm.finish(farm.work())
-        assert {worker.kernels for worker in farm.workers()} == {kernel_hash("necklace")}
+        assert {worker.kernels for worker in farm.workers()} == {method_hash("necklace")}
     finally:
         farm.stop()
 

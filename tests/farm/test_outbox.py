@@ -19,7 +19,7 @@ from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outbox_files import Quarantine
 from jobs.reach.wire import CampaignInfo
-from langford.provenance import kernel_hash
+from langford.methods import method_hash
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.consoles import KeptConsole
 
@@ -102,7 +102,7 @@ def test_a_file_says_what_it_belongs_to(machine: Machine) -> None:
     [file] = outbox.folder.iterdir()
     document = json.loads(file.read_text())
     expected = {"ledger": LEDGER, "campaign": CAMPAIGN, "name": NAME, "problem": "langford-7", "attempt": 7}
-    expected |= {"method": "polyphase", "depth": 8, "nonce": "n", "kernels": kernel_hash("polyphase")}
+    expected |= {"method": "polyphase", "depth": 8, "nonce": "n", "kernels": method_hash("polyphase")}
     assert {name: document.get(name) for name in expected} == expected
     assert outbox_files.opened(file.read_bytes(), info()) == delivery(Credential(7, "n"), TRUE[0])
 

@@ -56,7 +56,7 @@ def test_host_and_processor_are_two_devices_with_one_name() -> None:
 
 
 def test_a_method_needs_a_kernel_of_the_gpu_for_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(METHODS["godfrey"].evaluators, "cuda", "langford.methods.godfrey.cpu:GodfreyOnCpu")
+    monkeypatch.setitem(METHODS["godfrey"].evaluators, "cuda", METHODS["godfrey"].evaluators["cpu"])
     with pytest.raises(MethodDoesNotApply, match="leave --device host out"):
         METHODS["godfrey"].plan(Problem.langford(4), 2).evaluator(HOST)
 

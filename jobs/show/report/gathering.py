@@ -35,8 +35,7 @@ from jobs.verify import exchange
 from jobs.verify.agreement import Agreement, agreement
 from jobs.verify.confirmation import Confirmation, confirmations
 from langford.errors import LangfordError
-from langford.methods import METHODS, Count, plan_of
-from langford.provenance import kernel_hash
+from langford.methods import METHODS, Count, method_hash, plan_of
 from langford.words import instant, speed
 
 PARTS = 240
@@ -235,7 +234,7 @@ def _evidence(
         count,
         pending,
         compared,
-        kernel_hash(history.key.method),
+        method_hash(history.key.method),
         tuple(missing),
         promise=promise,
         unreplicated=unreplicated,

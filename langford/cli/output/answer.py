@@ -9,9 +9,8 @@ from functools import cached_property
 from jobs.verify.agreement import Agreement, agreement
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
-from langford.methods import METHODS, Count, Method, find_method
+from langford.methods import METHODS, Count, Method, find_method, method_hash
 from langford.problem import Problem
-from langford.provenance import kernel_hash
 from langford.words import duration, rate, several, speed
 
 
@@ -56,7 +55,7 @@ class Answer:
             "seconds": round(self.seconds, 3),
             "work_per_second": self.speed,
             "checks": list(self.count.checks),
-            "kernels": kernel_hash(self.method),
+            "kernels": method_hash(self.method),
             **self.comparison.document(),
         }
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
-from langford.methods.plan import Method
+from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
 WORD_PLACES, MAX_PLACES, MAX_DIFFERENCE = 64, 128, 63
@@ -45,29 +45,55 @@ class BacktrackingMethod(Method):
         return range(1, problem.n + 1)
 
 
+def miller_on_cpu() -> type:
+    from langford.methods.backtracking.cpu import MillerOnCpu
+
+    return MillerOnCpu
+
+
+def miller_on_gpu() -> type:
+    from langford.methods.backtracking.cuda import MillerOnGpu
+
+    return MillerOnGpu
+
+
+def regular_on_cpu() -> type:
+    from langford.methods.backtracking.cpu import RegularOnCpu
+
+    return RegularOnCpu
+
+
+def regular_on_gpu() -> type:
+    from langford.methods.backtracking.cuda import RegularOnGpu
+
+    return RegularOnGpu
+
+
 class Miller(BacktrackingMethod):
     """Backtracking: every variant, any number of copies."""
 
     name = "miller"
-    plans = "langford.methods.backtracking.plan:MillerPlan"
-    evaluators: ClassVar = {
-        Cpu.kind: "langford.methods.backtracking.cpu:MillerOnCpu",
-        Cuda.kind: "langford.methods.backtracking.cuda:MillerOnGpu",
-    }
+    evaluators: ClassVar = {Cpu.kind: miller_on_cpu, Cuda.kind: miller_on_gpu}
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 1 if problem.n < 9 else 2 if problem.n < 14 else 3 if problem.n < 17 else 4)
+
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from langford.methods.backtracking.plan import MillerPlan
+
+        return MillerPlan(self, problem, depth)
 
 
 class Regular(BacktrackingMethod):
     """Test-free evaluation of the last colours."""
 
     name = "regular"
-    plans = "langford.methods.backtracking.plan:RegularPlan"
-    evaluators: ClassVar = {
-        Cpu.kind: "langford.methods.backtracking.cpu:RegularOnCpu",
-        Cuda.kind: "langford.methods.backtracking.cuda:RegularOnGpu",
-    }
+    evaluators: ClassVar = {Cpu.kind: regular_on_cpu, Cuda.kind: regular_on_gpu}
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(problem.n, 2)
+
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from langford.methods.backtracking.plan import RegularPlan
+
+        return RegularPlan(self, problem, depth)

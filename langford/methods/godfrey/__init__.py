@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from langford.arithmetic import widths
 from langford.devices import Cpu, Cuda
-from langford.methods.plan import Method
+from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
 MAX_SUM = 63
@@ -16,16 +16,24 @@ MAX_FREE = 64
 """Signs that run freely within a task, at most: kernels number its blocks of points in 63 bits."""
 
 
+def on_cpu() -> type:
+    from langford.methods.godfrey.cpu import GodfreyOnCpu
+
+    return GodfreyOnCpu
+
+
+def on_gpu() -> type:
+    from langford.methods.godfrey.cuda import GodfreyOnGpu
+
+    return GodfreyOnGpu
+
+
 class Godfrey(Method):
     """All points in Gray-code order."""
 
     name = "godfrey"
     unit = "points"
-    plans = "langford.methods.godfrey.plan:GodfreyPlan"
-    evaluators: ClassVar = {
-        Cpu.kind: "langford.methods.godfrey.cpu:GodfreyOnCpu",
-        Cuda.kind: "langford.methods.godfrey.cuda:GodfreyOnGpu",
-    }
+    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.circle:
@@ -50,3 +58,8 @@ class Godfrey(Method):
         """Deep enough that nearly every prefix has a mirror image other than itself."""
         depths = self.depths(problem)
         return min(max(10 if problem.n < 18 else 16, depths[0]), depths[-1])
+
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from langford.methods.godfrey.plan import GodfreyPlan
+
+        return GodfreyPlan(self, problem, depth)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
-from langford.methods.plan import Method
+from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
 MAX_PLACES = 64
@@ -17,16 +17,24 @@ TASK_PLACES = 34
 """Places that run freely in a task of about a minute on a core."""
 
 
+def on_cpu() -> type:
+    from langford.methods.necklace.cpu import NecklaceOnCpu
+
+    return NecklaceOnCpu
+
+
+def on_gpu() -> type:
+    from langford.methods.necklace.cuda import NecklaceOnGpu
+
+    return NecklaceOnGpu
+
+
 class Necklace(Method):
     """Each necklace is represented by a word that begins with a longest run."""
 
     name = "necklace"
     unit = "points"
-    plans = "langford.methods.necklace.plan:NecklacePlan"
-    evaluators: ClassVar = {
-        Cpu.kind: "langford.methods.necklace.cpu:NecklaceOnCpu",
-        Cuda.kind: "langford.methods.necklace.cuda:NecklaceOnGpu",
-    }
+    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
     seeded = True
 
     def refusal(self, problem: Problem) -> str | None:
@@ -45,3 +53,8 @@ class Necklace(Method):
     def suggested_depth(self, problem: Problem) -> int:
         """Enough tasks for every core, none longer than a minute or so."""
         return min(max(10, problem.places - TASK_PLACES), self.depths(problem)[-1])
+
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from langford.methods.necklace.plan import NecklacePlan
+
+        return NecklacePlan(self, problem, depth, seed)

@@ -6,10 +6,21 @@ from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
-from langford.loading import load
-from langford.methods.plan import Method
+from langford.methods.plan import Method, Plan
 from langford.methods.polyphase.components import components
 from langford.problem import Problem
+
+
+def on_cpu() -> type:
+    from langford.methods.polyphase.cpu import PolyphaseOnCpu
+
+    return PolyphaseOnCpu
+
+
+def on_gpu() -> type:
+    from langford.methods.polyphase.cuda import PolyphaseOnGpu
+
+    return PolyphaseOnGpu
 
 
 class Polyphase(Method):
@@ -17,17 +28,15 @@ class Polyphase(Method):
 
     name = "polyphase"
     unit = "points"
-    plans = "langford.methods.polyphase.plan:PolyphasePlan"
-    evaluators: ClassVar = {
-        Cpu.kind: "langford.methods.polyphase.cpu:PolyphaseOnCpu",
-        Cuda.kind: "langford.methods.polyphase.cuda:PolyphaseOnGpu",
-    }
+    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.circle:
             return "it counts rows on a line, not on a circle"
+        from langford.methods.polyphase.tables import Shape
+
         try:
-            load("langford.methods.polyphase.tables:Shape").of(problem)
+            Shape.of(problem)
         except MethodDoesNotApply as error:
             return str(error)
         return None
@@ -46,3 +55,8 @@ class Polyphase(Method):
         """Enough tasks for every core, none longer than minutes."""
         wanted = 4 * max(0, (problem.n - 8) // 4)
         return min(wanted, self.depths(problem)[-1])
+
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from langford.methods.polyphase.plan import PolyphasePlan
+
+        return PolyphasePlan(self, problem, depth)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from langford.devices import Cpu, Cuda
 from langford.errors import MethodDoesNotApply
-from langford.loading import load
-from langford.methods.plan import Method
+from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
 if TYPE_CHECKING:
@@ -20,34 +19,41 @@ MAX_PREFIX = 12
 """Elements that a task fixes in each component, at most."""
 
 
-class Shifted(Method):
-    """The first version, with sums; a seed chooses its partial sums.
+def on_cpu() -> type:
+    from langford.methods.shifted.cpu import ShiftedOnCpu
 
-    Attributes:
-        factors: where the class of its factors is, as "module:name".
-    """
+    return ShiftedOnCpu
+
+
+def on_gpu() -> type:
+    from langford.methods.shifted.cuda import ShiftedOnGpu
+
+    return ShiftedOnGpu
+
+
+class Shifted(Method):
+    """The first version, with sums; a seed chooses its partial sums."""
 
     name = "shifted"
     unit = "points"
-    plans = "langford.methods.shifted.plan:ShiftedPlan"
-    evaluators: ClassVar = {
-        Cpu.kind: "langford.methods.shifted.cpu:ShiftedOnCpu",
-        Cuda.kind: "langford.methods.shifted.cuda:ShiftedOnGpu",
-    }
+    evaluators: ClassVar = {Cpu.kind: on_cpu, Cuda.kind: on_gpu}
     seeded = True
     superseded_by: ClassVar[str | None] = "shifted2"
-    factors: ClassVar[str] = "langford.methods.shifted.factors:Sums"
 
     @property
     def forms(self) -> type[Forms]:
-        forms: type[Forms] = load(self.factors)
-        return forms
+        """Its factors."""
+        from langford.methods.shifted.factors import Sums
+
+        return Sums
 
     def refusal(self, problem: Problem) -> str | None:
         if problem.circle:
             return "it counts rows on a line, not on a circle"
+        from langford.methods.shifted.tables import Shape
+
         try:
-            load("langford.methods.shifted.tables:Shape").of(self.forms.outline(problem))
+            Shape.of(self.forms.outline(problem))
         except MethodDoesNotApply as error:
             return str(error)
         return None
@@ -73,13 +79,23 @@ class Shifted(Method):
         """Enough tasks for every core, none longer than minutes."""
         return min(4 * max(0, (problem.n - 12) // 4), self.depths(problem)[-1])
 
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from langford.methods.shifted.plan import ShiftedPlan
+
+        return ShiftedPlan(self, problem, depth, seed)
+
 
 class Shifted2(Shifted):
     """The second version, with differences: fastest for large n."""
 
     name = "shifted2"
-    factors = "langford.methods.shifted.factors:Differences"
     superseded_by = None
+
+    @property
+    def forms(self) -> type[Forms]:
+        from langford.methods.shifted.factors import Differences
+
+        return Differences
 
     def refusal(self, problem: Problem) -> str | None:
         reason = super().refusal(problem)

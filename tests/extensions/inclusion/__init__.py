@@ -10,11 +10,17 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from langford.methods.plan import Method
+from langford.methods.plan import Method, Plan
 from langford.methods.speeds import Forecast, Speeds
 from langford.problem import Problem
 
 MAX_PLACES = 24
+
+
+def on_cpu() -> type:
+    from tests.extensions.inclusion.cpu import InclusionOnCpu
+
+    return InclusionOnCpu
 
 
 class Inclusion(Method):
@@ -22,8 +28,7 @@ class Inclusion(Method):
 
     name = "inclusion"
     unit = "points"
-    plans = "tests.extensions.inclusion.plan:InclusionPlan"
-    evaluators: ClassVar = {"cpu": "tests.extensions.inclusion.cpu:InclusionOnCpu"}
+    evaluators: ClassVar = {"cpu": on_cpu}
     speeds = Speeds(others=Forecast(instant=7, probe=7))
 
     def refusal(self, problem: Problem) -> str | None:
@@ -37,3 +42,8 @@ class Inclusion(Method):
 
     def suggested_depth(self, problem: Problem) -> int:
         return min(4, len(problem.filled))
+
+    def split(self, problem: Problem, depth: int, seed: int) -> Plan:
+        from tests.extensions.inclusion.plan import InclusionPlan
+
+        return InclusionPlan(self, problem, depth)
