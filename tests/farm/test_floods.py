@@ -21,11 +21,13 @@ import pytest
 
 from db import Campaign, Ledger
 from db.states import Role
+from db.work.tokens import digest
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
-from jobs.farm.guard.access import THREADS, Bearers, Precedence, RateLimit
+from jobs.farm.guard.access import READING, WORKING, Bearers, RateLimit
 from jobs.farm.guard.cookie import MAX_TOKENS
+from jobs.farm.guard.shares import OF_A_PAYER
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.farm.farm import NAME as FARMED
 from tests.support.asgi import Client
@@ -107,10 +109,8 @@ def test_what_is_no_route_is_charged_too(campaigns: tuple[Ledger, list[Campaign]
             assert float(answer.headers["retry-after"]) > 0
 
 
-def test_readers_and_strangers_take_nothing_from_the_allowance_of_workers(
-    campaigns: tuple[Ledger, list[Campaign]],
-) -> None:
-    """All at one address."""
+def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger, list[Campaign]]) -> None:
+    """All come from one address.  A token that has not been seen yet is a stranger's once."""
     ledger, made = campaigns
     reader, worker = (made[0].new_token(role) for role in (Role.READER, Role.WORKER))
     with serving(ledger, made, RateLimit(1e-9, 5)) as client:
@@ -120,22 +120,23 @@ def test_readers_and_strangers_take_nothing_from_the_allowance_of_workers(
 
         assert [ask(token) for token in (worker, reader)] == [200, 200]
         assert [ask("wrong") for _ in range(4)] == [403] * 3 + [429]
-        assert [ask(reader) for _ in range(5)] == [200] * 4 + [429]
-        assert [ask(worker) for _ in range(5)] == [200] * 4 + [429]
+        assert [ask(reader) for _ in range(9)] == [200] * 9
+        assert [ask(worker) for _ in range(9)] == [200] * 9
+        made[0].revoke(worker)
+        assert [ask(worker) for _ in range(2)] == [403, 429]
 
 
 def test_bearers_are_few_and_forgotten() -> None:
     bearers = Bearers(most=3)
-    for token, role in (("r", Role.READER), ("w", Role.WORKER), ("a", Role.ADMIN)):
-        bearers.note(token, role)
-    assert bearers.precedence(["r"]) is Precedence.READER
-    assert bearers.precedence(["wrong", "r", "w"]) is Precedence.WORKER
-    bearers.note("w", None)
-    assert bearers.precedence(["w"]) is Precedence.STRANGER
-    for token in ("r", "b", "c"):
-        bearers.note(token, Role.WORKER)
-    assert [bearers.precedence([token]) for token in "arbc"] == [Precedence.STRANGER, *[Precedence.WORKER] * 3]
-    assert bearers.precedence([]) is Precedence.STRANGER
+    for token in "rwa":
+        bearers.note(token, True)
+    assert bearers.known(["wrong", "r", "w"]) == digest("r")
+    bearers.note("w", False)
+    assert bearers.known(["w"]) is None
+    for token in "rbc":
+        bearers.note(token, True)
+    assert [bearers.known([token]) for token in "arbc"] == [None, *map(digest, "rbc")]
+    assert bearers.known([]) is None
 
 
 # -- who waits for whom ---------------------------------------------------------------------------
@@ -165,7 +166,7 @@ def while_held(
         token = made[0].new_token(Role.WORKER)
         async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url="http://server") as http:
             assert (await lease(http, made[0], token)).status_code == 200
-            waiting = [asyncio.ensure_future(flood(http)) for _ in range(3 * sum(THREADS.values()))]
+            waiting = [asyncio.ensure_future(flood(http)) for _ in range(3 * (WORKING + READING))]
             try:
                 while not is_held():
                     await asyncio.sleep(0.01)
@@ -191,7 +192,7 @@ def test_workers_do_not_wait_for_the_look_ups_of_strangers(
         return look_up(shown)
 
     monkeypatch.setattr(ledger, "rights", held)
-    most = THREADS[Precedence.STRANGER]
+    most = OF_A_PAYER
     granted, answers = while_held(
         ledger,
         made,

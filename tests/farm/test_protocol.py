@@ -18,13 +18,15 @@ from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.protocol import (
     BODY_SECONDS,
     HEADER_SECONDS,
+    MAX_HEADER_LINES,
+    MAX_HEADERS,
     PIECE,
     TAKING_SECONDS,
     UNWANTED_SECONDS,
     GuardedProtocol,
     Serving,
-    Turns,
 )
+from jobs.farm.guard.shares import Charges, Payer, Turns
 
 CHUNKS = b"1\r\nx\r\n" * 20_000
 POST = b"POST /campaigns/x/leases HTTP/1.1\r\nHost: x\r\n"
@@ -38,6 +40,13 @@ async def refusal(scope: dict[str, Any], receive: Receive, send: Send) -> None:
     """An application that answers 401, and reads no body."""
     await send({"type": "http.response.start", "status": 401, "headers": [(b"content-length", b"2")]})
     await send({"type": "http.response.body", "body": b"no"})
+
+
+async def reading(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+    """An application that reads the body, and answers 401."""
+    while (await receive()).get("more_body"):
+        pass
+    await refusal(scope, receive, send)
 
 
 async def words(scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -78,33 +87,20 @@ def run(coroutine: Callable[[MovableLoop], Coroutine[Any, Any, T]]) -> T:
         return runner.run(asyncio.wait_for(coroutine(loop), 3_600))
 
 
-class Counting:
-    """Counts the bytes that h11 parses."""
-
-    def __init__(self, conn: Any) -> None:
-        self.parsed, self._receive = 0, conn.receive_data
-        conn.receive_data = self.receive_data
-
-    def receive_data(self, data: bytes) -> None:
-        self.parsed += len(data)
-        self._receive(data)
-
-
 class Connection:
     """A connection to an application, with the server's end of it.
 
     Attributes:
         reader, writer: the client's end.
         protocol: the server's end.
-        counting: counts the bytes that the server parses.
     """
 
-    def __init__(self, application: Application) -> None:
-        config = uvicorn.Config(application, http="h11", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
+    def __init__(self, application: Application, turns: Turns | None = None) -> None:
+        config = uvicorn.Config(application, http="httptools", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
         config.load()
-        guard = {"connections": Connections(), "log": LimitedLog(), "serving": Serving(), "turns": Turns()}
+        guard: dict[str, Any] = {"connections": Connections(), "log": LimitedLog(), "serving": Serving()}
+        guard["turns"] = turns or Turns(Charges())
         self.protocol = GuardedProtocol(config=config, server_state=ServerState(), app_state={}, **guard)
-        self.counting = Counting(self.protocol.conn)
 
     async def open(self, *sent: bytes) -> Connection:
         ours, theirs = socket.socketpair()
@@ -118,37 +114,146 @@ class Connection:
         return self.protocol.transport.is_closing()
 
 
-async def parsed_of(sent: bytes, loop: MovableLoop) -> tuple[bytes, int]:
-    """What a client that never stops sending receives, and how many of its bytes were parsed."""
+async def received_of(*sent: bytes, application: Application = refusal) -> bytes:
+    """What a client receives until the server closes the connection."""
+    connection = await Connection(application).open(*sent)
+    received = b""
+    with contextlib.suppress(ConnectionError):
+        while part := await connection.reader.read(65_536):
+            received += part
+    connection.writer.close()
+    return received
+
+
+async def endless(sent: bytes, again: bytes, seconds: float, loop: MovableLoop) -> bytes:
+    """What a client receives that never stops sending, some time after its answer."""
     connection = await Connection(refusal).open(sent)
 
     async def send() -> None:
         with contextlib.suppress(ConnectionError):
             while True:
-                connection.writer.write(CHUNKS)
+                connection.writer.write(again)
                 await connection.writer.drain()
 
     sending = asyncio.create_task(send())
     received = await connection.reader.readuntil(b"no")
-    await loop.pass_time(UNWANTED_SECONDS + 1)
+    await loop.pass_time(seconds)
     with contextlib.suppress(ConnectionError):
         received += await connection.reader.read()
     sending.cancel()
     connection.writer.close()
-    return received, connection.counting.parsed
+    return received
 
 
-def test_a_body_in_chunks_is_not_parsed_once_its_request_is_refused() -> None:
-    """Chunks of a byte cost 10 µs a byte; the server went on for a minute after the stranger had left."""
-    received, parsed = run(lambda loop: parsed_of(IN_CHUNKS, loop))
+@pytest.mark.parametrize("again", [CHUNKS, b"2710\r\n" + b"x" * 10_000 + b"\r\n"])
+def test_a_body_without_end_is_cut_off_soon_after_its_request_is_refused(again: bytes) -> None:
+    """The server went on for a minute after the stranger had left."""
+    received = run(lambda loop: endless(IN_CHUNKS, again, UNWANTED_SECONDS + 1, loop))
     assert received.startswith(b"HTTP/1.1 401")
     assert received.endswith(b"no")
-    assert parsed <= 4 * PIECE, parsed
 
 
-async def answers_of(*sent: bytes) -> bytes:
+def test_what_arrives_is_parsed_piece_by_piece_and_those_who_sent_least_come_first() -> None:
+    """A quarter of a megabyte arrives at once, then a request from another address."""
+
+    async def arrive(_: MovableLoop) -> list[str]:
+        done, ends, arriving = list[str](), [], []
+        turns = Turns(Charges())
+        for name, sent in (("much", IN_CHUNKS + 40_000 * b"1\r\nx\r\n"), ("little", GET)):
+            connection = Connection(refusal, turns)
+            ours, theirs = socket.socketpair()
+            await asyncio.get_running_loop().connect_accepted_socket(lambda c=connection: c.protocol, ours)
+            connection.protocol.payer = Payer.stranger(name)
+            take_turn = connection.protocol._take_turn  # noqa: SLF001
+
+            def turn(take_turn: Callable[[], None] = take_turn, name: str = name) -> None:
+                done.append(name)
+                take_turn()
+
+            connection.protocol._take_turn = turn  # type: ignore[method-assign]  # noqa: SLF001
+            ends.append(theirs)
+            arriving.append((connection.protocol, sent))
+        for protocol, sent in arriving:
+            protocol.data_received(sent)
+        while done.count("much") < 3:
+            await asyncio.sleep(0)
+        for end in ends:
+            end.close()
+        return done
+
+    done = run(arrive)
+    assert done.index("little") <= 1, done
+    assert 240_000 // PIECE > 3
+
+
+GET = b"GET /campaigns/x HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [GET[:-2] + b"X: ", *[b"x" * 10_000] * 4],
+        [b"GET /", *[b"x" * 10_000] * 4],
+        [GET[:-2] + b"X: " + b"x" * (MAX_HEADERS + 1) + b"\r\n\r\n"],
+        [GET[:-2] + b"a:\r\n" * (MAX_HEADER_LINES + 1) + b"\r\n"],
+        [GET[:-2], *[b"a:\r\n" * 60] * 2],
+        [IN_CHUNKS + b"0\r\n" + b"a:\r\n" * (MAX_HEADER_LINES + 2)],
+    ],
+)
+def test_headers_without_end_are_refused(sent: list[bytes]) -> None:
+    received = run(lambda _: received_of(*sent, application=reading))
+    assert received.startswith(b"HTTP/1.1 400")
+    assert b"at most 16384 bytes in at most 100 lines" in received
+    assert received.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        POST + b"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\nContent-Length: 4\r\n\r\n0\r\n\r\n",
+        POST + b"Content-Length: 4\r\nContent-Length: 5\r\n\r\n{}{}",
+        POST + b"Content-Length: +4\r\n\r\n{}{}",
+        POST + b"Content-Length: 4, 4\r\n\r\n{}{}",
+        POST + b"Content-Length : 4\r\n\r\n{}{}",
+        POST + b"Transfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n-2\r\n{}\r\n0\r\n\r\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\n2\n{}\n0\n\n",
+        POST + b"Transfer-Encoding: chunked\r\n\r\nffffffffffffffff1\r\n{}\r\n0\r\n\r\n",
+        POST[:-2] + b"\nX: y\rZ: z\r\nContent-Length: 0\r\n\r\n",
+        b"GET /campaigns/x HTTP/1.1\r\nHost: x\r\n folded\r\n\r\n",
+        b"GET /\xff HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+        b"\0\1\2\r\n\r\n",
+    ],
+)
+def test_a_request_that_two_servers_could_read_differently_is_refused(sent: bytes) -> None:
+    """None of what follows is taken for another request."""
+    received = run(lambda _: received_of(sent + GET, application=reading))
+    assert received.count(b"HTTP/1.1 400") == 1
+    assert received.count(b"HTTP/1.1") == 1
+
+
+def test_what_follows_a_body_in_chunks_changes_no_request() -> None:
+    seen = []
+
+    async def note(scope: dict[str, Any], receive: Receive, send: Send) -> None:
+        while (await receive()).get("more_body"):
+            pass
+        seen.append(list(scope["headers"]))
+        await refusal(scope, receive, send)
+
+    body = b"2\r\n{}\r\n0\r\nAuthorization: Bearer x\r\n\r\n"
+    run(lambda _: answers_of(IN_CHUNKS + body, application=note))
+    assert [[name for name, _ in headers] for headers in seen] == [[b"host", b"transfer-encoding"]]
+
+
+async def answers_of(*sent: bytes, application: Application = refusal) -> bytes:
     """What a client receives that waits for an answer before each part of what it sends but the first."""
-    connection = await Connection(refusal).open()
+    connection = await Connection(application).open()
     received = b""
     for part in sent:
         connection.writer.write(part)
@@ -174,7 +279,8 @@ def test_a_request_after_a_refused_body_in_chunks_is_answered(size: int) -> None
     ("start", "drop", "seconds"),
     [
         (b"", b"", HEADER_SECONDS),
-        (b"G", b"x", HEADER_SECONDS),
+        (b"GET /", b"x", HEADER_SECONDS),
+        (b"\r\n", b"\r\n", HEADER_SECONDS),
         (POST, b"x", HEADER_SECONDS),
         (POST + b"Content-Length: 1000\r\n\r\n{", b" ", BODY_SECONDS),
     ],

@@ -157,8 +157,16 @@ def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
 def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_so_once(tmp_path: Path) -> None:
     """An address may send three requests, then one every hundred seconds."""
     clock = MovableClock()
-    with closing(Served(tmp_path, limit=RateLimit(0.01, 3.0, clock))) as farm:
+    allowance = RateLimit(0.01, 3.0, clock)
+
+    def limit(path: str) -> httpx.Response | None:
+        wait = allowance.wait("here")
+        refused = httpx.ByteStream(b'{"error": "too many requests; wait and repeat"}')
+        return httpx.Response(429, stream=refused, headers={"Retry-After": f"{wait:.2f}"}) if wait else None
+
+    with closing(Served(tmp_path)) as farm:
         worker = Worker(farm, tmp_path, clock)
+        worker.network.instead = limit
         worker.work()
         assert is_done(farm)
     assert [line for line in worker.said if "asking again" in line] == [

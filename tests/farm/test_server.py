@@ -132,14 +132,19 @@ def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     farm = Farm(tmp_path, limit=RateLimit(0.1, 3, clock))
     large = "x" * (RESULTS.size + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
-    assert [farm.post("/retries", Role.ADMIN).status_code for _ in range(3)] == [200, 200, 429]
-    answer = farm.post("/retries", Role.ADMIN)
+
+    def guess() -> httpx.Response:
+        return farm.client.post("/campaigns/seven/retries", headers={"Authorization": "Bearer wrong"})
+
+    assert [guess().status_code for _ in range(3)] == [403, 403, 429]
+    answer = guess()
     assert float(answer.headers["Retry-After"]) == 10
     assert farm.clients.traffic.answered["POST", "elsewhere", 429] == 2
     clock.move(9)
-    assert farm.post("/retries", Role.ADMIN).status_code == 429
+    assert guess().status_code == 429
     clock.move(1)
-    assert farm.post("/retries", Role.ADMIN).status_code == 200
+    assert guess().status_code == 403
+    assert [farm.post("/failures", attempt=1, nonce="", reason=large).status_code for _ in range(9)] == [413] * 9
 
 
 SECRET = "the password is hunter2"

@@ -19,8 +19,9 @@ import pytest
 
 from db.states import Role
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
-from jobs.farm.guard.access import THREADS, Precedence
+from jobs.farm.guard.access import READING
 from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, LimitedLog, Proxies, network_of
+from jobs.farm.guard.shares import OF_A_PAYER, Payer
 from tests.farm.farm import NAME as FARMED
 from tests.farm.farm import Farm
 from tests.support.asgi import Served
@@ -90,6 +91,7 @@ class Wire:
 
     def __init__(self, address: str, busy: bool = False) -> None:
         self.address, self.busy, self.open = address, busy, True
+        self.payer = Payer.stranger(address)
 
     def abort(self) -> None:
         self.open = False
@@ -102,7 +104,8 @@ def test_the_oldest_idle_stranger_makes_room() -> None:
     assert [wire.open for wire in wires] == [True, False, False, True, True]
     worker = Wire("a")
     connections.opened(worker, ("a", 1))
-    connections.vouch(("a", 1))
+    connections.vouch(("a", 1), Payer("token"))
+    assert worker.payer == Payer("token")
     others = [Wire(str(number)) for number in range(20)]
     for wire in others:
         connections.opened(wire)
@@ -124,13 +127,12 @@ def test_all_connections_are_limited() -> None:
     workers = [Wire("a") for _ in range(3)]
     for port, wire in enumerate(workers):
         assert not connections.opened(wire, ("a", port))
-        connections.vouch(("a", port), goes_first=True)
+        connections.vouch(("a", port), Payer("token"))
     late = Wire("b", busy=True)
     assert connections.opened(late)
     assert [wire.open for wire in (*workers, late)] == [True, True, True, False]
     connections.closed(late, ("b", 1))
     connections.closed(workers[0], ("a", 0))
-    assert [connections.goes_first(("a", port)) for port in range(2)] == [False, True]
     assert not connections.opened(Wire("b"))
 
 
@@ -225,10 +227,11 @@ def test_a_server_ends_that_is_told_so_while_it_starts(farm: Farm) -> None:
 
 
 def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
-    """They share the threads that strangers, readers and statuses have, and the connections that those have."""
+    """They share the few threads that a token has, and those for statuses, and the connections that those have."""
     process = psutil.Process(farm.server.pid)
     threads, files = process.num_threads(), len(process.open_files())
-    shared = THREADS[Precedence.STRANGER] + THREADS[Precedence.READER] + 1
+    tokens = 2 * STRANGERS_PER_ADDRESS // MAX_OF_A_TOKEN
+    shared = tokens * OF_A_PAYER + READING + 1
     with ExitStack() as opened:
         watching = Dashboards(farm, 2 * STRANGERS_PER_ADDRESS)
         opened.callback(watching.close)

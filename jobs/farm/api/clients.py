@@ -19,6 +19,7 @@ from jobs.farm.api.streams import Streams
 from jobs.farm.dashboard.pages import HEADERS
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.shares import Charges, Turns, charged
 from jobs.show.log_lines import line
 
 API = "/campaigns", "/metrics"
@@ -68,17 +69,28 @@ class Clients:
         return Connections(proxies=self.proxies)
 
     @cached_property
+    def charges(self) -> Charges:
+        """What each token, and each address without one, has used of the processor."""
+        return Charges()
+
+    @cached_property
+    def turns(self) -> Turns:
+        """In which its event loop handles what arrives."""
+        return Turns(self.charges)
+
+    @cached_property
     def streams(self) -> Streams:
         """Whoever runs the server closes them before it ends."""
         return Streams(self.log)
 
 
 class Admitted:
-    """An ASGI application that counts, logs and passes on requests, but refuses those beyond an address's limit."""
+    """An ASGI application that counts, logs and passes on requests, each at its turn, up to an address's limit."""
 
-    def __init__(self, app: ASGIApp, access: Access, traffic: Traffic, paths: Mapping[object, str]) -> None:
+    def __init__(self, app: ASGIApp, access: Access, clients: Clients, paths: Mapping[object, str]) -> None:
         """``paths``: of the routes, see :func:`paths_of`."""
-        self._application, self._access, self._traffic, self._paths = app, access, traffic, paths
+        self._application, self._access, self._paths = app, access, paths
+        self._traffic, self._charges, self._turns = clients.traffic, clients.charges, clients.turns
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -91,12 +103,14 @@ class Admitted:
                 self._note(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
-        application = self._application
+        application, request = self._application, Request(scope)
+        payer = self._access.payer(request)
+        await self._turns.wait(payer)
         try:
-            self._access.admit(Request(scope))
+            self._access.admit(request)
         except TooManyRequests as error:
             application = _refusal(error, scope["path"])
-        await application(scope, receive, note)
+        await charged(application(scope, receive, note), self._charges, payer)
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -53,6 +53,7 @@ from jobs.reach.in_ledger import InLedger
 from jobs.reach.wire import HEADER, SPOKEN, CampaignInfo, Done, OtherVersion, require_understood
 from langford.errors import LangfordError
 
+T = TypeVar("T")
 PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", HEADER: str(SPOKEN)}
 
 
@@ -98,12 +99,14 @@ def application(
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     clients, overviews, documents = clients or Clients(), overviews or Overviews(campaigns), Documents()
-    access = Access(ledger, campaigns, clients.limit, clients.connections, clients.log, clients.proxies)
+    access = Access(
+        ledger, campaigns, clients.limit, clients.connections, clients.log, clients.proxies, clients.charges
+    )
     numbers = Metrics(overviews, clients.traffic)
     endpoints = Endpoints(ledger, access, overviews, clients.streams, numbers, documents.version)
     routes = [*endpoints.routes(), Pages(access, documents).mount()]
     middleware = [
-        Middleware(Admitted, access=access, traffic=clients.traffic, paths=paths_of(routes)),
+        Middleware(Admitted, access=access, clients=clients, paths=paths_of(routes)),
         refusing(access, REFUSALS, _error),
     ]
     return Starlette(routes=routes, middleware=middleware)
@@ -132,30 +135,35 @@ class Endpoints:
         ]
 
     async def metrics(self, request: Request) -> Response:
-        text = await self.access.read(self.numbers.text, await self._opened(request))
+        names = await self._opened(request)
+        text = await self.access.read(request, self.numbers.text, names)
         return Response(text, headers=PRIVATE, media_type=CONTENT_TYPE)
 
     async def listed(self, request: Request) -> Response:
         chosen = [self.access.campaigns[name] for name in await self._opened(request)]
-        return _private(encoded(await self.access.read(self.overviews.listed, chosen)))
+        return _private(encoded(await self.access.read(request, self.overviews.listed, chosen)))
 
     async def info(self, request: Request) -> Response:
         """For readers the progress is some seconds old."""
-        campaign, right = await self._authorized(request, Role.READER)
-        if right.role is Role.READER:
-            standing = partial(self.overviews.standing, campaign.name)
-            return _private(encoded(await self.access.read(self._info, campaign, standing)))
-        # A worker sees at once that nothing is left to do.
-        return _private(encoded(await self.access.work(request, self._info, campaign, campaign.standing)))
+
+        def described(campaign: Campaign, right: Right) -> CampaignInfo | Campaign:
+            # A worker sees at once that nothing is left to do.
+            return campaign if right.role is Role.READER else self._info(campaign, campaign.standing)
+
+        info = await self._authorized(request, Role.READER, described)
+        if isinstance(info, Campaign):
+            standing = partial(self.overviews.standing, info.name)
+            info = await self.access.read(request, self._info, info, standing)
+        return _private(encoded(info))
 
     async def status(self, request: Request) -> Response:
         """Some seconds old."""
-        campaign, _ = await self._authorized(request, Role.READER)
-        return _private(await self.access.read(self.overviews.status, campaign.name))
+        campaign, _ = await self._authorized(request, Role.READER, _both)
+        return _private(await self.access.read(request, self.overviews.status, campaign.name))
 
     async def stream(self, request: Request) -> Response:
         """Until the token of the request no longer opens the campaign."""
-        campaign, right = await self._authorized(request, Role.READER)
+        campaign, right = await self._authorized(request, Role.READER, _both)
 
         async def allowed() -> bool:
             return await self.access.role(request, campaign.name, [right.token]) is not None
@@ -171,36 +179,41 @@ class Endpoints:
         operation, bounds = answered.operation, answered.bounds
 
         async def operate(request: Request) -> Response:
-            campaign, right = await self._authorized(request, operation.role)
+            if not self.access.knows(self._tokens(request)):
+                # Nothing is read of what a stranger sends.
+                await self._authorized(request, operation.role, _both)
             body = await bounds.read(request)
 
-            def answer() -> bytes:
+            def answer(campaign: Campaign, right: Right) -> bytes:
                 reached = InLedger(self.ledger, campaign.on(TokenTerms(right.token)))
                 return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
-            return _private(await self.access.work(request, answer))
+            return _private(await self._authorized(request, operation.role, answer))
 
         return Route("/campaigns/{name}" + operation.path, operate, methods=["POST"])
 
-    async def _authorized(self, request: Request, role: Role) -> tuple[Campaign, Right]:
-        """The campaign of a request, and what its tokens give there.
+    async def _authorized(self, request: Request, role: Role, answer: Callable[[Campaign, Right], T]) -> T:
+        """Call a function of the campaign of a request, and of what its tokens give there.
 
         Raises NoToken or Forbidden; BadMessage or OtherVersion for a client of another version.
         """
-        name = request.path_params["name"]
-        right = await self.access.right(request, name, self._tokens(request))
-        if right is None:
-            raise Forbidden(
-                "no campaign here has this name and this token: check both, and whether the token has expired or "
-                "was revoked"
-            )
-        if not right.role.includes(role):
-            raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
-        said = request.headers.get(HEADER)
-        # Browsers state no version, and need none to read.
-        if said is not None or request.method == "POST":
-            require_understood(said)
-        return self.access.campaigns[name], right
+        name, tokens = request.path_params["name"], self._tokens(request)
+
+        def authorized(right: Right | None) -> T:
+            if right is None:
+                raise Forbidden(
+                    "no campaign here has this name and this token: check both, and whether the token has expired "
+                    "or was revoked"
+                )
+            if not right.role.includes(role):
+                raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
+            said = request.headers.get(HEADER)
+            # Browsers state no version, and need none to read.
+            if said is not None or request.method == "POST":
+                require_understood(said)
+            return answer(self.access.campaigns[name], right)
+
+        return await self.access.ask(request, name, tokens, authorized)
 
     async def _opened(self, request: Request) -> list[str]:
         """The names of the campaigns that the tokens of a request open, at least one.
@@ -218,6 +231,10 @@ class Endpoints:
         if not tokens:
             raise NoToken("send a token: Authorization: Bearer TOKEN")
         return tokens
+
+
+def _both(campaign: Campaign, right: Right) -> tuple[Campaign, Right]:
+    return campaign, right
 
 
 def _private(text: bytes) -> Response:

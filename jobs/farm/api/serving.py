@@ -17,7 +17,7 @@ from starlette.applications import Starlette
 
 from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Streams
-from jobs.farm.guard.protocol import MAX_HEADERS, GuardedProtocol, Turns
+from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
 from langford.errors import BadInput
 
@@ -101,7 +101,7 @@ def serve(
     """
     log, clients.connections.most = clients.log, max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
-        GuardedProtocol, connections=clients.connections, log=log, serving=serving, turns=Turns()
+        GuardedProtocol, connections=clients.connections, log=log, serving=serving, turns=clients.turns
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(
@@ -110,7 +110,6 @@ def serve(
         ssl_keyfile=serving.key,
         http=protocol,  # type: ignore[arg-type]  # uvicorn calls it like the class
         ws="none",
-        h11_max_incomplete_event_size=MAX_HEADERS,
         log_config=None,
         log_level="error",
         access_log=False,

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
-from enum import IntEnum
 from functools import partial
 from typing import TypeVar
 
-import anyio.to_thread
-from anyio import CapacityLimiter
 from starlette.requests import Request
 
 from db import Campaign, Ledger
@@ -23,31 +20,19 @@ from db.work import tokens
 from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard import cookie
 from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
+from jobs.farm.guard.shares import Charges, Lane, Payer
 from langford.errors import LangfordError
 
 MAX_BEARERS = 10_000
+WORKING, READING = 16, 4
+"""How many requests may use the ledger at the same time; and how many may wait for a status, which takes long."""
 T = TypeVar("T")
-
-
-class Precedence(IntEnum):
-    """Who sends a request; the larger comes first.
-
-    Each of them has its own threads and its own allowance of requests, so that none delays those before it.
-    """
-
-    STRANGER = 0
-    READER = 1
-    WORKER = 2
-
-
-THREADS = {Precedence.STRANGER: 2, Precedence.READER: 4, Precedence.WORKER: 40}
-"""How many requests may use the ledger at the same time: few of strangers and readers, most of workers."""
 
 
 class Bearers:
     """The tokens that were valid when they were last looked up; used on the event loop only.
 
-    They only decide the precedence of a request: the tokens of each request are looked up again, so that a token
+    They only decide who is charged for a request: the tokens of each request are looked up again, so that a token
     gives no right from the moment when it is revoked.
     """
 
@@ -55,18 +40,17 @@ class Bearers:
         """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
         # By the SHA-256 of the token, ordered by their last use.
-        self._known: dict[str, Precedence] = {}
+        self._known: dict[str, None] = {}
 
-    def precedence(self, carried: Collection[str]) -> Precedence:
-        known = (self._known.get(tokens.digest(token), Precedence.STRANGER) for token in carried)
-        return max(known, default=Precedence.STRANGER)
+    def known(self, carried: Collection[str]) -> str | None:
+        """The SHA-256 of the first of some tokens that is known; None: none is."""
+        return next((digest for digest in map(tokens.digest, carried) if digest in self._known), None)
 
-    def note(self, token: str, role: Role | None) -> None:
-        """Note the largest role that a token gives now; None: it gives none."""
+    def note(self, token: str, is_valid: bool) -> None:
         digest = tokens.digest(token)
         self._known.pop(digest, None)
-        if role is not None:
-            self._known[digest] = Precedence.WORKER if role.includes(Role.WORKER) else Precedence.READER
+        if is_valid:
+            self._known[digest] = None
             if len(self._known) > self._most:
                 del self._known[next(iter(self._known))]
 
@@ -77,7 +61,7 @@ MAX_ADDRESSES, LOOK_SECONDS = 10_000, 1.0
 
 
 class RateLimit:
-    """A limit on the requests per second from one address; short bursts may exceed it."""
+    """A limit on the requests per second of strangers at one address; short bursts may exceed it."""
 
     def __init__(
         self, per_second: float = REQUESTS_PER_SECOND, burst: float = BURST, clock: Clock = SYSTEM
@@ -109,7 +93,7 @@ class RateLimit:
 
 
 class TooManyRequests(LangfordError):
-    """An address sends more requests than it may."""
+    """An address sends more requests without a valid token than it may."""
 
     def __init__(self, seconds: float) -> None:
         """``seconds``: until the client may send its next request."""
@@ -128,13 +112,14 @@ class Access:
         connections: Connections,
         log: LimitedLog,
         proxies: Collection[str] = (),
+        charges: Charges | None = None,
     ) -> None:
-        """``limit``: strangers, readers and workers have one each; ``proxies``: their X-Forwarded-For counts."""
-        self.campaigns, self.log = campaigns, log
+        """``limit``: of strangers; ``proxies``: their X-Forwarded-For counts; ``charges``: None: new ones."""
+        self.campaigns, self.log, self.charges = campaigns, log, charges or Charges()
         self._ledger, self._limit, self._connections = ledger, limit, connections
         self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
         self._bearers = Bearers()
-        self._threads = {who: CapacityLimiter(most) for who, most in THREADS.items()}
+        self._working, self._reading = Lane(self.charges, WORKING), Lane(self.charges, READING)
 
     def address(self, request: Request) -> str:
         return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
@@ -144,20 +129,25 @@ class Access:
         said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
         return (said[-1] or request.url.scheme) == "https"
 
-    def admit(self, request: Request) -> None:
-        """Raises TooManyRequests."""
-        self._charge(request, self._precedence(request, self.tokens(request)))
+    def payer(self, request: Request) -> Payer:
+        """Who is charged for a request."""
+        known = self._bearers.known(self.tokens(request))
+        return Payer.stranger(self.address(request)) if known is None else Payer(known)
 
-    def _charge(self, request: Request, who: Precedence, cost: int = 1) -> None:
-        # Strangers do not reduce the allowance of a worker at the same address, or behind the same proxy.
-        wait = self._limit.wait(f"{self.address(request)} {who.name}", cost)
+    def knows(self, tokens: Sequence[str]) -> bool:
+        """Whether one of some tokens was valid when it was last looked up."""
+        return self._bearers.known(tokens) is not None
+
+    def admit(self, request: Request, cost: int = 1) -> Payer:
+        """Who is charged for a request; raises TooManyRequests for a stranger.
+
+        ``cost``: how many requests this one counts as.
+        """
+        payer = self.payer(request)
+        wait = self._limit.wait(payer.address, cost) if payer.is_stranger else 0.0
         if wait:
             raise TooManyRequests(wait)
-
-    def _precedence(self, request: Request, tokens: Sequence[str]) -> Precedence:
-        known = self._bearers.precedence(tokens)
-        # The tokens of a cookie only give the right to read.
-        return known if "authorization" in request.headers else min(known, Precedence.READER)
+        return payer
 
     def tokens(self, request: Request) -> list[str]:
         """The tokens that a request carries; those of a cookie only where the request reads."""
@@ -174,58 +164,69 @@ class Access:
 
         Raises LedgerError and TooManyRequests.
         """
-        right = await self.right(request, name, tokens)
+        right = await self.ask(request, name, tokens, lambda right: right)
         return None if right is None else right.role
-
-    async def right(self, request: Request, name: str, tokens: Sequence[str]) -> Right | None:
-        # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer nor
-        # the time that it takes reveals which campaigns exist.
-        rights = await self._rights(request, tokens)
-        campaign = self.campaigns.get(name)
-        if campaign is None or campaign.record.uuid not in rights:
-            self.log.say(self.address(request), "a request with a wrong name or token")
-            return None
-        return rights[campaign.record.uuid]
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
         """Raises LedgerError and TooManyRequests."""
-        rights = await self._rights(request, tokens)
+        rights = await self._with_rights(request, tokens, lambda rights: rights)
         names = [name for name, campaign in self.campaigns.items() if campaign.record.uuid in rights]
         if not names:
             self.log.say(self.address(request), "a request with a wrong token")
         return names
 
-    async def work(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
-        return await self._in_thread(self._precedence(request, self.tokens(request)), function, *arguments)
+    async def ask(
+        self, request: Request, name: str, tokens: Sequence[str], answer: Callable[[Right | None], T]
+    ) -> T:
+        """Call a function of the right that tokens give in a campaign, in the thread that looks it up.
 
-    async def read(self, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in one of the threads for readers, whatever the precedence of the request."""
-        return await self._in_thread(Precedence.READER, function, *arguments)
-
-    async def _in_thread(self, who: Precedence, function: Callable[..., T], *arguments: object) -> T:
-        """Call a function in a thread, as soon as one for requests of this precedence is free."""
-        return await anyio.to_thread.run_sync(partial(function, *arguments), limiter=self._threads[who])
-
-    async def _rights(self, request: Request, tokens: Sequence[str]) -> dict[str, Right]:
-        """The largest right that tokens give in each campaign of this server, by its UUID.
-
-        It takes one query, but each token counts as a request of the address.
+        None: a wrong name or wrong tokens.  Raises what the function raises, LedgerError and TooManyRequests.
         """
-        before = self._precedence(request, tokens)
-        if len(tokens) > 1:
-            self._charge(request, before, len(tokens) - 1)
+
+        def with_right(rights: Mapping[str, Right]) -> T:
+            # A wrong name gets the same answer after the same query as a wrong token, so that neither the answer
+            # nor the time that it takes reveals which campaigns exist.
+            campaign = self.campaigns.get(name)
+            right = None if campaign is None else rights.get(campaign.record.uuid)
+            if right is None:
+                self.log.say(self.address(request), "a request with a wrong name or token")
+            return answer(right)
+
+        return await self._with_rights(request, tokens, with_right)
+
+    async def read(self, request: Request, function: Callable[..., T], *arguments: object) -> T:
+        """Call a function that may wait for a status, in one of the threads for that."""
+        return await self._reading.run(self.payer(request), partial(function, *arguments))
+
+    async def _with_rights(
+        self, request: Request, tokens: Sequence[str], answer: Callable[[Mapping[str, Right]], T]
+    ) -> T:
+        """Call a function of the largest right that tokens give in each campaign of this server, by its UUID.
+
+        It takes one query, but each token of a stranger counts as a request.
+        """
+        payer = self.admit(request, len(tokens) - 1) if len(tokens) > 1 else self.payer(request)
         here = {campaign.record.uuid for campaign in self.campaigns.values()}
-        found = await self._in_thread(before, self._ledger.rights, tokens)
-        rights = sorted((right for right in found if right.campaign in here), key=lambda right: right.role.rank)
-        largest = {right.token: right.role for right in rights}
+        found: list[Right] | None = None
+
+        def look_up() -> T:
+            nonlocal found
+            rights = (right for right in self._ledger.rights(tokens) if right.campaign in here)
+            found = sorted(rights, key=lambda right: right.role.rank)
+            return answer({right.campaign: right for right in found})
+
+        try:
+            return await self._working.run(payer, look_up)
+        finally:
+            if found is not None:
+                self._note(request, tokens, {right.token for right in found})
+
+    def _note(self, request: Request, tokens: Sequence[str], valid: Collection[str]) -> None:
         for token in tokens:
-            self._bearers.note(token, largest.get(token))
-        if rights:
-            now = self._precedence(request, tokens)
-            if now > before:
-                self._charge(request, now)
-            self._connections.vouch(_client(request), now is Precedence.WORKER)
-        return {right.campaign: right for right in rights}
+            self._bearers.note(token, token in valid)
+        known = self._bearers.known(tokens)
+        if known is not None:
+            self._connections.vouch(_client(request), Payer(known))
 
 
 def _entries(request: Request, header: str) -> list[str]:

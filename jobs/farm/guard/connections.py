@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from jobs.clock import SYSTEM, Clock
+from jobs.farm.guard.shares import Payer
 from jobs.show.log_lines import LOGGER, extra
 from langford.errors import causes
 
@@ -33,9 +34,11 @@ class Connection(Protocol):
     Attributes:
         address: its other end, see :func:`network_of`.
         busy: whether a whole request has arrived on it and is not answered yet.
+        payer: who is charged for what arrives on it.
     """
 
     address: str
+    payer: Payer
 
     @property
     def busy(self) -> bool: ...
@@ -101,8 +104,6 @@ class Connections:
         self._strangers: dict[Connection, None] = {}
         self._by_address: dict[str, dict[Connection, None]] = {}
         self._by_client: dict[tuple[str, int], Connection] = {}
-        # Whether requests go first, by the other end of each connection on which a valid token has arrived.
-        self._known: dict[tuple[str, int], bool] = {}
 
     def opened(self, connection: Connection, client: tuple[str, int] | None = None) -> bool:
         """Returns whether another connection, or this one, was closed for lack of room."""
@@ -127,22 +128,18 @@ class Connections:
         self._open -= 1
         self._forget(connection)
         if client is not None:
-            self._known.pop(client, None)
             self._by_client.pop(client, None)
 
-    def vouch(self, client: tuple[str, int], goes_first: bool = False) -> None:
+    def vouch(self, client: tuple[str, int], payer: Payer) -> None:
         """Note that a valid token came from this end of a connection, which is no stranger's any more.
 
-        ``goes_first``: whether it was a worker's token.
+        ``payer``: is charged for what arrives on it from now on.
         """
         # At once, and not after the answer: a stream of events to a dashboard may last for days.
-        self._known[client] = goes_first or self.goes_first(client)
-        if client in self._by_client:
-            self._forget(self._by_client[client])
-
-    def goes_first(self, client: tuple[str, int]) -> bool:
-        """Whether a worker's token has come from this end of a connection."""
-        return self._known.get(client, False)
+        connection = self._by_client.get(client)
+        if connection is not None:
+            connection.payer = payer
+            self._forget(connection)
 
     def _forget(self, connection: Connection) -> None:
         self._strangers.pop(connection, None)

@@ -1,54 +1,26 @@
-"""HTTP on one connection, with limits on what strangers can hold: time, lines of a request, turns of the loop."""
+"""HTTP on one connection: how long its other end may take, and how much it may send at a time."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
-import h11
-from uvicorn.protocols.http.flow_control import FlowControl
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from jobs.farm.guard.connections import Connections, LimitedLog, network_of
-
-
-class Turns:
-    """The connections that wait for their turn: in each round of the event loop the one that has waited longest.
-
-    What strangers and readers send waits, and what workers send does not: a round that handled all that has arrived
-    would let a worker wait for hundreds of others, at each step of its request.  Used on the event loop only.
-    """
-
-    def __init__(self) -> None:
-        self._waiting: dict[GuardedProtocol, None] = {}
-        self._scheduled = False
-
-    def line_up(self, one: GuardedProtocol) -> None:
-        self._waiting.setdefault(one)
-        if not self._scheduled:
-            self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._next)
-
-    def _next(self) -> None:
-        self._scheduled = False
-        one = next(iter(self._waiting))
-        del self._waiting[one]
-        if one.take_turn():
-            self._waiting[one] = None
-        if self._waiting:
-            self.line_up(next(iter(self._waiting)))
-
+from jobs.farm.guard.shares import Payer, Turns
+from langford.errors import LangfordError
 
 HEADER_SECONDS, BODY_SECONDS, TAKING_SECONDS = 10.0, 60.0, 30.0
-MAX_UNWANTED_LINES, UNWANTED_SECONDS = 100, 2.0
-"""How many lines of a body in chunks are parsed once its request is answered, and how long more of them may arrive,
-so that the answer is received."""
+UNWANTED_SECONDS = 2.0
+"""How long the rest of a body may take once its request is answered, so that the answer is received."""
 MAX_HEADERS, MAX_HEADER_LINES = 16 * 1024, 100
-PIECE, PIECE_IN_CHUNKS, PIECE_OF_A_BODY = 512, 96, 16 * 1024
-"""Bytes that a connection hands in at its turn: of headers, of a body in chunks, which may have a byte each, and of
-a body of known length."""
-UNWANTED = "unwanted"
+"""Bytes and lines of a request before its body; also of what follows a body in chunks."""
+LARGE = f"Too large headers: at most {MAX_HEADERS} bytes in at most {MAX_HEADER_LINES} lines."
+PIECE = 16 * 1024
+"""Bytes that are parsed at a turn: a body in chunks of a byte takes a few microseconds for each."""
 
 
 @dataclass(frozen=True)
@@ -62,35 +34,56 @@ class Serving:
     taking_seconds: float = TAKING_SECONDS
 
 
-class HeldFlow(FlowControl):
-    """The flow of a connection, from which nothing is read while what has arrived waits for its turn."""
+class Part(Enum):
+    """What arrives next."""
 
-    def __init__(self, transport: asyncio.Transport) -> None:
-        super().__init__(transport)
-        self._held = False
-
-    def hold(self, held: bool) -> None:
-        """Read nothing, or continue unless something else is against it."""
-        self._held = held
-        if held:
-            self._transport.pause_reading()
-        elif not self.read_paused:
-            self._transport.resume_reading()
-
-    def resume_reading(self) -> None:
-        if self._held:
-            self.read_paused = False
-        else:
-            super().resume_reading()
+    HEADERS = "the headers of a request"
+    BODY = "a body"
+    UNWANTED = "the rest of a body whose request is answered"
 
 
-class GuardedProtocol(H11Protocol):
-    """HTTP on one connection, which ends when a request takes too long to arrive.
+class TooMuch(LangfordError):
+    """A request has more headers than it may."""
 
-    What a worker sends is handled at once, what others send at their turn.
+
+class Reins:
+    """The transport of a connection, as uvicorn sees it: nothing is read while what has arrived waits for its turn.
+
+    Attributes:
+        wanted: whether uvicorn takes more.
     """
 
-    address = ""
+    def __init__(self, protocol: GuardedProtocol, transport: asyncio.Transport) -> None:
+        self._protocol, self._transport, self.wanted = protocol, transport, True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def pause_reading(self) -> None:
+        self.wanted = False
+        self._transport.pause_reading()
+
+    def resume_reading(self) -> None:
+        self.wanted = True
+        self._protocol.line_up()
+
+    def hold(self) -> None:
+        self._transport.pause_reading()
+
+    def let_go(self) -> None:
+        if self.wanted and not self._transport.is_closing():
+            self._transport.resume_reading()
+
+
+class GuardedProtocol(HttpToolsProtocol):
+    """HTTP on one connection, parsed piece by piece at the turns of its payer.
+
+    It uses the callbacks of asyncio and httptools, and of uvicorn when an answer is complete.
+
+    Attributes:
+        address: see :func:`jobs.farm.guard.connections.network_of`.
+        payer: who is charged for what arrives: the address, or the last valid token that came.
+    """
 
     def __init__(
         self,
@@ -103,101 +96,56 @@ class GuardedProtocol(H11Protocol):
     ) -> None:
         super().__init__(*arguments, **options)
         self._guard, self._log, self._serving, self._turns = connections, log, serving, turns
+        self._seconds = {
+            Part.HEADERS: serving.header_seconds,
+            Part.BODY: serving.body_seconds,
+            Part.UNWANTED: UNWANTED_SECONDS,
+        }
+        self._arrived, self._lined_up = b"", False
+        # Of the headers that arrive: their bytes and lines that are parsed, and all bytes since they began.
+        self._part, self._size, self._lines, self._unended = Part.HEADERS, 0, 0, 0
+        self._awaited: Part | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._taking: asyncio.TimerHandle | None = None
-        self._awaited: object = None
-        # What has arrived and waits for its turn, and whether h11 has events that do.
-        self._arrived, self._sent_ahead, self._is_turn = bytearray(), False, False
-        self._lines, self._unwanted_lines = 0, 0
+        self.address, self.payer = "", Payer.stranger("")
 
     @property
     def busy(self) -> bool:
-        return self.cycle is not None and not self.cycle.response_complete and not self.cycle.more_body
+        return self._is_answering and not self.cycle.more_body
+
+    @property
+    def _is_answering(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
 
     def abort(self) -> None:
         self.transport.abort()
 
+    # -- asyncio ----------------------------------------------------------------------------------
+
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as in uvicorn
-        super().connection_made(transport)
-        self.flow = self._held = HeldFlow(transport)
+        self._reins = Reins(self, transport)
+        super().connection_made(self._reins)  # type: ignore[arg-type]  # it has what uvicorn uses
         self.address = network_of(self.client[0] if self.client else "")
+        self.payer = Payer.stranger(self.address)
         if self._guard.opened(self, self.client):
             self._log.say(self.address, "too many connections without a token: the oldest is closed")
         self._wait()
 
     def data_received(self, data: bytes) -> None:
-        if self._goes_first and not self._arrived:
-            super().data_received(data)
-            self._wait()
-        else:
-            self._arrived += data
-            self._held.hold(True)
-            self._turns.line_up(self)
+        self._arrived += data
+        self._reins.hold()
+        self.line_up()
 
-    def handle_events(self) -> None:
-        """Handle what h11 has read; after an answer that is what the other end has sent ahead."""
-        if self._is_turn or (self._goes_first and not self._arrived):
-            super().handle_events()
-        elif self._arrived or self.conn.trailing_data[0]:
-            self._sent_ahead = True
-            self._turns.line_up(self)
+    def line_up(self) -> None:
+        """Have what has arrived parsed; if that is all, read on.
 
-    def take_turn(self) -> bool:
-        """Handle a little of what has arrived; returns whether there is more that can be handled now."""
-        if self.transport.is_closing():
-            self._arrived.clear()
-            return False
-        self._is_turn = True
-        try:
-            if self._sent_ahead:
-                self._sent_ahead = False
-                super().handle_events()
-            elif self._is_unwanted:
-                self._arrived.clear()
-            elif self._arrived and not self._is_answering:
-                self._hand_in()
-        finally:
-            self._is_turn = False
-        self._wait()
-        self._held.hold(bool(self._arrived))
-        return self._sent_ahead or (bool(self._arrived) and not self._is_answering)
-
-    @property
-    def _goes_first(self) -> bool:
-        return self.client is not None and self._guard.goes_first(self.client)
-
-    @property
-    def _is_answering(self) -> bool:
-        """What follows a whole request waits until it is answered."""
-        return self.conn.their_state is h11.DONE and not self.cycle.response_complete
-
-    @property
-    def _is_unwanted(self) -> bool:
-        """Whether what arrives is the rest of a body in too many chunks whose request is answered.
-
-        It is discarded unread, and the connection with it: to find the end of chunks of a byte takes 10 µs a byte.
-        The rest of a body in a few chunks is parsed, so that the connection's next request is answered.
+        Not while uvicorn takes nothing; what follows a whole request waits until that is answered.
         """
-        return self.conn.their_state is h11.SEND_BODY and self._unwanted_lines > MAX_UNWANTED_LINES
-
-    @property
-    def _length_known(self) -> bool:
-        return any(name == b"content-length" for name, _ in self.headers)
-
-    def _hand_in(self) -> None:
-        in_body = self.conn.their_state is h11.SEND_BODY
-        size = PIECE if not in_body else PIECE_OF_A_BODY if self._length_known else PIECE_IN_CHUNKS
-        piece = bytes(self._arrived[:size])
-        del self._arrived[:size]
-        lines = piece.count(b"\n")
-        self._lines = 0 if in_body else self._lines + lines
-        is_rest = in_body and self.cycle.response_complete and not self._length_known
-        self._unwanted_lines = self._unwanted_lines + lines if is_rest else 0
-        super().data_received(piece)
-        if self.conn.their_state is not h11.IDLE:
-            self._lines = 0
-        elif self._lines > MAX_HEADER_LINES and not self.transport.is_closing():
-            self.send_400_response(f"Too many header lines: at most {MAX_HEADER_LINES}.")
+        if not self._arrived:
+            self._reins.let_go()
+        elif self._reins.wanted and not self._lined_up and not (self._part is Part.HEADERS and self._is_answering):
+            self._lined_up = True
+            self._turns.line_up(self.payer, self._take_turn)
 
     def pause_writing(self) -> None:
         """The other end takes less than it gets: it has some time to take more."""
@@ -209,25 +157,83 @@ class GuardedProtocol(H11Protocol):
         super().resume_writing()
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._arrived = b""
         self._stop_waiting()
         self._stop_taking()
         self._guard.closed(self, self.client)
         super().connection_lost(exc)
 
+    # -- parsing ----------------------------------------------------------------------------------
+
+    def _take_turn(self) -> None:
+        self._lined_up = False
+        if self.transport.is_closing():
+            self._arrived = b""
+            return
+        piece, self._arrived = self._arrived[:PIECE], self._arrived[PIECE:]
+        self._unended += len(piece)
+        super().data_received(piece)
+        if self._part is Part.HEADERS and self._unended > MAX_HEADERS:
+            self.send_400_response(LARGE)
+        self._wait()
+        self.line_up()
+
+    def on_message_begin(self) -> None:
+        self._begin(Part.HEADERS)
+        super().on_message_begin()
+
+    def on_url(self, url: bytes) -> None:
+        super().on_url(url)
+        self._count(len(url))
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self._lines += 1
+        self._count(len(name) + len(value))
+        if self._part is Part.HEADERS:  # what follows a body in chunks would change a request that is answered
+            super().on_header(name, value)
+
+    def on_headers_complete(self) -> None:
+        self._begin(Part.BODY)
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._begin(Part.HEADERS)
+        super().on_message_complete()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._wait()
+        self.line_up()
+
+    def send_400_response(self, msg: str) -> None:
+        if not self.transport.is_closing():  # it was refused for a better reason
+            super().send_400_response(msg)
+
+    def _begin(self, part: Part) -> None:
+        self._part, self._size, self._lines, self._unended = part, 0, 0, 0
+
+    def _count(self, size: int) -> None:
+        """Raises TooMuch."""
+        self._size += size
+        if self._lines > MAX_HEADER_LINES or self._size > MAX_HEADERS:
+            self.send_400_response(LARGE)
+            raise TooMuch
+
+    # -- time -------------------------------------------------------------------------------------
+
     def _wait(self) -> None:
-        """Start the time of what shall arrive next, unless it runs: headers, a body, or what is left of one."""
-        awaited: object = UNWANTED if self._is_unwanted else self.conn.their_state
+        """Start the time of what shall arrive next, unless it runs."""
+        awaited: Part | None = self._part
+        if self._part is Part.HEADERS and self._is_answering:
+            awaited = None
+        elif self._part is Part.BODY and not self._is_answering:
+            awaited = Part.UNWANTED
         if awaited is self._awaited:
             return
         self._stop_waiting()
-        seconds = {
-            h11.IDLE: self._serving.header_seconds,
-            h11.SEND_BODY: self._serving.body_seconds,
-            UNWANTED: UNWANTED_SECONDS,
-        }
-        if awaited in seconds and not self.transport.is_closing():
+        if awaited is not None and not self.transport.is_closing():
             self._awaited = awaited
-            self._timer = self.loop.call_later(seconds[awaited], self.abort)
+            self._timer = self.loop.call_later(self._seconds[awaited], self.abort)
 
     def _stop_waiting(self) -> None:
         self._awaited = None

@@ -1,0 +1,211 @@
+"""Fair shares of a server by what was used: of what waits, that of the payer with the least charge is done next.
+
+A payer is the token of a request, or the address of a stranger; it is charged the processor time of its requests
+and of what it sends.  A charge fades: of one that is WINDOW_SECONDS old about a third is left.  All strangers
+together are one payer beside the tokens, and share among each other what it gets.  So one rule bounds what anybody
+can take of a server, whatever is sent: beside a single other payer the half, and only while that one waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from types import coroutine
+from typing import Any, Generic, TypeVar
+
+import anyio.to_thread
+from anyio import CapacityLimiter
+
+from jobs.clock import SYSTEM, Clock
+
+WINDOW_SECONDS = 10.0
+MAX_PAYERS = 10_000
+"""About how many charges are remembered; the smallest ones are forgotten."""
+OF_A_PAYER = 2
+"""How many requests of one payer may be in flight: one that computes, and one that waits for the disk."""
+STRANGERS = "strangers"
+T = TypeVar("T")
+W = TypeVar("W")
+
+
+@dataclass(frozen=True)
+class Payer:
+    """Who is charged.
+
+    Attributes:
+        group: the SHA-256 of a token, or STRANGERS.
+        address: of a stranger; "" for a token.
+    """
+
+    group: str
+    address: str = ""
+
+    @classmethod
+    def stranger(cls, address: str) -> Payer:
+        return cls(STRANGERS, address)
+
+    @property
+    def is_stranger(self) -> bool:
+        return self.group == STRANGERS
+
+
+class Charges:
+    """What payers have used of late, in seconds of processor time.  Threads may share it."""
+
+    def __init__(self, clock: Clock = SYSTEM) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        # (charge, when it was that much), by group, and by payer of a stranger's address.
+        self._used: dict[str | Payer, tuple[float, float]] = {}
+
+    def add(self, payer: Payer, seconds: float) -> None:
+        now = self._clock.monotonic()
+        with self._lock:
+            for one in (payer.group, payer) if payer.is_stranger else (payer.group,):
+                self._used[one] = self._of(one, now) + seconds, now
+            if len(self._used) > 2 * MAX_PAYERS:
+                kept = sorted(self._used, key=lambda one: self._of(one, now))[-MAX_PAYERS:]
+                self._used = {one: self._used[one] for one in kept}
+
+    def least(self, payers: Iterable[Payer]) -> Payer | None:
+        """The payer whose group has the least charge, and of these the one with the least; None: there is none."""
+        now = self._clock.monotonic()
+        return min(payers, key=lambda one: (self._of(one.group, now), self._of(one, now)), default=None)
+
+    def _of(self, one: str | Payer, now: float) -> float:
+        used, when = self._used.get(one, (0.0, now))
+        return used * math.exp((when - now) / WINDOW_SECONDS)
+
+
+class Queue(Generic[W]):
+    """What waits, by payer."""
+
+    def __init__(self, charges: Charges) -> None:
+        self._charges, self._waiting = charges, dict[Payer, deque[W]]()
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def put(self, payer: Payer, what: W) -> None:
+        self._waiting.setdefault(payer, deque()).append(what)
+
+    def next(self, may: Callable[[Payer], bool] = lambda _: True) -> tuple[Payer, W] | None:
+        """The oldest of the payer with the least charge, among those that may go now; None: nobody may."""
+        payer = self._charges.least(filter(may, self._waiting))
+        if payer is None:
+            return None
+        theirs = self._waiting[payer]
+        what = theirs.popleft()
+        if not theirs:
+            del self._waiting[payer]
+        return payer, what
+
+
+class Turns:
+    """Turns of the event loop: in each of its rounds one piece of what arrived is handled, or one request started.
+
+    A round that handled all that has arrived would let each step of a request wait for hundreds of others.
+    """
+
+    def __init__(self, charges: Charges) -> None:
+        self._charges, self._queue, self._scheduled = charges, Queue[Callable[[], object]](charges), False
+
+    def line_up(self, payer: Payer, action: Callable[[], object]) -> None:
+        """Call it at the turn of its payer, who is charged for it."""
+        self._queue.put(payer, action)
+        self._schedule()
+
+    async def wait(self, payer: Payer) -> None:
+        """Until it is the turn of this payer."""
+        turn = asyncio.Event()
+        self.line_up(payer, turn.set)
+        await turn.wait()
+
+    def _schedule(self) -> None:
+        if not self._scheduled:
+            self._scheduled = True
+            asyncio.get_running_loop().call_soon(self._next)
+
+    def _next(self) -> None:
+        self._scheduled = False
+        found = self._queue.next()
+        if found is not None:
+            payer, action = found
+            began = time.thread_time()
+            try:
+                action()
+            finally:
+                self._charges.add(payer, time.thread_time() - began)
+                if self._queue:
+                    self._schedule()
+
+
+class Lane:
+    """Threads in which requests are answered, few of one payer at a time; used on the event loop only."""
+
+    def __init__(self, charges: Charges, at_once: int, of_a_payer: int = OF_A_PAYER) -> None:
+        self._charges, self._queue = charges, Queue[asyncio.Future[None]](charges)
+        self._at_once, self._of_a_payer = at_once, of_a_payer
+        self._threads, self._running = CapacityLimiter(at_once), Counter[str]()
+
+    async def run(self, payer: Payer, function: Callable[[], T]) -> T:
+        """Call a function in a thread at the turn of its payer, who is charged for it."""
+        turn = asyncio.get_running_loop().create_future()
+        self._queue.put(payer, turn)
+        self._start()
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if not turn.cancelled():  # it was its turn already
+                self._end(payer)
+            raise
+
+        def charged() -> T:
+            began = time.thread_time()
+            try:
+                return function()
+            finally:
+                self._charges.add(payer, time.thread_time() - began)
+
+        try:
+            return await anyio.to_thread.run_sync(charged, limiter=self._threads)
+        finally:
+            self._end(payer)
+
+    def _start(self) -> None:
+        while self._running.total() < self._at_once:
+            found = self._queue.next(lambda payer: self._running[payer.group] < self._of_a_payer)
+            if found is None:
+                return
+            payer, turn = found
+            if not turn.done():
+                self._running[payer.group] += 1
+                turn.set_result(None)
+
+    def _end(self, payer: Payer) -> None:
+        self._running[payer.group] -= 1
+        if not self._running[payer.group]:
+            del self._running[payer.group]
+        self._start()
+
+
+@coroutine
+def charged(steps: Any, charges: Charges, payer: Payer) -> Generator[Any, Any, None]:
+    """Await a coroutine whose steps on the event loop are charged to a payer."""
+    advance, said = steps.send, None
+    while True:
+        began = time.thread_time()
+        try:
+            awaited = advance(said)
+        except StopIteration:
+            return
+        finally:
+            charges.add(payer, time.thread_time() - began)
+        try:
+            advance, said = steps.send, (yield awaited)
+        except BaseException as error:  # also that it is cancelled
+            advance, said = steps.throw, error
