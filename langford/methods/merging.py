@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from langford.errors import CheckFailed, Incomplete
 from langford.methods.plan import Plan
 from langford.problem import Problem
+from langford.problem.congruences import Congruence, mirror_congruence
 from langford.result import PartialResult
 from langford.words import several
 
@@ -75,17 +76,11 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             f"the partial sums add up to {total}, which is not {plan.multiplier} times a count: "
             "at least one result is wrong; evaluate a sample of tasks again with another method"
         )
-    published = plan.problem.published(arrangements)
-    if plan.problem.mirrored and 2 * published - plan.problem.self_mirrored != arrangements:
+    problem, symmetry = plan.problem, mirror_congruence(plan.problem)
+    if symmetry is not None and not symmetry.holds(arrangements):
         raise CheckFailed(
-            f"{arrangements} arrangements do not pair up with their mirror images: at least one result is wrong; "
+            f"{_broken(problem, arrangements, symmetry)}: at least one result is wrong; "
             "evaluate a sample of tasks again with another method"
-        )
-    images = plan.problem.images if plan.problem.circle and not plan.problem.empty else 1
-    if arrangements % images:
-        raise CheckFailed(
-            f"{arrangements} arrangements on a circle do not come in sets of {images} images: at "
-            "least one result is wrong; evaluate a sample of tasks again with another method"
         )
     zeros = [plan.expectation(index).zero_bits for index in by_task]
     checks = [f"{len(by_task)} of {several(len(by_task), 'task')}, each once", "residues mod 2^64-1 agree"]
@@ -95,9 +90,24 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         checks.append("no zero bits to check: this sum forces none")
     if plan.multiplier > 1:
         checks.append(f"total divisible by {plan.multiplier}")
-    if plan.problem.mirrored:
-        checks.append("mirror images pair up")
-    if images > 1:
-        checks.append(f"total divisible by {images} rotations and reflections")
+    if symmetry is not None and symmetry.modulus > 1:
+        checks.append(_kept(problem, symmetry))
     evaluated = sum(result.evaluated for result in by_task.values())
-    return Count(plan.problem, arrangements, published, len(by_task), evaluated, tuple(checks))
+    published = problem.published(arrangements)
+    return Count(problem, arrangements, published, len(by_task), evaluated, tuple(checks))
+
+
+def _broken(problem: Problem, arrangements: int, symmetry: Congruence) -> str:
+    if not problem.circle:
+        return f"{arrangements} arrangements do not pair up with their mirror images"
+    if not problem.empty:
+        return f"{arrangements} arrangements on a circle do not come in sets of {symmetry.modulus} images"
+    return f"{arrangements} arrangements on a circle should be {symmetry.words}, by its symmetries"
+
+
+def _kept(problem: Problem, symmetry: Congruence) -> str:
+    if not problem.circle:
+        return "mirror images pair up"
+    if not problem.empty:
+        return f"total divisible by {symmetry.modulus} rotations and reflections"
+    return f"count is {symmetry.words}, as the symmetries of the circle require"

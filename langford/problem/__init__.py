@@ -1,4 +1,5 @@
-"""What is counted: problems, their named families, proofs that no arrangement exists, and what is published.
+"""What is counted: problems, their named families, proofs that no arrangement exists, congruences of
+counts, and what is published.
 
 It uses errors and words, and computes no count.  Others use all of it.
 """

@@ -13,6 +13,7 @@ import click
 
 from db import Ledger
 from jobs.verify import exchange
+from jobs.verify.congruences import congruent
 from jobs.verify.recomputation import Comparison
 from jobs.verify.statement import Statement
 from jobs.verify.verification import DEFAULT_SAMPLE, Conclusion, Selection, Verification
@@ -64,6 +65,7 @@ Examples:
   langford verify langford-19-polyphase-12 --sample 100% --all-checks \\
       --statement checked.txt --sign ~/.ssh/id_ed25519
   langford verify --check checked.txt --allowed-signers signers
+  langford verify starter-18-necklace-10 --congruences
 
 Exit codes: 0 every recomputed value agrees, 2 bad input, 3 nothing could be compared, or with --all-checks the
 promised replication (--replicate) is incomplete, 4 a value differs."""
@@ -102,9 +104,14 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
 )
 @click.option("--all-checks", is_flag=True, help="Also check all stored results, and the count if there is one.")
 @click.option(
+    "--congruences",
+    is_flag=True,
+    help="Recompute nothing; check the count of a circle modulo powers of primes, as its symmetries require.",
+)
+@click.option(
     "--unconfirmed",
     is_flag=True,
-    help="With --all-checks: count even if the promised replication (--replicate) is incomplete.",
+    help="With --all-checks or --congruences: count even if the promised replication (--replicate) is incomplete.",
 )
 @click.option(
     "--statement",
@@ -130,6 +137,7 @@ def verify(
     method_name: str | None,
     where: str,
     all_checks: bool,
+    congruences: bool,
     unconfirmed: bool,
     statement: Path | None,
     key: Path | None,
@@ -153,8 +161,15 @@ def verify(
         return
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
+    if congruences:
+        if selection != selected((), None, False, None, None) or all_checks or statement is not None or dry_run:
+            raise click.UsageError("--congruences recomputes nothing and writes no statement: give it alone")
+        with Ledger(address) as ledger:
+            found = congruent(ledger.campaign(name), unconfirmed)
+        display.outcome(found.words, found.document(), as_json)
+        return
     if unconfirmed and not all_checks:
-        raise click.UsageError("--unconfirmed belongs to --all-checks, which counts")
+        raise click.UsageError("--unconfirmed belongs to --all-checks and --congruences, which count")
     if key is not None and statement is None:
         raise click.UsageError("--sign signs the statement: give --statement FILE too")
     if allowed is not None:

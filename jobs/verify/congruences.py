@@ -1,0 +1,52 @@
+"""Check a count by the congruences that the symmetries of a circle force: nothing is recomputed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from db import Campaign
+from jobs.run.loop import result
+from langford.errors import BadInput, CheckFailed
+from langford.methods import Count
+from langford.problem.congruences import Congruence, unit_congruences
+
+
+@dataclass(frozen=True)
+class Congruent:
+    """A count with the congruences that it satisfies, besides those that its merge checks."""
+
+    count: Count
+    congruences: tuple[Congruence, ...]
+
+    @property
+    def words(self) -> str:
+        """The count, and a line for each check that it passed."""
+        required = [f"count is {c.words}, as a unit of order {c.modulus} requires" for c in self.congruences]
+        none = "no unit has a power of an odd prime as its order: nothing else to check"
+        lines = [f"{self.count.problem} = {self.count:,}"]
+        lines += [f"checked   {each}" for each in (*self.count.checks, *required)]
+        return "\n".join(lines if required else [*lines, f"note      {none}"])
+
+    def document(self) -> dict[str, object]:
+        return {
+            "count": str(self.count),
+            "congruences": [{"modulus": each.modulus, "remainder": each.remainder} for each in self.congruences],
+        }
+
+
+def congruent(campaign: Campaign, unconfirmed: bool) -> Congruent:
+    """Raises BadInput for a row on a line, CheckFailed, and as :func:`jobs.run.loop.result`."""
+    problem, name = campaign.problem, campaign.name
+    if not problem.circle:
+        raise BadInput(
+            f"{problem} is a row on a line, which has no symmetries but its mirror: use `langford confirm {name}`"
+        )
+    count = result(campaign, unconfirmed)
+    congruences = tuple(unit_congruences(problem))
+    for each in congruences:
+        if not each.holds(count):
+            raise CheckFailed(
+                f"{problem} = {count:,} is {count % each.modulus} mod {each.modulus}, but its symmetries require "
+                f"{each.remainder}: at least one task is wrong; find it with `langford verify {name} --sample 100%`"
+            )
+    return Congruent(count, congruences)

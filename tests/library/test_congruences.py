@@ -1,0 +1,161 @@
+"""Congruences of counts: against brute force over all small circles, and published counts of larger ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from langford.arithmetic.residue import residue
+from langford.errors import CheckFailed
+from langford.methods import METHODS, merge
+from langford.methods.plan import Plan
+from langford.problem import Problem
+from langford.problem.congruences import Congruence, mirror_congruence, unit_congruences
+from langford.result import PartialResult
+from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS
+from tests.support.brute_force import arrangements
+from tests.support.problems import CIRCLES, SMALL_SETS
+
+
+def circles(places: int) -> Iterator[Problem]:
+    """With every set of differences and of holes, one of which is place 1."""
+    for n in range(1, places // 2 + 1):
+        empty = places - 2 * n
+        others = list(combinations(range(2, places + 1), empty - 1)) if empty else [()]
+        for differences in combinations(range(1, places // 2 + 1), n):
+            for holes in others:
+                yield Problem.from_differences(differences, places, (1, *holes) if empty else (), circle=True)
+
+
+def holds(problem: Problem) -> set[Congruence]:
+    """All congruences of a problem, after they were compared with its number of arrangements."""
+    count = arrangements(problem)
+    mirror = mirror_congruence(problem)
+    assert mirror is None or mirror.holds(count), problem
+    units = {*unit_congruences(problem)}
+    assert all(each.holds(problem.published(count)) for each in units), problem
+    return units | ({mirror} if mirror is not None else set())
+
+
+@pytest.mark.parametrize("places", range(3, 13))
+def test_all_circles_of_up_to_twelve_places(places: int) -> None:
+    found = {each for problem in circles(places) for each in holds(problem)}
+    assert any(each.modulus > 1 for each in found)
+
+
+def test_small_circles_have_all_kinds_of_congruences() -> None:
+    found = {each for places in (5, 7, 10, 11) for problem in circles(places) for each in holds(problem)}
+    assert {Congruence(*each) for each in ((2, 0), (2, 1), (4, 0), (4, 1), (20, 0), (3, 0), (5, 0))} <= found
+
+
+@given(CIRCLES)
+def test_circles_of_up_to_sixteen_places(problem: Problem) -> None:
+    holds(problem)
+
+
+@given(SMALL_SETS)
+def test_a_row_has_its_mirror_alone(problem: Problem) -> None:
+    assert holds(problem) == ({Congruence(2, problem.self_mirrored)} if problem.mirrored else set())
+
+
+def two_part(n: int) -> int:
+    return 2 * n & -2 * n
+
+
+@pytest.mark.parametrize("n", STARTERS)
+def test_published_starters(n: int) -> None:
+    problem = Problem.named("starter", n)
+    mirror, units = mirror_congruence(problem), list(unit_congruences(problem))
+    assert mirror is not None
+    assert mirror.remainder == 1
+    if all((2 * n + 1) % p for p in range(2, 2 * n + 1)):
+        assert mirror.modulus == two_part(n)
+    for each in (mirror, *units):
+        assert each.holds(STARTERS[n])
+
+
+@pytest.mark.parametrize("n", CYCLIC_SKOLEM)
+def test_published_cyclic_skolem_sequences(n: int) -> None:
+    problem = Problem.named("cyclic-skolem", n)
+    assert mirror_congruence(problem) == Congruence(4 * n if n > 1 else 1, 0)
+    for each in unit_congruences(problem):
+        assert each.holds(CYCLIC_SKOLEM[n])
+
+
+@pytest.mark.parametrize(
+    ("name", "congruences"),
+    [
+        ("starter-6", [(3, 1)]),
+        ("starter-9", [(9, 3)]),
+        ("starter-13", [(9, 0)]),
+        ("starter-15", [(3, 2), (5, 2)]),
+        ("starter-16", [(5, 0)]),
+        ("starter-21", [(3, 2), (7, 4)]),
+        ("starter-23", [(23, 0)]),
+        ("starter-25", []),
+        ("cyclic-skolem-13", [(3, 1)]),
+        ("cyclic-skolem-25", [(5, 0)]),
+        ("langford-8", []),
+    ],
+)  # fmt: skip
+def test_the_numbers_that_records_quote(name: str, congruences: list[tuple[int, int]]) -> None:
+    assert list(unit_congruences(Problem.parse(name))) == [Congruence(*each) for each in congruences]
+
+
+def raised(plan: Plan, results: list[PartialResult], arrangements: int) -> list[PartialResult]:
+    """The results of all tasks with that many arrangements more: all that their own tasks check is right."""
+    largest = max(plan.tasks, key=lambda index: plan.work[index])
+    value = results[largest].value + plan.multiplier * arrangements
+    wrong = replace(results[largest], value=value, residue=residue(value))
+    plan.expectation(largest).check(wrong)
+    return [*results[:largest], wrong, *results[largest + 1 :]]
+
+
+@pytest.mark.parametrize(
+    ("problem", "modulus", "says"),
+    [
+        (Problem.named("starter", 6), 4, "should be 1 mod 4, by its symmetries"),
+        (Problem.named("starter", 7), 2, "should be 1 mod 2, by its symmetries"),
+        (Problem.named("starter", 8), 16, "should be 1 mod 16, by its symmetries"),
+        (Problem.named("cyclic-skolem", 4), 16, "do not come in sets of 16 images"),
+        (Problem.named("cyclic-skolem", 5), 20, "do not come in sets of 20 images"),
+    ],
+)
+def test_a_merge_refuses_every_number_between(problem: Problem, modulus: int, says: str) -> None:
+    plan = METHODS["necklace"].plan(problem, 2)
+    results = [plan.evaluate(index) for index in plan.tasks]
+    right = merge(plan, results)
+    words = "rotations and reflections" if not problem.empty else f"count is 1 mod {modulus}"
+    assert words in right.checks[-1]
+    assert merge(plan, raised(plan, results, modulus)).arrangements == right.arrangements + modulus
+    for step in range(1, modulus):
+        with pytest.raises(CheckFailed, match=says):
+            merge(plan, raised(plan, results, step))
+
+
+def test_a_search_on_a_circle_with_holes_is_checked_too() -> None:
+    problem = Problem.from_differences([1, 2, 4], 9, [1, 3, 8], circle=True)
+    plan = METHODS["miller"].plan(problem, 1)
+    results = [plan.evaluate(index) for index in plan.tasks]
+    mirror = mirror_congruence(problem)
+    assert mirror is not None
+    assert f"count is {mirror.words}" in merge(plan, results).checks[-1]
+    with pytest.raises(CheckFailed, match=f"should be {mirror.words}"):
+        merge(plan, raised(plan, results, 1))
+
+
+@st.composite
+def orders(draw: st.DrawFn) -> tuple[int, int]:
+    modulus = draw(st.integers(1, 99))
+    return modulus, draw(st.integers(0, modulus - 1))
+
+
+@given(orders(), st.integers(0, 10**30))
+def test_a_congruence_holds_for_one_number_in_as_many(order: tuple[int, int], number: int) -> None:
+    congruence = Congruence(*order)
+    assert sum(congruence.holds(number + step) for step in range(congruence.modulus)) == 1
