@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -20,6 +22,8 @@ from langford.result import PartialResult
 from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS
 from tests.support.brute_force import arrangements
 from tests.support.problems import CIRCLES, SMALL_SETS
+
+ROOT = Path(__file__).parents[2]
 
 
 def circles(places: int) -> Iterator[Problem]:
@@ -87,24 +91,25 @@ def test_published_cyclic_skolem_sequences(n: int) -> None:
         assert each.holds(CYCLIC_SKOLEM[n])
 
 
-@pytest.mark.parametrize(
-    ("name", "congruences"),
-    [
-        ("starter-6", [(3, 1)]),
-        ("starter-9", [(9, 3)]),
-        ("starter-13", [(9, 0)]),
-        ("starter-15", [(3, 2), (5, 2)]),
-        ("starter-16", [(5, 0)]),
-        ("starter-21", [(3, 2), (7, 4)]),
-        ("starter-23", [(23, 0)]),
-        ("starter-25", []),
-        ("cyclic-skolem-13", [(3, 1)]),
-        ("cyclic-skolem-25", [(5, 0)]),
-        ("langford-8", []),
-    ],
-)  # fmt: skip
-def test_the_numbers_that_records_quote(name: str, congruences: list[tuple[int, int]]) -> None:
-    assert list(unit_congruences(Problem.parse(name))) == [Congruence(*each) for each in congruences]
+QUOTED = re.findall(
+    r"\| (\d+) \| ([\d,]+) \| (starters|cyclic Skolem) \| (none|[\d;mod ]+) \|",
+    (ROOT / "docs/records.md").read_text(),
+)
+
+
+def test_records_quote_them() -> None:
+    assert len(QUOTED) == 16
+
+
+@pytest.mark.parametrize(("n", "count", "family", "quoted"), QUOTED)
+def test_the_congruences_beside_the_counts_of_records(n: str, count: str, family: str, quoted: str) -> None:
+    problem = Problem.named("starter" if family == "starters" else "cyclic-skolem", int(n))
+    mirror = mirror_congruence(problem)
+    assert mirror is not None
+    assert mirror.holds(int(count.replace(",", "")) * (1 if problem.empty else problem.images))
+    found = [*([mirror] if problem.empty else []), *unit_congruences(problem)]
+    assert ("; ".join(each.words for each in found) or "none") == quoted
+    assert all(each.holds(int(count.replace(",", ""))) for each in found)
 
 
 def raised(plan: Plan, results: list[PartialResult], arrangements: int) -> list[PartialResult]:
