@@ -5,17 +5,21 @@ A campaign may have a million attempts: they are columns of numpy, not objects.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Row, func, select
+from sqlalchemy import func, select
 
 from db.look import events
+from db.look.figures import attempts as figures
+from db.look.figures.attempts import CutShort
 from db.machines import Machine
 from db.records import CampaignRecord, EventRecord
+from db.schema import measures
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Event, Result, Voter, Witness, Worker
 from db.states import EventKind, Outcome, VoterKind
@@ -27,32 +31,34 @@ from langford.methods import PlanKey
 OUTCOMES: tuple[Outcome | None, ...] = (None, *Outcome)
 """The meaning of the numbers in :attr:`Attempts.outcome`; the first is that of a running attempt."""
 MAX_EVENTS = 1_000
+BATCH_ROWS = 10_000
 
 
 @dataclass(frozen=True)
 class Attempts:
     """The attempts of a campaign by id, as columns; times are seconds since 1970, nan if unknown."""
 
-    task: NDArray[np.int64]
-    worker: NDArray[np.int64]  # position of the worker in History.workers
+    task: NDArray[np.int32]
+    worker: NDArray[np.int32]  # position of the worker in History.workers
     granted: NDArray[np.float64]  # when the lease began
-    began: NDArray[np.float64]  # when computing began
     ended: NDArray[np.float64]  # when it ended, nan while it runs
-    outcome: NDArray[np.int64]  # position in OUTCOMES
+    outcome: NDArray[np.int8]  # position in OUTCOMES
     seconds: NDArray[np.float64]  # computing time of its result, accepted or not; nan without a result
-    stepped: NDArray[np.bool_]  # whether its worker reported steps while it ran
+    accepted: NDArray[np.bool_]  # whether its result is the accepted one of its task
+    begun: NDArray[np.bool_]  # see db.schema.measures
+    started: NDArray[np.float64]  # when computing began, see there; nan: it brought a result, and does not say when
 
 
 @dataclass(frozen=True)
 class Results:
     """The accepted results of a campaign by task, as columns."""
 
-    task: NDArray[np.int64]
+    task: NDArray[np.int32]
     seconds: NDArray[np.float64]
     accepted: NDArray[np.float64]  # when its worker delivered it, in seconds since 1970; nan: unknown
-    source: NDArray[np.int64]  # position of its provenance in History.sources
+    source: NDArray[np.int32]  # position of its provenance in History.sources
     confirmed: NDArray[np.bool_]  # whether an independent voter found the same value
-    worker: NDArray[np.int64]  # position of the worker in History.workers; -1: unknown
+    worker: NDArray[np.int32]  # position of the worker in History.workers; -1: unknown
 
 
 @dataclass(frozen=True)
@@ -89,6 +95,7 @@ class History:
     events: tuple[EventRecord, ...] | None
     event_counts: Mapping[str, int]
     conflicts: tuple[int, ...]  # tasks whose results disagree and are not settled
+    cut_short: tuple[CutShort, ...]  # what was lost; empty also where that is not known, see tells_losses
 
     @property
     def tells_losses(self) -> bool:
@@ -109,36 +116,37 @@ _EVENTS = (
 
 
 _RESULTS = (
-    select(Result.task_index, Result.attempt_id, Result.seconds, Result.accepted, Result.provenance)
-    .add_columns(Result.confirmed_by.is_not(None))
+    select(Result.task_index, Result.attempt_id, Result.seconds, Result.accepted)
+    .add_columns(Result.confirmed_by.is_not(None), Result.provenance)
     .where(Result.campaign_id == CAMPAIGN)
     .order_by(Result.task_index)
 )
+_OF_RESULTS = select(Result.attempt_id, Result.seconds).where(Result.campaign_id == CAMPAIGN)
 _FURTHER = select(Witness.attempt_id, Witness.seconds).where(Witness.campaign_id == CAMPAIGN)
 _ATTEMPTS = (
-    select(Attempt.id, Attempt.task_index, Attempt.worker_id, Attempt.granted, Attempt.began, Attempt.ended)
-    .add_columns(Attempt.outcome, Attempt.steps.is_not(None))
+    select(Attempt.id, Attempt.task_index, Attempt.granted, Attempt.began, Attempt.ended)
+    .add_columns(Attempt.outcome, Attempt.worker_id)
     .where(Attempt.campaign_id == CAMPAIGN)
     .order_by(Attempt.id)
+)
+_BEGINNINGS = tuple(
+    select(cut.c.id, cut.c.begun, cut.c.started)
+    for cut in (
+        measures.cut_short(Attempt.campaign_id == CAMPAIGN),
+        measures.cut_short(Attempt.campaign_id == CAMPAIGN, running=True),
+    )
 )
 
 
 def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> History:
     """The history of a campaign; imported results without times have no attempts in it."""
     workers = _workers(transaction)
-    positions = {worker.worker_id: place for place, worker in enumerate(workers)}
-    results = transaction.execute(_RESULTS).all()
-    further = transaction.execute(_FURTHER).all()
-    attempts = transaction.execute(_ATTEMPTS).all()
-    seconds = {row[1]: row[2] for row in results} | {row[0]: row[1] for row in further}
-    own = [row for row in attempts if row.worker_id in positions]
-    workers_of = {row.id: positions[row.worker_id] for row in own}
-    elsewhere = {worker.worker_id for worker in workers if worker.is_imported}
-    ended_elsewhere = {row.id: row.ended for row in own if row.worker_id in elsewhere}
-    sources = {source: place for place, source in enumerate(dict.fromkeys(row.provenance for row in results))}
+    ids, attempts = _attempts(transaction, workers)
+    results, sources = _results(transaction, ids, attempts, workers)
     counts = transaction.execute(
         select(Event.kind, func.count()).where(Event.campaign_id == CAMPAIGN).group_by(Event.kind)
     ).all()
+    ended = figures.ended(transaction, [worker.worker_id for worker in workers], few=True)
     return History(
         name=campaign.name,
         uuid=campaign.uuid,
@@ -147,50 +155,89 @@ def history(transaction: Transaction, campaign: CampaignRecord, where: str) -> H
         created=campaign.created,
         now=float(transaction.connection.scalar(select(Now())) or 0.0),
         source=where,
-        results=_results(results, sources, workers_of, ended_elsewhere),
-        sources=tuple(sources),
-        attempts=_attempts(own, positions, seconds) if own else None,
-        workers=tuple(workers) if own else None,
+        results=results,
+        sources=sources,
+        attempts=attempts if len(ids) else None,
+        workers=tuple(workers) if len(ids) else None,
         events=tuple(EventRecord(*row) for row in transaction.execute(_EVENTS)),
         event_counts={row[0]: row[1] for row in counts},
         conflicts=tuple(waiting.in_conflict(transaction)),
+        cut_short=tuple(figures.cut_short(transaction, ended, few=True)),
     )
+
+
+def _attempts(transaction: Transaction, workers: Sequence[PastWorker]) -> tuple[NDArray[np.int64], Attempts]:
+    """The attempts of these workers, and their ids, ascending."""
+    places: dict[str, int] = defaultdict(lambda: -1, {each.worker_id: place for place, each in enumerate(workers)})
+    outcomes = {outcome: place for place, outcome in enumerate(OUTCOMES)}
+    # None becomes nan.
+    kinds = np.int64, np.int32, np.float64, np.float64, np.float64, outcomes, places
+    ids, task, granted, began, ended, outcome, worker = _columns(transaction, _ATTEMPTS, kinds)
+    own = worker >= 0
+    if not own.all():
+        ids, task, granted, began = ids[own], task[own], granted[own], began[own]
+        ended, outcome, worker = ended[own], outcome[own], worker[own]
+    seconds, accepted = np.full(len(ids), np.nan), np.zeros(len(ids), dtype=np.bool_)
+    for query in (_FURTHER, _OF_RESULTS):
+        attempt, took = _columns(transaction, query, (np.int64, np.float64))
+        found, known = _places(ids, attempt)
+        seconds[found] = took[known]
+        accepted[found] = query is _OF_RESULTS
+    begun, started = np.isfinite(seconds), began.copy()
+    for query in _BEGINNINGS:
+        attempt, is_begun, since = _columns(transaction, query, (np.int64, np.bool_, np.float64))
+        found, known = _places(ids, attempt)
+        begun[found] |= is_begun[known]
+        started[found] = since[known]
+    return ids, Attempts(task, worker, granted, ended, outcome.astype(np.int8), seconds, accepted, begun, started)
 
 
 def _results(
-    rows: Sequence[Row[*tuple[Any, ...]]],
-    sources: Mapping[str, int],
-    workers: Mapping[int, int],
-    elsewhere: Mapping[int, float],
-) -> Results:
-    return Results(
-        task=np.array([row[0] for row in rows], dtype=np.int64),
-        seconds=np.array([row[2] for row in rows], dtype=np.float64),
-        # An imported result was accepted when its file was read, not when it was computed.
-        accepted=np.array(
-            [elsewhere.get(row[1], row[3]) if row[1] in workers else np.nan for row in rows], dtype=np.float64
-        ),
-        source=np.array([sources[row[4]] for row in rows], dtype=np.int64),
-        confirmed=np.array([row[5] for row in rows], dtype=np.bool_),
-        worker=np.array([workers.get(row[1], -1) for row in rows], dtype=np.int64),
-    )
+    transaction: Transaction, ids: NDArray[np.int64], attempts: Attempts, workers: Sequence[PastWorker]
+) -> tuple[Results, tuple[str, ...]]:
+    """The accepted results, and their provenances, each once; ``ids``: of the attempts."""
+    sources: dict[str, int] = defaultdict(lambda: len(sources))
+    kinds = np.int32, np.int64, np.float64, np.float64, np.bool_, sources
+    task, attempt, seconds, accepted, confirmed, source = _columns(transaction, _RESULTS, kinds)
+    found, known = _places(ids, attempt)
+    worker = np.full(len(task), -1, dtype=np.int32)
+    worker[known] = attempts.worker[found]
+    # An imported result was accepted when its file was read, not when it was computed.
+    accepted[worker < 0] = np.nan
+    elsewhere = np.isin(worker, [place for place, each in enumerate(workers) if each.is_imported])
+    ends = np.full(len(task), np.nan)
+    ends[known] = attempts.ended[found]
+    accepted[elsewhere] = ends[elsewhere]
+    return Results(task, seconds, accepted, source, confirmed, worker), tuple(sources)
 
 
-def _attempts(
-    rows: Sequence[Row[*tuple[Any, ...]]], workers: Mapping[str, int], seconds: Mapping[int, float]
-) -> Attempts:
-    outcomes = {outcome: place for place, outcome in enumerate(OUTCOMES)}
-    return Attempts(
-        task=np.array([row[1] for row in rows], dtype=np.int64),
-        worker=np.array([workers[row[2]] for row in rows], dtype=np.int64),
-        # None becomes nan.
-        granted=np.array([row[3] for row in rows], dtype=np.float64),
-        began=np.array([row[4] for row in rows], dtype=np.float64),
-        ended=np.array([row[5] for row in rows], dtype=np.float64),
-        outcome=np.array([outcomes[row[6]] for row in rows], dtype=np.int64),
-        seconds=np.array([seconds.get(row[0], np.nan) for row in rows], dtype=np.float64),
-        stepped=np.array([row[7] for row in rows], dtype=np.bool_),
-    )
+def _places(ids: NDArray[np.int64], attempts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """The places in ``ids`` of those of some attempts that are among them, and which these are."""
+    places = np.searchsorted(ids, attempts)
+    known = np.zeros(len(attempts), dtype=np.bool_)
+    inside = places < len(ids)
+    known[inside] = ids[places[inside]] == attempts[inside]
+    return places[known], known
+
+
+def _columns(transaction: Transaction, query: Any, kinds: Sequence[Any]) -> list[NDArray[Any]]:
+    """The columns of the rows of a query, read in batches: Python's objects would take ten times the memory.
+
+    ``kinds``: the type of each; a mapping: numbers of its values.
+    """
+    parts: list[list[NDArray[Any]]] = [
+        [np.zeros(0, np.int32 if isinstance(kind, dict) else kind)] for kind in kinds
+    ]
+    for rows in transaction.execute(query.execution_options(yield_per=BATCH_ROWS)).partitions():
+        for column, part, kind in zip(zip(*rows, strict=True), parts, kinds, strict=True):
+            if isinstance(kind, dict):
+                part.append(np.fromiter((kind[value] for value in column), np.int32, len(column)))
+            else:
+                part.append(np.array(column, dtype=kind))
+    columns = []
+    while parts:
+        columns.append(np.concatenate(parts.pop(0)))
+    return columns
 
 
 def _workers(transaction: Transaction) -> list[PastWorker]:

@@ -12,10 +12,9 @@ from sqlalchemy import ColumnElement, Float, Select, case, cast, column, func, o
 
 from db.look.read_only import SECONDS, BadQuery, QueryResult, ask_select
 from db.messages import MIN_SECONDS
-from db.schema import views
+from db.schema import measures, views
 from db.schema.dialects import Iso
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
-from db.schema.view_queries import is_lost
 from db.store.database import Database
 from db.work import queries
 
@@ -163,18 +162,25 @@ _DEVICES = (
     .where(_TASKS.c.seconds.is_not(None))
     .group_by(*_DEVICE)
 )
+_cut = measures.cut_short()
+_LOST_ATTEMPTS = (
+    _ATTEMPTS.add_columns(measures.seconds(_cut).label("seconds"))
+    .join(_cut, _cut.c.id == Attempt.id)
+    .where(measures.lost(_cut))
+)
 _HOSTS = (
     select(
         Campaign.name.label("campaign"),
         Worker.host,
         func.count(Worker.id.distinct()).label("workers"),
         func.count().label("attempts"),
-        func.count().filter(Attempt.outcome.is_not(None) & ~is_lost()).label("results"),
-        func.count().filter(is_lost()).label("lost"),
+        func.count().filter(Attempt.outcome.in_(measures.DELIVERED) | (_cut.c.late == 1)).label("results"),
+        func.count().filter(measures.lost(_cut)).label("lost"),
         Iso(func.max(Attempt.ended)).label("last_ended"),
     )
     .join(Campaign, Campaign.id == Attempt.campaign_id)
     .join(Worker, Worker.id == Attempt.worker_id)
+    .outerjoin(_cut, _cut.c.id == Attempt.id)
     .group_by(Campaign.name, Worker.host)
 )
 _EVENTS = select(
@@ -198,8 +204,8 @@ _ALL = (
     ),
     Question(
         "lost_attempts",
-        "A row for each attempt that ended without a result: the reason, and the worker whose log says more.",
-        _ATTEMPTS.where(is_lost()),
+        "A row for each attempt that began and brought no result: the reason, and the worker whose log says more.",
+        _LOST_ATTEMPTS,
         since="ended",
         state="outcome",
         order="attempt",

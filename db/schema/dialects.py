@@ -87,6 +87,16 @@ class WholeMinutes(FunctionElement[int]):
 spelled(WholeMinutes, sqlite="CAST({} / 60 AS INTEGER)", postgresql="CAST(floor({} / 60) AS BIGINT)")
 
 
+class Later(FunctionElement[float]):
+    """The later of two times, neither of which is null."""
+
+    type = Float(53)
+    inherit_cache = True
+
+
+spelled(Later, sqlite="max({}, {})", postgresql="greatest({}, {})")
+
+
 # -- many values as one parameter -------------------------------------------------------------
 
 

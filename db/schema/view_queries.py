@@ -10,12 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Select, String, and_, case, cast, func, select
+from sqlalchemy import ColumnElement, Float, Select, String, case, cast, func, select
 from sqlalchemy.orm import aliased
 
+from db.schema import measures
 from db.schema.dialects import Iso, WholeMinutes
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker, same_task
-from db.states import LOST, Outcome, VoterKind
+from db.states import Outcome, VoterKind
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,10 @@ class View:
 CAMPAIGN = "Name of the campaign."
 SLURM = 'SLURM job as in the name of its log, "1234", or "1234_7" for index 7 of an array; null outside of SLURM.'
 TIMES = "ISO 8601, UTC."
+LENGTH = (
+    "From the start of computing; where the worker did not report it, from when a device of it was free, or at the "
+    "earliest from the grant."
+)
 
 
 def _slurm(worker: Any) -> ColumnElement[str]:
@@ -107,20 +112,33 @@ def workers() -> View:
         .scalar_subquery()
     )
     # The index of attempts by worker contains all that is needed of them.
-    kept = Attempt.outcome.in_([Outcome.DONE, Outcome.SUPERSEDED])
+    in_time = Attempt.outcome.in_(measures.DELIVERED)
     length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
     numbers = (
         select(
             Attempt.worker_id,
             _number(Attempt.ended.is_(None)).label("leased"),
             *(_number(Attempt.outcome == outcome).label(outcome.value) for outcome in Outcome),
-            func.sum(case((kept, length), else_=0.0)).label("busy_seconds"),
-            func.sum(case((Attempt.ended.is_(None) | kept, 0.0), else_=length)).label("lost_seconds"),
+            _number(in_time).label("in_time"),
+            func.sum(case((in_time, length), else_=0.0)).label("seconds"),
         )
         .group_by(Attempt.worker_id)
         .subquery("numbers")
     )
-    number = {column.key: func.coalesce(column, 0) for column in numbers.c}
+    cut = measures.cut_short()
+    lost, late = measures.lost(cut), cut.c.late == 1
+    others = (
+        select(
+            cut.c.worker_id,
+            _number(lost).label("lost"),
+            func.sum(case((lost, measures.seconds(cut)), else_=0.0)).label("lost_seconds"),
+            _number(late).label("late"),
+            func.sum(case((late, measures.seconds(cut)), else_=0.0)).label("late_seconds"),
+        )
+        .group_by(cut.c.worker_id)
+        .subquery("others")
+    )
+    number = {column.key: func.coalesce(column, 0) for column in (*numbers.c, *others.c)}
     return View(
         "worker_overview",
         "A row for each worker: its machine, when it was seen, how it ended, and its attempts by outcome.",
@@ -155,16 +173,21 @@ def workers() -> View:
             "died": (number["died"], "Attempts whose process died."),
             "superseded": (number["superseded"], "Attempts that delivered a further result of their task."),
             "busy_seconds": (
-                number["busy_seconds"],
-                "Total time of the attempts that are done or superseded, from the start of computing, "
-                "or from the grant if that is unknown.",
+                number["seconds"] + number["late_seconds"],
+                f"Total time of the attempts that brought a result. {LENGTH}",
             ),
-            "lost_seconds": (number["lost_seconds"], "The same for attempts that ended in another way."),
+            "lost_seconds": (number["lost_seconds"], f"Total time of the lost ones. {LENGTH}"),
+            "results": (
+                number["in_time"] + number["late"],
+                "Results that it delivered: done, superseded, and late ones of attempts that had ended.",
+            ),
+            "lost": (number["lost"], "Attempts that began, and ended without bringing a result, not even late."),
         },
         select()
         .select_from(Worker)
         .outerjoin(Voter, Voter.id == Worker.voter_id)
-        .outerjoin(numbers, numbers.c.worker_id == Worker.id),
+        .outerjoin(numbers, numbers.c.worker_id == Worker.id)
+        .outerjoin(others, others.c.worker_id == Worker.id),
     )
 
 
@@ -202,53 +225,45 @@ def throughput() -> View:
     )
 
 
-def is_lost() -> ColumnElement[bool]:
-    """Whether an attempt ended without a result, and did not deliver a late one."""
-    brought = (
-        select(table.attempt_id)
-        .where(same_task(table, Attempt), table.attempt_id == Attempt.id)
-        .correlate(Attempt)
-        .exists()
-        for table in (Result, Witness)
-    )
-    return and_(Attempt.outcome.in_(LOST), *(~result for result in brought))
-
-
 def lost_time() -> View:
-    length = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
-    lost = (
+    cut = measures.cut_short()
+    lost = measures.lost(cut)
+    length = case((lost, measures.seconds(cut)))
+    numbers = (
         select(
-            Attempt.campaign_id,
-            Attempt.outcome,
-            func.count().label("attempts"),
-            func.sum(length).label("seconds"),
+            cut.c.campaign_id,
+            cut.c.outcome,
+            _number(lost).label("attempts"),
+            func.coalesce(func.sum(length), 0.0).label("seconds"),
             func.max(length).label("longest"),
-            func.min(Attempt.ended).label("first"),
-            func.max(Attempt.ended).label("last"),
+            func.min(cut.c.ended).label("first"),
+            func.max(cut.c.ended).label("last"),
+            _number(measures.unbegun(cut)).label("unbegun"),
         )
-        .where(is_lost())
-        .group_by(Attempt.campaign_id, Attempt.outcome)
-        .subquery("lost")
+        .where(cut.c.late == 0)
+        .group_by(cut.c.campaign_id, cut.c.outcome)
+        .subquery("numbers")
     )
     return View(
         "lost_time",
-        "A row for each way in which attempts ended without a result.",
+        "A row for each way in which attempts ended without a result, and what it cost.",
         {
             "campaign": (Campaign.name, CAMPAIGN),
-            "outcome": (lost.c.outcome, "preempted, expired, released, failed or died."),
+            "outcome": (numbers.c.outcome, "preempted, expired, released, failed or died."),
             "attempts": (
-                lost.c.attempts,
-                "Number of attempts that ended in this way, without those that delivered a late result.",
+                numbers.c.attempts,
+                "Number of lost attempts: they began, and ended in this way without a result, not even a late one.",
             ),
-            "seconds": (
-                lost.c.seconds,
-                "Their total time, from the start of computing, or from the grant if that is unknown.",
+            "seconds": (numbers.c.seconds, f"Their total time. {LENGTH}"),
+            "longest": (numbers.c.longest, "Seconds of the longest; null: none was lost."),
+            "first": (Iso(numbers.c.first), f"When the first attempt ended so. {TIMES}"),
+            "last": (Iso(numbers.c.last), f"When the last one ended so. {TIMES}"),
+            "unbegun": (
+                numbers.c.unbegun,
+                "How many more ended in this way before computing began: they cost nothing.",
             ),
-            "longest": (lost.c.longest, "Seconds of the longest."),
-            "first": (Iso(lost.c.first), f"When the first of them ended. {TIMES}"),
-            "last": (Iso(lost.c.last), f"When the last of them ended. {TIMES}"),
         },
-        select().select_from(Campaign).join(lost, lost.c.campaign_id == Campaign.id),
+        select().select_from(Campaign).join(numbers, numbers.c.campaign_id == Campaign.id),
     )
 
 

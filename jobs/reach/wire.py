@@ -228,12 +228,12 @@ class WireVersion:
 
     @classmethod
     def stated(cls, text: str | None) -> Self:
-        """The version in a header; 1.0 without one, as before versions were stated.  Raises BadMessage.
+        """The version in a header; 1.1 without one, as of programs of users.  Raises BadMessage.
 
         >>> str(WireVersion.stated("2.10")), str(WireVersion.stated(None))
-        ('2.10', '1.0')
+        ('2.10', '1.1')
         """
-        found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", "1.0" if text is None else text)
+        found = re.fullmatch(r"([0-9]{1,4})\.([0-9]{1,4})", "1.1" if text is None else text)
         if found is None:
             raise BadMessage(f"{HEADER}: expected a version like {SPOKEN}, got {text!r:.40}")
         return cls(int(found[1]), int(found[2]))
@@ -242,8 +242,10 @@ class WireVersion:
         return f"{self.major}.{self.minor}"
 
 
-SPOKEN = WireVersion(1, 1)
+SPOKEN = WireVersion(1, 2)
 """The version that this program speaks."""
+LOSSES = WireVersion(1, 2)
+"""The version from which on a status says what was lost."""
 
 
 def disagreement(client: WireVersion, server: WireVersion) -> str | None:

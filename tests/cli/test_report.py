@@ -110,26 +110,30 @@ def history(
         now=now,
         source="here",
         results=Results(
-            np.array([attempt[0] for attempt in done], dtype=np.int64),
+            np.array([attempt[0] for attempt in done], dtype=np.int32),
             np.array([attempt[6] for attempt in done]),
             np.array([attempt[4] for attempt in done]),
-            np.zeros(len(done), dtype=np.int64),
+            np.zeros(len(done), dtype=np.int32),
             np.zeros(len(done), dtype=np.bool_),
-            np.array([attempt[1] for attempt in done], dtype=np.int64),
+            np.array([attempt[1] for attempt in done], dtype=np.int32),
         ),
         sources=("{}",),
         attempts=Attempts(
-            np.array(columns[0], dtype=np.int64),
-            np.array(columns[1], dtype=np.int64),
-            *times[:3],
-            np.array([OUTCOMES.index(outcome) for outcome in columns[5]], dtype=np.int64),
+            np.array(columns[0], dtype=np.int32),
+            np.array(columns[1], dtype=np.int32),
+            times[0],
+            times[2],
+            np.array([OUTCOMES.index(outcome) for outcome in columns[5]], dtype=np.int8),
             times[3],
-            np.zeros(len(attempts), dtype=np.bool_),
+            np.array([outcome is Outcome.DONE for outcome in columns[5]]),
+            np.isfinite(times[1]) | np.isfinite(times[3]),
+            times[1],
         ),
         workers=tuple(past_worker(processes) for processes in devices) or None,
         events=(),
         event_counts={},
         conflicts=(),
+        cut_short=(),
     )
 
 
@@ -145,8 +149,8 @@ def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
         [
             (0, 0, 0.0, 10.0, 110.0, Outcome.DONE, 100.0),
             (1, 0, 0.0, 110.0, 200.0, Outcome.DONE, 80.0),  # waited 10 s until it was delivered
-            (2, 0, 110.0, NAN, 200.0, Outcome.PREEMPTED, NAN),  # never began: its worker says when they begin
-            (2, 1, 50.0, NAN, 80.0, Outcome.EXPIRED, NAN),  # a worker that never says: from the lease on
+            (2, 0, 110.0, NAN, 200.0, Outcome.PREEMPTED, NAN),  # never began
+            (2, 1, 50.0, 50.0, 80.0, Outcome.EXPIRED, NAN),
             (2, 2, 100.0, 100.0, 400.0, Outcome.DONE, 300.0),
             (1, 2, 400.0, 400.0, 470.0, Outcome.SUPERSEDED, 70.0),
             (3, 2, 470.0, 470.0, NAN, None, NAN),  # runs
@@ -159,22 +163,14 @@ def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
     assert found.times.relative == pytest.approx(np.std([100, 80, 300]) / 160)
     assert (found.effective, found.began, found.ended, found.elapsed) == (480.0, 10.0, 400.0, 390.0)
     assert found.occupancy == pytest.approx(480 / 390)
-    assert (found.aborted, found.aborted_seconds) == (1, 30.0)
-    assert {kind.outcome: (kind.attempts, kind.unbegun) for kind in found.lost or ()} == {
-        Outcome.PREEMPTED: (0, 1),
-        Outcome.EXPIRED: (1, 0),
-        Outcome.RELEASED: (0, 0),
-        Outcome.FAILED: (0, 0),
-        Outcome.DIED: (0, 0),
-    }
     assert (found.repeated, found.repeated_seconds) == (1, 70.0)
     assert found.most_devices == 2
 
 
-def test_a_late_result_of_an_expired_lease_is_no_loss() -> None:
+def test_a_late_result_of_an_expired_lease_is_a_further_one() -> None:
     past = history([(0, 0, 0.0, 0.0, 10.0, Outcome.EXPIRED, 50.0), (0, 1, 20.0, 20.0, 60.0, Outcome.DONE, 40.0)])
     found = numbers(past, computing(past))
-    assert (found.aborted, found.repeated, found.repeated_seconds) == (0, 1, 50.0)
+    assert (found.repeated, found.repeated_seconds) == (1, 50.0)
 
 
 def test_a_device_is_occupied_by_what_it_computes() -> None:
@@ -186,14 +182,12 @@ def test_a_device_is_occupied_by_what_it_computes() -> None:
             (2, 0, 0.0, 100.0, 200.0, Outcome.DONE, 100.0),
             (3, 0, 0.0, 100.001, 200.0, Outcome.DONE, 99.999),
             (4, 0, 0.0, 200.0, NAN, None, NAN),  # its worker was killed, and never said when the next one began
-            (5, 0, 0.0, NAN, 150.0, Outcome.DIED, NAN),  # computed since some time after the grant
-            (6, 1, 90.0, NAN, 170.0, Outcome.DIED, NAN),
+            (5, 0, 0.0, 0.0, 150.0, Outcome.DIED, NAN),
+            (6, 1, 90.0, 90.0, 170.0, Outcome.DIED, NAN),
         ],
         now=300.0,
         devices=(2, 1),
     )
-    assert past.attempts is not None
-    past.attempts.stepped[-2:] = True
     spans = computing(past)
     assert spans is not None
     assert spans.most() == 3

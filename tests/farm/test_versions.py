@@ -68,10 +68,19 @@ def test_one_minor_version_apart_they_work(farm: Farm, version: WireVersion) -> 
     farm.work(farm.worker(version))
 
 
-def test_without_a_version_they_work_as_before_there_was_one(farm: Farm) -> None:
-    """A worker or a server of 0.1.0 states none."""
-    assert WireVersion.stated(None) == PREVIOUS, "the promise to 0.1.0 has ended: say so in the pages"
+def test_without_a_version_they_work(farm: Farm) -> None:
+    """A program of a user states none."""
     farm.work(farm.worker(SPOKEN, HEADER.lower()))
+
+
+def test_an_older_client_is_told_no_losses(farm: Farm) -> None:
+    """It would refuse a status with fields that it does not know."""
+    reader = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
+    farm.work(farm.worker())
+    for version, losses in ((None, True), (SPOKEN, True), (WireVersion(1, 1), False)):
+        stated = {} if version is None else {HEADER: str(version)}
+        status = farm.client.get(f"/campaigns/{NAME}/status", headers={**reader, **stated}).json()
+        assert ("lost" in status, *("lost" in worker for worker in status["workers"])) == (losses, losses)
 
 
 @pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)

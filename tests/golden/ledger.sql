@@ -58,6 +58,203 @@ P FROM NULL;
   FROM token
   WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
+-- attempts.cut_short
+  SELECT cut_short.worker_id, cut_short.outcome, sum(CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun)
+    THEN :param ELSE :param END) AS lost, sum(
+    CASE WHEN (
+      cut_short.late = :late AND cut_short.begun = :begun
+    ) THEN cut_short.ended - cut_short.started ELSE :param END
+  ) AS seconds, sum(
+    CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END
+  ) AS unbegun, sum(cut_short.late) AS late, min(
+    CASE WHEN (result.accepted IS NOT NULL) THEN cut_short.started END
+  ) AS began, max(result.accepted) AS arrived
+  FROM (
+    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
+      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
+      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
+      AS begun, coalesce(
+S     used.began, max(
+P     used.began, greatest(
+        used.granted, coalesce(
+          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= used.moment
+                ORDER BY attempt_1.ended DESC
+                LIMIT :param
+S             ) AS "before"
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = used.devices
+          ) ELSE used.granted END, used.granted
+        )
+      )
+    ) AS started
+    FROM (
+      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
+        place, held.place + (
+        SELECT count(*) AS count_1
+        FROM (
+          SELECT attempt_1.began AS began
+          FROM attempt AS attempt_1
+          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+          AND attempt_1.ended > held.moment
+          ORDER BY attempt_1.ended
+          LIMIT :param
+        ) AS later
+        WHERE later.began <= held.moment
+      ) AS devices
+      FROM (
+        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
+          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
+          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
+          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
+          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
+          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
+          row_number() OVER (
+          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
+          ORDER BY CASE WHEN (
+            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
+              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+              EXISTS (
+                SELECT witness.attempt_id
+                FROM witness
+                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+                AND witness.attempt_id = attempt.id
+              )
+            )
+          ) THEN :param ELSE :param END DESC, attempt.id
+        ) AS place
+        FROM attempt JOIN worker ON worker.id = attempt.worker_id
+        WHERE attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign
+      ) AS held
+    ) AS used
+  ) AS cut_short
+  LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
+  AND result.attempt_id = cut_short.id
+  GROUP BY cut_short.worker_id, cut_short.outcome;
+  SELECT cut_short.worker_id, cut_short.outcome, sum(CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun)
+    THEN :param ELSE :param END) AS lost, sum(
+    CASE WHEN (
+      cut_short.late = :late AND cut_short.begun = :begun
+    ) THEN cut_short.ended - cut_short.started ELSE :param END
+  ) AS seconds, sum(
+    CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun) THEN :param ELSE :param END
+  ) AS unbegun, sum(cut_short.late) AS late, min(
+    CASE WHEN (result.accepted IS NOT NULL) THEN cut_short.started END
+  ) AS began, max(result.accepted) AS arrived
+  FROM (
+    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
+      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
+      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
+      AS begun, coalesce(
+S     used.began, max(
+P     used.began, greatest(
+        used.granted, coalesce(
+          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= used.moment
+                ORDER BY attempt_1.ended DESC
+                LIMIT :param
+S             ) AS "before"
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = used.devices
+          ) ELSE used.granted END, used.granted
+        )
+      )
+    ) AS started
+    FROM (
+      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
+        place, held.place + (
+        SELECT count(*) AS count_1
+        FROM (
+          SELECT attempt_1.began AS began
+          FROM attempt AS attempt_1
+          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+          AND attempt_1.ended > held.moment
+          ORDER BY attempt_1.ended
+          LIMIT :param
+        ) AS later
+        WHERE later.began <= held.moment
+      ) AS devices
+      FROM (
+        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
+          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
+          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
+          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
+          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
+          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
+          row_number() OVER (
+          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
+          ORDER BY CASE WHEN (
+            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
+              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+              EXISTS (
+                SELECT witness.attempt_id
+                FROM witness
+                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+                AND witness.attempt_id = attempt.id
+              )
+            )
+          ) THEN :param ELSE :param END DESC, attempt.id
+        ) AS place
+        FROM attempt JOIN worker ON worker.id = attempt.worker_id
+        WHERE attempt.outcome IN (:outcome) AND (attempt.worker_id IN :workers)
+        AND attempt.campaign_id + :campaign_id = :campaign
+      ) AS held
+    ) AS used
+  ) AS cut_short
+  LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
+  AND result.attempt_id = cut_short.id
+  GROUP BY cut_short.worker_id, cut_short.outcome;
+
+-- attempts.ended
+  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, min(
+    coalesce(attempt.began, attempt.granted)
+  ) AS began, max(attempt.ended) AS ended
+  FROM attempt
+  WHERE attempt.ended IS NOT NULL AND attempt.campaign_id = :campaign
+  GROUP BY attempt.worker_id, attempt.outcome;
+  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, min(
+    coalesce(attempt.began, attempt.granted)
+  ) AS began, max(attempt.ended) AS ended
+  FROM attempt
+  WHERE attempt.ended IS NOT NULL AND (attempt.worker_id IN :workers)
+  GROUP BY attempt.worker_id, attempt.outcome;
+
 -- complaints._has_say
   SELECT count(DISTINCT attempt.task_index) AS count_1
   FROM attempt JOIN worker AS worker_1 ON worker_1.id = attempt.worker_id
@@ -419,6 +616,176 @@ P LIMIT :param FOR KEY SHARE;
   ORDER BY event.id DESC
   LIMIT :param;
 
+-- history._columns
+  SELECT attempt.id, attempt.task_index, attempt.granted, attempt.began, attempt.ended, attempt.outcome,
+    attempt.worker_id
+  FROM attempt
+  WHERE attempt.campaign_id = :campaign
+  ORDER BY attempt.id;
+  SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign;
+  SELECT result.attempt_id, result.seconds FROM result WHERE result.campaign_id = :campaign;
+  SELECT cut_short.id, cut_short.begun, cut_short.started
+  FROM (
+    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
+      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
+      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
+      AS begun, coalesce(
+S     used.began, max(
+P     used.began, greatest(
+        used.granted, coalesce(
+          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= used.moment
+                ORDER BY attempt_1.ended DESC
+                LIMIT :param
+S             ) AS "before"
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = used.devices
+          ) ELSE used.granted END, used.granted
+        )
+      )
+    ) AS started
+    FROM (
+      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
+        place, held.place + (
+        SELECT count(*) AS count_1
+        FROM (
+          SELECT attempt_1.began AS began
+          FROM attempt AS attempt_1
+          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+          AND attempt_1.ended > held.moment
+          ORDER BY attempt_1.ended
+          LIMIT :param
+        ) AS later
+        WHERE later.began <= held.moment
+      ) AS devices
+      FROM (
+        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
+          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
+          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
+          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
+          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
+          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
+          row_number() OVER (
+          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
+          ORDER BY CASE WHEN (
+            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
+              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+              EXISTS (
+                SELECT witness.attempt_id
+                FROM witness
+                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+                AND witness.attempt_id = attempt.id
+              )
+            )
+          ) THEN :param ELSE :param END DESC, attempt.id
+        ) AS place
+        FROM attempt JOIN worker ON worker.id = attempt.worker_id
+        WHERE attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign
+      ) AS held
+    ) AS used
+  ) AS cut_short;
+  SELECT cut_short.id, cut_short.begun, cut_short.started
+  FROM (
+    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
+      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
+      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
+      AS begun, coalesce(
+S     used.began, max(
+P     used.began, greatest(
+        used.granted, coalesce(
+          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= used.moment
+                ORDER BY attempt_1.ended DESC
+                LIMIT :param
+S             ) AS "before"
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = used.devices
+          ) ELSE used.granted END, used.granted
+        )
+      )
+    ) AS started
+    FROM (
+      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
+        place, held.place + (
+        SELECT count(*) AS count_1
+        FROM (
+          SELECT attempt_1.began AS began
+          FROM attempt AS attempt_1
+          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+          AND attempt_1.ended > held.moment
+          ORDER BY attempt_1.ended
+          LIMIT :param
+        ) AS later
+        WHERE later.began <= held.moment
+      ) AS devices
+      FROM (
+        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
+          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
+          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
+          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
+          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
+          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
+          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
+          row_number() OVER (
+          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
+          ORDER BY CASE WHEN (
+            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
+              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+              EXISTS (
+                SELECT witness.attempt_id
+                FROM witness
+                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+                AND witness.attempt_id = attempt.id
+              )
+            )
+          ) THEN :param ELSE :param END DESC, attempt.id
+        ) AS place
+        FROM attempt JOIN worker ON worker.id = attempt.worker_id
+        WHERE attempt.ended IS NULL AND attempt.campaign_id = :campaign
+      ) AS held
+    ) AS used
+  ) AS cut_short;
+  SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.confirmed_by IS NOT NULL AS
+    anon_1, result.provenance
+  FROM result
+  WHERE result.campaign_id = :campaign
+  ORDER BY result.task_index;
+
 -- history._workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
@@ -428,17 +795,6 @@ P LIMIT :param FOR KEY SHARE;
   ORDER BY worker.started, worker.id;
 
 -- history.history
-  SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.provenance,
-    result.confirmed_by IS NOT NULL AS anon_1
-  FROM result
-  WHERE result.campaign_id = :campaign
-  ORDER BY result.task_index;
-  SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign;
-  SELECT attempt.id, attempt.task_index, attempt.worker_id, attempt.granted, attempt.began, attempt.ended,
-    attempt.outcome, attempt.steps IS NOT NULL AS anon_1
-  FROM attempt
-  WHERE attempt.campaign_id = :campaign
-  ORDER BY attempt.id;
   SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
   SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
   FROM event
@@ -1158,16 +1514,6 @@ P RETURNING id;
   WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
 
--- upgrading.upgrade
-S ALTER TABLE token ADD COLUMN leases FLOAT DEFAULT '0' NOT NULL;
-P ALTER TABLE token ADD COLUMN leases FLOAT(53) DEFAULT '0' NOT NULL;
-  ALTER TABLE token ADD COLUMN held INTEGER DEFAULT '0' NOT NULL;
-  ALTER TABLE token ADD COLUMN room INTEGER DEFAULT '0' NOT NULL;
-  ALTER TABLE token ADD COLUMN results INTEGER DEFAULT '0' NOT NULL;
-S ALTER TABLE token ADD COLUMN counted FLOAT;
-P ALTER TABLE token ADD COLUMN counted FLOAT(53);
-  ALTER TABLE task ADD COLUMN retried INTEGER DEFAULT '0' NOT NULL;
-
 -- views.create
   CREATE VIEW task_overview AS
   SELECT campaign.name AS campaign, task.task_index AS task, task.state, task.work, task.failures, task.deaths, (
@@ -1224,8 +1570,9 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   ) AS distrusted, coalesce(numbers.leased, 0) AS leased, coalesce(numbers.done, 0) AS done,
     coalesce(numbers.released, 0) AS released, coalesce(numbers.preempted, 0) AS preempted,
     coalesce(numbers.expired, 0) AS expired, coalesce(numbers.failed, 0) AS failed, coalesce(numbers.died, 0) AS
-    died, coalesce(numbers.superseded, 0) AS superseded, coalesce(numbers.busy_seconds, 0) AS busy_seconds,
-    coalesce(numbers.lost_seconds, 0) AS lost_seconds
+    died, coalesce(numbers.superseded, 0) AS superseded, coalesce(numbers.seconds, 0) +
+    coalesce(others.late_seconds, 0) AS busy_seconds, coalesce(others.lost_seconds, 0) AS lost_seconds,
+    coalesce(numbers.in_time, 0) + coalesce(others.late, 0) AS results, coalesce(others.lost, 0) AS lost
   FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
   LEFT OUTER JOIN (
     SELECT attempt.worker_id AS worker_id, sum(CASE WHEN (attempt.ended IS NULL) THEN 1 ELSE 0 END) AS leased,
@@ -1234,15 +1581,102 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
       AS preempted, sum(CASE WHEN (attempt.outcome = 'expired') THEN 1 ELSE 0 END) AS expired, sum(CASE WHEN
       (attempt.outcome = 'failed') THEN 1 ELSE 0 END) AS failed, sum(CASE WHEN (attempt.outcome = 'died') THEN 1
       ELSE 0 END) AS died, sum(CASE WHEN (attempt.outcome = 'superseded') THEN 1 ELSE 0 END) AS superseded, sum(CASE
-      WHEN (attempt.outcome IN ('done', 'superseded')) THEN attempt.ended - coalesce(attempt.began, attempt.granted)
-      ELSE 0.0 END) AS busy_seconds, sum(
+      WHEN (attempt.outcome IN ('done', 'superseded')) THEN 1 ELSE 0 END) AS in_time, sum(
       CASE WHEN (
-        attempt.ended IS NULL OR attempt.outcome IN ('done', 'superseded')
-      ) THEN 0.0 ELSE attempt.ended - coalesce(attempt.began, attempt.granted) END
-    ) AS lost_seconds
+        attempt.outcome IN ('done', 'superseded')
+      ) THEN attempt.ended - coalesce(attempt.began, attempt.granted) ELSE 0.0 END
+    ) AS seconds
     FROM attempt
     GROUP BY attempt.worker_id
-  ) AS numbers ON numbers.worker_id = worker.id;
+  ) AS numbers ON numbers.worker_id = worker.id
+  LEFT OUTER JOIN (
+    SELECT cut_short.worker_id AS worker_id, sum(CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN 1 ELSE
+      0 END) AS lost, sum(
+      CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN cut_short.ended - cut_short.started ELSE 0.0 END
+    ) AS lost_seconds, sum(CASE WHEN (cut_short.late = 1) THEN 1 ELSE 0 END) AS late, sum(
+      CASE WHEN (cut_short.late = 1) THEN cut_short.ended - cut_short.started ELSE 0.0 END
+    ) AS late_seconds
+    FROM (
+      SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
+        worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE
+        WHEN (used.known = 1 OR used.processes IS NULL OR used.processes >= used.devices) THEN 1 ELSE 0 END AS
+        begun, coalesce(
+S       used.began, max(
+P       used.began, greatest(
+          used.granted, coalesce(
+            CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+              SELECT max(placed.ended) AS max_1
+              FROM (
+S               SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P               SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+                FROM (
+                  SELECT attempt_2.ended AS ended
+                  FROM attempt AS attempt_2
+                  WHERE attempt_2.worker_id = used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+                  AND attempt_2.ended <= used.moment
+                  ORDER BY attempt_2.ended DESC
+S                 LIMIT 256 OFFSET 0
+S               ) AS "before"
+P                 LIMIT 256
+P               ) AS before
+              ) AS placed
+              WHERE placed.place = used.devices
+            ) ELSE used.granted END, used.granted
+          )
+        )
+      ) AS started
+      FROM (
+        SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+          worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+          held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
+          place, held.place + (
+          SELECT count(*) AS count_1
+          FROM (
+            SELECT attempt_2.began AS began
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = held.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended > held.moment
+            ORDER BY attempt_2.ended
+S           LIMIT 256 OFFSET 0
+P           LIMIT 256
+          ) AS later
+          WHERE later.began <= held.moment
+        ) AS devices
+        FROM (
+          SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
+            attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
+            began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline)
+            AS moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN
+            ('failed', 'died') OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
+            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
+            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
+            known, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
+            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
+            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
+            late, row_number() OVER (
+            PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, 0.0) AS BIGINT)
+            ORDER BY CASE WHEN (
+              attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN ('failed', 'died') OR
+                (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+                result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+                EXISTS (
+                  SELECT witness.attempt_id
+                  FROM witness
+                  WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+                  AND witness.attempt_id = attempt.id
+                )
+              )
+            ) THEN 1 ELSE 0 END DESC, attempt.id
+          ) AS place
+          FROM attempt JOIN worker ON worker.id = attempt.worker_id
+          WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+        ) AS held
+      ) AS used
+    ) AS cut_short
+    GROUP BY cut_short.worker_id
+  ) AS others ON others.worker_id = worker.id;
   CREATE VIEW throughput AS
 S SELECT campaign.name AS campaign, strftime(
 S   '%Y-%m-%dT%H:%M:%fZ', CAST(minutes.minute * 60 AS FLOAT), 'unixepoch'
@@ -1261,39 +1695,106 @@ S   GROUP BY CAST(result.accepted / 60 AS INTEGER), result.campaign_id
 P   GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id
   ) AS minutes ON minutes.campaign_id = campaign.id;
   CREATE VIEW lost_time AS
-S SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds, lost.longest, strftime(
-S   '%Y-%m-%dT%H:%M:%fZ', lost.first, 'unixepoch'
-S ) AS first, strftime('%Y-%m-%dT%H:%M:%fZ', lost.last, 'unixepoch') AS last
-P SELECT campaign.name AS campaign, lost.outcome, lost.attempts, lost.seconds, lost.longest, to_char(
-P   to_timestamp(lost.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-P ) AS first, to_char(to_timestamp(lost.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') AS last
+S SELECT campaign.name AS campaign, numbers.outcome, numbers.attempts, numbers.seconds, numbers.longest, strftime(
+S   '%Y-%m-%dT%H:%M:%fZ', numbers.first, 'unixepoch'
+S ) AS first, strftime('%Y-%m-%dT%H:%M:%fZ', numbers.last, 'unixepoch') AS last, numbers.unbegun
+P SELECT campaign.name AS campaign, numbers.outcome, numbers.attempts, numbers.seconds, numbers.longest, to_char(
+P   to_timestamp(numbers.first) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+P ) AS first, to_char(
+P   to_timestamp(numbers.last) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+P ) AS last, numbers.unbegun
   FROM campaign
   JOIN (
-    SELECT attempt.campaign_id AS campaign_id, attempt.outcome AS outcome, count(*) AS attempts, sum(
-      attempt.ended - coalesce(attempt.began, attempt.granted)
+    SELECT cut_short.campaign_id AS campaign_id, cut_short.outcome AS outcome, sum(CASE WHEN (cut_short.late = 0 AND
+      cut_short.begun = 1) THEN 1 ELSE 0 END) AS attempts, coalesce(
+      sum(CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN cut_short.ended - cut_short.started END), 0.0
     ) AS seconds, max(
-      attempt.ended - coalesce(attempt.began, attempt.granted)
-    ) AS longest, min(attempt.ended) AS first, max(attempt.ended) AS last
-    FROM attempt
-    WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
-    AND NOT (
-      EXISTS (
-        SELECT result.attempt_id
-        FROM result
-        WHERE result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
-        AND result.attempt_id = attempt.id
-      )
-    )
-    AND NOT (
-      EXISTS (
-        SELECT witness.attempt_id
-        FROM witness
-        WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-        AND witness.attempt_id = attempt.id
-      )
-    )
-    GROUP BY attempt.campaign_id, attempt.outcome
-  ) AS lost ON lost.campaign_id = campaign.id;
+      CASE WHEN (cut_short.late = 0 AND cut_short.begun = 1) THEN cut_short.ended - cut_short.started END
+    ) AS longest, min(cut_short.ended) AS first, max(cut_short.ended) AS last, sum(
+      CASE WHEN (cut_short.late = 0 AND cut_short.begun = 0) THEN 1 ELSE 0 END
+    ) AS unbegun
+    FROM (
+      SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
+        worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE
+        WHEN (used.known = 1 OR used.processes IS NULL OR used.processes >= used.devices) THEN 1 ELSE 0 END AS
+        begun, coalesce(
+S       used.began, max(
+P       used.began, greatest(
+          used.granted, coalesce(
+            CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+              SELECT max(placed.ended) AS max_1
+              FROM (
+S               SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P               SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+                FROM (
+                  SELECT attempt_1.ended AS ended
+                  FROM attempt AS attempt_1
+                  WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+                  AND attempt_1.ended <= used.moment
+                  ORDER BY attempt_1.ended DESC
+S                 LIMIT 256 OFFSET 0
+S               ) AS "before"
+P                 LIMIT 256
+P               ) AS before
+              ) AS placed
+              WHERE placed.place = used.devices
+            ) ELSE used.granted END, used.granted
+          )
+        )
+      ) AS started
+      FROM (
+        SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+          worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+          held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
+          place, held.place + (
+          SELECT count(*) AS count_1
+          FROM (
+            SELECT attempt_1.began AS began
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended > held.moment
+            ORDER BY attempt_1.ended
+S           LIMIT 256 OFFSET 0
+P           LIMIT 256
+          ) AS later
+          WHERE later.began <= held.moment
+        ) AS devices
+        FROM (
+          SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
+            attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
+            began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline)
+            AS moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN
+            ('failed', 'died') OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
+            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
+            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
+            known, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
+            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
+            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
+            late, row_number() OVER (
+            PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, 0.0) AS BIGINT)
+            ORDER BY CASE WHEN (
+              attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN ('failed', 'died') OR
+                (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
+                result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
+                EXISTS (
+                  SELECT witness.attempt_id
+                  FROM witness
+                  WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
+                  AND witness.attempt_id = attempt.id
+                )
+              )
+            ) THEN 1 ELSE 0 END DESC, attempt.id
+          ) AS place
+          FROM attempt JOIN worker ON worker.id = attempt.worker_id
+          WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
+        ) AS held
+      ) AS used
+    ) AS cut_short
+    WHERE cut_short.late = 0
+    GROUP BY cut_short.campaign_id, cut_short.outcome
+  ) AS numbers ON numbers.campaign_id = campaign.id;
   CREATE VIEW disagreements AS
   SELECT campaign.name AS campaign, result.task_index AS task, result.doubt, result.value AS accepted_value,
 S   strftime('%Y-%m-%dT%H:%M:%fZ', result.accepted, 'unixepoch') AS accepted_at, accepted_attempt.worker_id AS
@@ -1530,34 +2031,6 @@ P RETURNING id;
 
 -- witnesses.testimonies
   SELECT witness.attempt_id, witness.value FROM witness WHERE (witness.attempt_id IN :attempts);
-
--- worker_queries.first_results
-  SELECT attempt.worker_id, count(*) AS results, min(
-    coalesce(attempt.began, attempt.granted)
-  ) AS began, max(attempt.ended) AS ended
-  FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome AND attempt.campaign_id = :campaign
-  GROUP BY attempt.worker_id;
-  SELECT attempt.worker_id, count(*) AS results, min(
-    coalesce(attempt.began, attempt.granted)
-  ) AS began, max(attempt.ended) AS ended
-  FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.outcome = :outcome AND (attempt.worker_id IN :workers)
-  GROUP BY attempt.worker_id;
-
--- worker_queries.not_done
-  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
-    attempt.ended - coalesce(attempt.began, attempt.granted)
-  ) AS seconds
-  FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.outcome != :outcome AND attempt.campaign_id = :campaign
-  GROUP BY attempt.worker_id, attempt.outcome;
-  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, sum(
-    attempt.ended - coalesce(attempt.began, attempt.granted)
-  ) AS seconds
-  FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.outcome != :outcome AND (attempt.worker_id IN :workers)
-  GROUP BY attempt.worker_id, attempt.outcome;
 
 -- worker_queries.paces
   SELECT worker.id, (

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from db import read_export
-from db.look.overview.figures import Arrival, RunningAttempt, arrivals_of_late
+from db.look.figures.speeds import Arrival, RunningAttempt, arrivals_of_late
 from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, Forecast, estimate, results_wanted
 from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
 from langford.methods import plan_of

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from db.look.overview.figures import Arrival
+from db.look.figures.speeds import Arrival
 from db.look.overview.forecast import ALIKE, TaskTimes
 
 works = st.floats(1e-3, 1e18)

@@ -175,11 +175,12 @@ def test_task_overview(database: Database) -> None:
 def test_worker_overview(database: Database) -> None:
     shown = rows(database, "worker_overview", rest="ORDER BY worker")
     numbers = {
-        # leased, done, released, preempted, expired, failed, died, superseded, busy_seconds, lost_seconds
-        "a": (0, 1, 0, 2, 0, 0, 0, 0, 10.0, 18.0 + 30.0),
-        "b": (0, 1, 0, 0, 2, 0, 0, 0, 24.0, 95.0 + 120.0),
-        "c": (1, 1, 1, 0, 0, 0, 0, 2, 15.0 + 10.0 + 4.0, 7.25),
-        "i": (0, 1, 0, 0, 0, 0, 0, 0, 0.0, 0.0),
+        # leased, done, released, preempted, expired, failed, died, superseded, busy_seconds, lost_seconds, results,
+        # lost: a device was free for the second task of "a" since its result; a late result of "b" loses nothing
+        "a": (0, 1, 0, 2, 0, 0, 0, 0, 10.0, 18.0 + 30.0, 1, 2),
+        "b": (0, 1, 0, 0, 2, 0, 0, 0, 24.0 + 95.0, 120.0, 2, 1),
+        "c": (1, 1, 1, 0, 0, 0, 0, 2, 15.0 + 10.0 + 4.0, 7.25, 3, 1),
+        "i": (0, 1, 0, 0, 0, 0, 0, 0, 0.0, 0.0, 1, 0),
     }
     assert [row[0] for row in shown] == list(numbers)
     assert {row[0]: row[15:] for row in shown} == numbers
@@ -204,9 +205,9 @@ def test_throughput(database: Database) -> None:
 
 def test_lost_time(database: Database) -> None:
     assert rows(database, "lost_time", rest="ORDER BY campaign, outcome") == [
-        ("other", "released", 1, 7.25, 7.25, at(7.25), at(7.25)),
-        ("seven", "expired", 1, 120.0, 120.0, at(160), at(160)),
-        ("seven", "preempted", 2, 48.0, 30.0, at(30), at(30)),
+        ("other", "released", 1, 7.25, 7.25, at(7.25), at(7.25), 0),
+        ("seven", "expired", 1, 120.0, 120.0, at(160), at(160), 0),
+        ("seven", "preempted", 2, 48.0, 30.0, at(30), at(30), 0),
     ]
 
 

@@ -2,7 +2,8 @@
 
 from db.schema.views import VIEWS
 
-UNDONE = {
+UNDONE: dict[str, list[str]] = {
+    "0013": [],  # other views
     "0012": [
         *(f"ALTER TABLE token DROP COLUMN {column}" for column in ("leases", "held", "room", "results", "counted")),
         "ALTER TABLE task DROP COLUMN retried",

@@ -11,12 +11,14 @@ from typing import Any
 from sqlalchemy import Row, func, select
 
 from db.look import progress
+from db.look.figures import attempts
+from db.look.figures.attempts import CutShort, Ended
+from db.look.figures.speeds import RunningAttempt
 from db.look.overview import worker_queries
-from db.look.overview.figures import RunningAttempt
 from db.look.overview.records import WorkerState
-from db.look.overview.worker_queries import FirstResults
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
+from db.schema.measures import DELIVERED
 from db.schema.models import Attempt, Campaign
 from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
@@ -45,11 +47,11 @@ class Facts:
     campaign: CampaignRecord  # with the name and the share that it has now
     now: float
     standing: Standing
-    # everybody, running, not_done, firsts: see db.look.overview.worker_queries
+    # everybody, running: see db.look.overview.worker_queries; ended, cut_short: see db.look.figures.attempts
     everybody: Sequence[Row[Any]]
     running: Sequence[RunningAttempt]
-    not_done: Sequence[Row[Any]]
-    firsts: Mapping[str, FirstResults]
+    ended: Sequence[Ended]
+    cut_short: Sequence[CutShort]
     conflicts: Sequence[int]  # the tasks whose results disagree
     rechecks: Mapping[int, float]  # work of the tasks whose results wait to be evaluated again
 
@@ -61,14 +63,15 @@ class Facts:
         # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
         everybody = worker_queries.workers(transaction, few) if began else []
         ids = {row.id for row in everybody}
+        ended = attempts.ended(transaction, ids, few) if ids else []
         return cls(
             replace(campaign, name=known.name, recheck_share=known.recheck_share),
             known.now,
             standing,
             everybody,
             worker_queries.running(transaction) if began else [],
-            worker_queries.not_done(transaction, ids, few) if ids else [],
-            worker_queries.first_results(transaction, ids, few) if ids else {},
+            ended,
+            attempts.cut_short(transaction, ended, few),
             waiting.in_conflict(transaction) if began else [],
             queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
         )
@@ -82,6 +85,17 @@ class Facts:
     def held(self) -> Counter[str]:
         """How many leases each worker holds."""
         return Counter(attempt.worker for attempt in self.running)
+
+    @cached_property
+    def delivered(self) -> Counter[str]:
+        """How many results each worker delivered: first ones of their tasks, further ones, and late ones."""
+        numbers: Counter[str] = Counter()
+        for each in self.ended:
+            if each.outcome in DELIVERED:
+                numbers[each.worker] += each.attempts
+        for part in self.cut_short:
+            numbers[part.worker] += part.late
+        return numbers
 
     @cached_property
     def presence(self) -> dict[str, WorkerState]:

@@ -13,8 +13,8 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from db.look.figures.speeds import Arrival
 from db.look.overview import schedule
-from db.look.overview.figures import Arrival
 from db.look.overview.records import Eta
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.messages import Time

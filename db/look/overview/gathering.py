@@ -10,11 +10,13 @@ from pathlib import Path
 from sqlalchemy import select
 
 from db.look import progress
-from db.look.overview import figures, forecast, warnings, worker_queries
+from db.look.figures import speeds
+from db.look.figures.attempts import Loss
+from db.look.figures.speeds import Arrival
+from db.look.overview import forecast, warnings, worker_queries
 from db.look.overview.facts import Facts
-from db.look.overview.figures import Arrival
 from db.look.overview.forecast import Forecast
-from db.look.overview.records import Eta, Happened, Overview, Parts, Speed, Total
+from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Speed, Total
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.look.overview.workers import timeline, views, worker_events
 from db.look.progress import MergedCount
@@ -53,13 +55,13 @@ class OverviewReader:
         facts = Facts.read(transaction, campaign)
         campaign, now, finished = facts.campaign, facts.now, facts.finished
         tasks, work = _parts(facts)
-        seconds, arrived, eta = 0.0, list[Arrival](), None
+        current, eta = None, None
         if facts.present and finished is None:
             # The speed and the time left look at the same windows of time.
             arrivals = cache(partial(worker_queries.arrivals, transaction, facts.everybody))
-            seconds, arrived = figures.arrivals_of_late(now, min(row.started for row in facts.present), arrivals)
+            current = speeds.current(now, {row.id: row.started for row in facts.present}, arrivals)
             eta = _eta(transaction, facts, arrivals, self._forecast)
-        shown = views(transaction, facts, arrived, seconds)
+        shown = views(transaction, facts, current)
         begun = min((row.started for row in facts.workers), default=None)
         until = now if finished is None else finished
         occupation = []
@@ -79,11 +81,11 @@ class OverviewReader:
             tasks=tasks,
             work=work,
             speed=Speed(
-                (speed(sum(arrival.work for arrival in arrived), seconds) or 0.0) if arrived else None,
+                None if current is None else current.together,
                 _average(transaction, facts),
-                60 * len(arrived) / seconds if arrived else None,
+                None if current is None else current.tasks_per_minute,
                 _unit(campaign.key.method),
-                seconds if arrived else None,
+                None if current is None else current.seconds,
             ),
             eta=eta,
             workers=tuple(shown[:MAX_WORKERS]),
@@ -94,6 +96,7 @@ class OverviewReader:
                 sorted([*worker_events(transaction, facts), *_events(transaction)], key=lambda event: -event.at)
             ),
             attempts=_attempts(facts),
+            lost=_lost(facts),
             checked=warnings.checked(transaction, facts),
             count=None if count is None else Total(count),
             agrees=agrees,
@@ -122,12 +125,15 @@ def _average(transaction: Transaction, facts: Facts) -> float | None:
     Results of imported files that do not say when they were computed are left out.
     """
     untimed = {row.id for row in facts.everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
-    timed = [each for worker, each in facts.firsts.items() if worker not in untimed]
+    firsts = [each for each in facts.ended if each.outcome is Outcome.DONE]
+    timed = [(each.began, each.ended) for each in firsts if each.worker not in untimed]
+    late = [(part.began, part.arrived) for part in facts.cut_short]
+    timed += [(began, arrived) for began, arrived in late if began is not None and arrived is not None]
     if not timed:
         return None
-    seconds = max(each.ended for each in timed) - min(each.began for each in timed)
+    seconds = max(arrived for _, arrived in timed) - min(began for began, _ in timed)
     done = facts.done * facts.campaign.work
-    return speed(done - worker_queries.work_of(transaction, untimed & facts.firsts.keys()), seconds)
+    return speed(done - worker_queries.work_of(transaction, untimed & {each.worker for each in firsts}), seconds)
 
 
 def _eta(
@@ -143,7 +149,7 @@ def _eta(
         DeviceGroup(row.id, models[row.id], row.processes or 1, row.started, row.last_ended)
         for row in facts.present
     ]
-    _, arrived = figures.arrivals_of_late(facts.now, 0.0, arrivals, forecast.results_wanted(groups))
+    _, arrived = speeds.arrivals_of_late(facts.now, 0.0, arrivals, forecast.results_wanted(groups))
     again = facts.again
     waiting = [(work, 1) for task, work in facts.rechecks.items() if task not in again]
     if ready:
@@ -172,8 +178,15 @@ def _events(transaction: Transaction) -> list[Happened]:
 
 def _attempts(facts: Facts) -> dict[str, int]:
     numbers: Counter[str] = Counter()
-    for row in facts.not_done:
-        numbers[row.outcome] += row.attempts
-    numbers[Outcome.DONE] = sum(each.results for each in facts.firsts.values())
+    for each in facts.ended:
+        numbers[each.outcome] += each.attempts
     numbers["running"] = len(facts.running)
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}
+
+
+def _lost(facts: Facts) -> dict[str, Lost]:
+    losses = {
+        outcome: Loss.of(part for part in facts.cut_short if part.outcome is outcome)
+        for outcome in sorted({part.outcome for part in facts.cut_short})
+    }
+    return {outcome: Lost(loss.attempts, loss.seconds) for outcome, loss in losses.items() if loss.attempts}

@@ -96,8 +96,20 @@ class Eta(Message, frozen=True):
 
 
 class Preempted(Message, frozen=True):
+    """What was taken away, see :mod:`db.schema.measures`."""
+
     count: Count
     seconds_lost: Real
+
+
+class Lost(Message, frozen=True):
+    """Attempts that were lost, see :mod:`db.schema.measures`."""
+
+    attempts: Count
+    seconds: Real
+
+
+NOTHING_LOST = Lost(0, 0.0)
 
 
 class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
@@ -120,7 +132,8 @@ class WorkerView(Message, frozen=True, rename={"worker_id": "id"}):
     # Work per second of computing time of its last results, relative to the median of other workers with the same
     # device; None: there are too few of them, or of its results
     against_peers: Real | None
-    preempted: Preempted
+    preempted: Preempted  # its part of ``lost`` that did not fail
+    lost: Lost = NOTHING_LOST  # servers of versions before 2.0 do not say it
 
 
 class Warned(Message, frozen=True):
@@ -177,3 +190,5 @@ class Overview(Message, frozen=True):
     checked: Checked
     count: Total | None  # the merged count; None: not finished, or the merge is impossible or takes long
     agrees: bool | None  # whether it is the published count; None: no count is published, or there is no count
+    # The lost ones of ``attempts``, by outcome; servers of versions before 2.0 do not say it
+    lost: dict[Text, Lost] = {}  # noqa: RUF012

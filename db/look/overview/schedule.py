@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 
-from db.look.overview.figures import RunningAttempt
+from db.look.figures.speeds import RunningAttempt
 
 Seconds = Callable[[Hashable, float], float]
 """How long a device of a model takes for a task of some work."""

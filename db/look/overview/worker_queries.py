@@ -7,13 +7,12 @@ those of the first and the last of them that ended, and of those that run.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Row, ScalarSelect, Select, and_, bindparam, case, func, or_, select
 from sqlalchemy.orm import InstrumentedAttribute
 
-from db.look.overview.figures import MIN_RESULTS, Arrival, RunningAttempt
+from db.look.figures.speeds import MIN_RESULTS, Arrival, RunningAttempt
 from db.messages import MAX_SECONDS, MIN_SECONDS
 from db.schema.dialects import among
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
@@ -170,37 +169,6 @@ def paces(transaction: Transaction, workers: Collection[str], since: float) -> d
     return {row.id: row.pace for row in rows if row.pace is not None}
 
 
-@dataclass(frozen=True)
-class FirstResults:
-    """The results of a worker that were the first of their tasks."""
-
-    results: int
-    began: float  # when the first of their computations began, or was granted if that is unknown
-    ended: float  # when the last of them arrived
-
-
-_OF_FEW = Attempt.campaign_id == CAMPAIGN
-# The index of workers contains all columns of these queries: no row of an attempt is read.
-_OF_MANY = among(Attempt.worker_id, "workers")
-
-_FIRST_RESULTS = (
-    select(
-        Attempt.worker_id,
-        func.count().label("results"),
-        func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
-        func.max(Attempt.ended).label("ended"),
-    )
-    .where(Attempt.ended.is_not(None), Attempt.outcome == Outcome.DONE)
-    .group_by(Attempt.worker_id)
-)
-
-
-def first_results(transaction: Transaction, workers: Collection[str], few: bool) -> dict[str, FirstResults]:
-    """Those without are left out."""
-    rows = transaction.execute(_FIRST_RESULTS.where(_OF_FEW if few else _OF_MANY), workers=workers)
-    return {row.worker_id: FirstResults(row.results, row.began, row.ended) for row in rows}
-
-
 _WORK_OF = (
     select(func.sum(Task.work))
     .select_from(Attempt)
@@ -212,19 +180,3 @@ _WORK_OF = (
 def work_of(transaction: Transaction, workers: Collection[str]) -> float:
     """The work of the tasks whose first results are from some workers."""
     return float(transaction.scalar(_WORK_OF, workers=workers) or 0.0) if workers else 0.0
-
-
-_LASTED = Attempt.ended - func.coalesce(Attempt.began, Attempt.granted)
-_NOT_DONE = (
-    select(Attempt.worker_id, Attempt.outcome, func.count().label("attempts"), func.sum(_LASTED).label("seconds"))
-    .where(Attempt.ended.is_not(None), Attempt.outcome != Outcome.DONE)
-    .group_by(Attempt.worker_id, Attempt.outcome)
-)
-
-
-def not_done(transaction: Transaction, workers: Collection[str], few: bool) -> list[Row[Any]]:
-    """(worker, outcome, number, seconds) of the ended attempts of some workers that are not done.
-
-    The seconds last from the start of computing, or from the grant if that is unknown, to the end.
-    """
-    return list(transaction.execute(_NOT_DONE.where(_OF_FEW if few else _OF_MANY), workers=workers))

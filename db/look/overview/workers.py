@@ -8,18 +8,20 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Float, Integer, Row, and_, bindparam, func, literal, or_, select
 
-from db.look.overview import figures, worker_queries
+from db.look.figures import speeds
+from db.look.figures.attempts import CutShort, Loss
+from db.look.figures.speeds import CurrentSpeeds
+from db.look.overview import worker_queries
 from db.look.overview.facts import GONE_SECONDS, Facts, last_seen
-from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Preempted, WorkerState, WorkerView
+from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Lost, Preempted, WorkerState, WorkerView
 from db.machines import slurm_name
 from db.messages import Time
 from db.schema.dialects import among
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
-from langford.words import several, speed
+from langford.words import several
 
-TAKEN_AWAY = {Outcome.RELEASED, Outcome.PREEMPTED, Outcome.EXPIRED}
 JOINED, LEFT, EXPIRED, DIED, DONE = "joined", "left", "expired", "died", "done"
 MAX_SHOWN, MAX_ATTEMPTS = 50, 1_000
 """The maximum numbers of events, and of attempts that are read for them."""
@@ -33,31 +35,19 @@ NEIGHBOURS = 8
 """Number of a worker's next ending attempts after a point that are checked: if any ran there, one of these did."""
 
 
-def views(
-    transaction: Transaction, facts: Facts, arrived: Sequence[figures.Arrival], seconds: float
-) -> list[WorkerView]:
-    """Present ones first, then the others by the time of their end, last first.
-
-    ``arrived``: the results of the last ``seconds``.
-    """
-    workers, firsts = facts.workers, facts.firsts
+def views(transaction: Transaction, facts: Facts, now: CurrentSpeeds | None) -> list[WorkerView]:
+    """Present ones first, then the others by the time of their end, last first."""
+    workers = facts.workers
     paces = {}
     if facts.present:
         paces = worker_queries.paces(transaction, {row.id for row in facts.everybody}, facts.now - GONE_SECONDS)
-    lost: dict[str, int] = defaultdict(int)
-    lost_seconds: dict[str, float] = defaultdict(float)
-    further: dict[str, int] = defaultdict(int)
-    for row in facts.not_done:
-        if row.outcome == Outcome.SUPERSEDED:
-            further[row.worker_id] += row.attempts
-        if row.outcome in TAKEN_AWAY:
-            lost[row.worker_id] += row.attempts
-            lost_seconds[row.worker_id] += row.seconds
-    work: dict[str, float] = defaultdict(float)
-    for arrival in arrived:
-        work[arrival.worker] += arrival.work
+    parts: dict[str, list[CutShort]] = defaultdict(list)
+    for part in facts.cut_short:
+        parts[part.worker].append(part)
+    lost = {row.id: Loss.of(parts[row.id]) for row in workers}
+    taken = {row.id: Loss.of(part for part in parts[row.id] if part.is_taken_away) for row in workers}
     groups = {row.id: (row.device_kind, row.device_model) for row in workers}
-    ratios = figures.against_peers({id_: paces[id_] for id_ in paces if id_ in groups}, groups)
+    ratios = speeds.against_peers({id_: paces[id_] for id_ in paces if id_ in groups}, groups)
     shown = [
         WorkerView(
             worker_id=row.id[:ID_LENGTH],
@@ -73,10 +63,11 @@ def views(
             state=facts.presence[row.id],
             ending=row.ending,
             leased=facts.held[row.id],
-            done=(firsts[row.id].results if row.id in firsts else 0) + further[row.id],
-            speed=speed(work[row.id], seconds) if row.id in work else None,
+            done=facts.delivered[row.id],
+            speed=None if now is None else now.of_workers.get(row.id),
             against_peers=ratios.get(row.id),
-            preempted=Preempted(lost[row.id], lost_seconds[row.id]),
+            preempted=Preempted(taken[row.id].attempts, taken[row.id].seconds),
+            lost=Lost(lost[row.id].attempts, lost[row.id].seconds),
         )
         for row in workers
     ]
@@ -103,7 +94,7 @@ def worker_events(transaction: Transaction, facts: Facts) -> list[Happened]:
     """What happened, newest first, up to MAX_SHOWN."""
     workers, finished = facts.workers, facts.finished
     gone = sorted((row for row in workers if row.ended is not None), key=lambda row: -row.ended)[:MAX_SHOWN]
-    failing = {row.worker_id for row in facts.not_done if row.outcome in (Outcome.EXPIRED, Outcome.DIED)}
+    failing = {each.worker for each in facts.ended if each.outcome in (Outcome.EXPIRED, Outcome.DIED)}
     asked = {row.id for row in gone} | set(sorted(failing)[:MAX_SHOWN])
     unfinished: Any = transaction.execute(_UNFINISHED, workers=sorted(asked)).all() if asked else []
     named = {row.id: row for row in workers}

@@ -11,8 +11,9 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.registry import Collector
 
-from db.look.overview.records import Overview
+from db.look.overview.records import NOTHING_LOST, Overview
 from db.look.overview.shared import Shared
+from db.states import LOST
 from jobs.farm.api.clients import Traffic
 from jobs.farm.api.overviews import Overviews
 from langford.provenance import kernel_hash
@@ -89,6 +90,10 @@ def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
     left = family("remaining_seconds", "Time until the campaign is done, at the present speed.")
     workers = family("workers", "Workers by state and kind of device.", "state", "device")
     attempts = family("attempts", "Attempts that have ended, by outcome.", "outcome", counted=True)
+    lost = family(
+        "lost_attempts", "Attempts that began and brought no result, by outcome.", "outcome", counted=True
+    )
+    lost_seconds = family("lost_seconds", "Seconds of the lost attempts, by outcome.", "outcome", counted=True)
     confirmed = family("confirmations", "Further results that agree with the accepted ones.", counted=True)
     conflicts = family("conflicts", "Tasks whose results disagree, not settled yet.")
     warnings = family("warnings", "Warnings that `langford status` shows, by kind.", "kind")
@@ -113,10 +118,14 @@ def _of_campaigns(overviews: Sequence[Overview]) -> Iterator[Metric]:
         for outcome, number in overview.attempts.items():
             if outcome != RUNNING:
                 attempts.add_metric([name, outcome], number)
+        for outcome in LOST:
+            loss = overview.lost.get(outcome, NOTHING_LOST)
+            lost.add_metric([name, outcome], loss.attempts)
+            lost_seconds.add_metric([name, outcome], loss.seconds)
         confirmed.add_metric([name], overview.checked.confirmed)
         conflicts.add_metric([name], overview.checked.conflicts)
         for kind, number in sorted(Counter(warned.kind.value for warned in overview.warnings).items()):
             warnings.add_metric([name, kind], number)
         finished.add_metric([name], float(overview.finished is not None))
-    yield from (tasks, work, total, speed, average, results, left, workers, attempts, confirmed, conflicts)
-    yield from (warnings, finished)
+    yield from (tasks, work, total, speed, average, results, left, workers, attempts, lost, lost_seconds)
+    yield from (confirmed, conflicts, warnings, finished)

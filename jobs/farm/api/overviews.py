@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from threading import Lock
+from typing import Any
 
 from db import Campaign, Standing
 from db.look.overview.records import Overview
 from db.look.overview.shared import Shared
-from db.messages import encoded, iso
+from db.messages import document, encoded, iso
 from jobs.reach.wire import Listed, TaskNumbers
 
 
@@ -23,7 +25,7 @@ class Overviews:
         self._folders, self._turn = {"the server": Path.cwd()}, Lock()
         self._overviews = {name: self._shared(campaign) for name, campaign in campaigns.items()}
         self._standings = {name: Shared(campaign.standing) for name, campaign in campaigns.items()}
-        self._texts: dict[str, tuple[Overview, bytes]] = {}
+        self._texts: dict[tuple[str, bool], tuple[Overview, bytes]] = {}
 
     def _shared(self, campaign: Campaign) -> Shared[Overview]:
         def ask() -> Overview:
@@ -39,16 +41,25 @@ class Overviews:
         """Some seconds old."""
         return self._standings[name].newest()
 
-    def status(self, name: str) -> bytes:
+    def status(self, name: str, losses: bool = True) -> bytes:
+        """``losses``: false for a client of a version that does not know them."""
         overview = self._overviews[name].newest()
-        known, text = self._texts.get(name, (None, b""))
+        known, text = self._texts.get((name, losses), (None, b""))
         if known is not overview:
-            text = encoded(overview)
-            self._texts[name] = overview, text
+            text = encoded(overview) if losses else json.dumps(_without_losses(overview)).encode()
+            self._texts[name, losses] = overview, text
         return text
 
     def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
         return [_listed(self._overviews[campaign.name].newest()) for campaign in campaigns]
+
+
+def _without_losses(overview: Overview) -> dict[str, Any]:
+    fields = document(overview)
+    del fields["lost"]
+    for worker in fields["workers"]:
+        del worker["lost"]
+    return fields
 
 
 def _listed(overview: Overview) -> Listed:

@@ -50,7 +50,16 @@ from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import Refusal, refusing
 from jobs.reach.in_ledger import InLedger
-from jobs.reach.wire import HEADER, SPOKEN, CampaignInfo, Done, OtherVersion, require_understood
+from jobs.reach.wire import (
+    HEADER,
+    LOSSES,
+    SPOKEN,
+    CampaignInfo,
+    Done,
+    OtherVersion,
+    WireVersion,
+    require_understood,
+)
 from langford.errors import LangfordError
 
 T = TypeVar("T")
@@ -159,7 +168,9 @@ class Endpoints:
     async def status(self, request: Request) -> Response:
         """Some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER, _both)
-        return _private(await self.access.read(request, self.overviews.status, campaign.name))
+        said = request.headers.get(HEADER)
+        losses = said is None or WireVersion.stated(said) >= LOSSES
+        return _private(await self.access.read(request, self.overviews.status, campaign.name, losses))
 
     async def stream(self, request: Request) -> Response:
         """Until the token of the request no longer opens the campaign."""

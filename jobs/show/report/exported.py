@@ -37,6 +37,7 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
         events=None,
         event_counts={},
         conflicts=(),
+        cut_short=(),
     )
     return export, history, [part.sha256 for part in parts]
 
@@ -49,12 +50,12 @@ def _results(export: Export, machines: Iterable[int]) -> Results:
     found = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
     confirmed = {} if export.promise is None else export.promise.confirmed
     return Results(
-        task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int64),
+        task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int32),
         seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
         accepted=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),
-        source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int64),
+        source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int32),
         confirmed=np.array([evaluation.result.index in confirmed for evaluation in evaluations], dtype=np.bool_),
-        worker=np.array([-1 if one is None else positions[one.worker] for one in found], dtype=np.int64),
+        worker=np.array([-1 if one is None else positions[one.worker] for one in found], dtype=np.int32),
     )
 
 
@@ -63,15 +64,16 @@ def _attempts(export: Export, machines: Iterable[int]) -> Attempts:
     seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
     known = sorted(export.computations.items())
     return Attempts(
-        task=np.array([index for index, _ in known], dtype=np.int64),
-        worker=np.array([positions[one.worker] for _, one in known], dtype=np.int64),
+        task=np.array([index for index, _ in known], dtype=np.int32),
+        worker=np.array([positions[one.worker] for _, one in known], dtype=np.int32),
         granted=np.array([one.granted for _, one in known], dtype=np.float64),
         # None becomes nan.
-        began=np.array([one.began for _, one in known], dtype=np.float64),
+        started=np.array([one.began for _, one in known], dtype=np.float64),
         ended=np.array([one.ended for _, one in known], dtype=np.float64),
-        outcome=np.full(len(known), OUTCOMES.index(Outcome.DONE), dtype=np.int64),
+        outcome=np.full(len(known), OUTCOMES.index(Outcome.DONE), dtype=np.int8),
         seconds=np.array([seconds[index] for index, _ in known], dtype=np.float64),
-        stepped=np.zeros(len(known), dtype=np.bool_),
+        accepted=np.ones(len(known), dtype=np.bool_),
+        begun=np.ones(len(known), dtype=np.bool_),
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.look.history import OUTCOMES, History
+from db.look.figures.attempts import Loss
+from db.look.history import History
 from db.states import LOST, Outcome
 from jobs.show.report.timeline import Computing, Times
 from jobs.verify.agreement import device, provenance
@@ -94,7 +95,7 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
     results = history.results
     lost, repeated, repeated_seconds = None, None, 0.0
     if spans is not None and history.attempts is not None and history.tells_losses:
-        lost = tuple(_lost(spans, outcome) for outcome in LOST)
+        lost = tuple(_lost(history, outcome) for outcome in LOST)
         # What workers brought beside the accepted results; those of imports are no attempts.
         own = results.worker >= 0
         repeated = int(spans.has_result.sum() - own.sum())
@@ -117,11 +118,10 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
     )
 
 
-def _lost(spans: Computing, outcome: Outcome) -> LostAttempts:
-    ended_so = (spans.outcome == OUTCOMES.index(outcome)) & ~spans.has_result
-    begun = ended_so & spans.begun
-    seconds = float((spans.end - spans.start)[begun].sum())
-    return LostAttempts(outcome, int(begun.sum()), int((ended_so & ~spans.begun).sum()), seconds)
+def _lost(history: History, outcome: Outcome) -> LostAttempts:
+    parts = [part for part in history.cut_short if part.outcome is outcome]
+    loss = Loss.of(parts)
+    return LostAttempts(outcome, loss.attempts, sum(part.unbegun for part in parts), loss.seconds)
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from db.look.history import OUTCOMES, Attempts, History
+from db.look.history import OUTCOMES, History
 from db.states import Outcome
 
 Times = NDArray[np.float64]
+DONE, SUPERSEDED = (OUTCOMES.index(outcome) for outcome in (Outcome.DONE, Outcome.SUPERSEDED))
 
 
 @dataclass(frozen=True)
@@ -21,16 +22,18 @@ class Computing:
     end: Times  # when it ended, or now, float64
     held: Times  # when the lease ended, or now, float64
     granted: Times  # when the lease began, float64
-    worker: NDArray[np.int64]  # position of the worker in the history
+    worker: NDArray[np.int32]  # position of the worker in the history
     devices: Times  # how many devices its worker has, float64; inf where that is unknown
-    outcome: NDArray[np.int64]  # position in OUTCOMES
+    outcome: NDArray[np.int8]  # position in OUTCOMES
     begun: NDArray[np.bool_]  # whether computing began at all
     has_result: NDArray[np.bool_]
+    is_first: NDArray[np.bool_]  # whether its result is the first of its task
+    told: Times  # when computing began, nan where that is unknown, float64
 
     def first(self) -> float | None:
-        """When the first computing began that brought the first result of its task; None: none did."""
-        brought = self.has_result & (self.outcome != OUTCOMES.index(Outcome.SUPERSEDED))
-        return float(self.start[brought].min()) if brought.any() else None
+        """When the first computing, or lease, began that brought the first result of its task; None: none did."""
+        began = np.where(np.isnan(self.told), self.granted, self.told)[self.is_first]
+        return float(began.min()) if len(began) else None
 
     def most(self) -> int:
         times, changes = self.changes()
@@ -63,11 +66,9 @@ def computing(history: History) -> Computing | None:
     has_result = np.isfinite(attempts.seconds)
     # A result waits until it is delivered, and a task until a device is free: the computing time lies between.
     latest_start = np.maximum(attempts.granted, held - np.nan_to_num(attempts.seconds))
-    unknown = np.where(has_result, latest_start, attempts.granted)
-    start = np.minimum(np.where(np.isnan(attempts.began), unknown, attempts.began), held)
+    start = np.minimum(np.where(np.isnan(attempts.started), latest_start, attempts.started), held)
     computed = np.minimum(start + np.nan_to_num(attempts.seconds), history.now)
     end = np.where(has_result, computed, held)
-    begun = has_result | np.isfinite(attempts.began) | attempts.stepped | ~_tells_beginnings(attempts)
     devices = np.array([worker.machine.processes or np.inf for worker in history.workers or ()], dtype=np.float64)
     return Computing(
         start,
@@ -77,15 +78,11 @@ def computing(history: History) -> Computing | None:
         attempts.worker,
         devices[attempts.worker] if len(devices) else np.full(len(start), np.inf),
         attempts.outcome,
-        begun,
+        attempts.begun,
         has_result,
+        (attempts.outcome == DONE) | (attempts.accepted & (attempts.outcome != SUPERSEDED)),
+        attempts.started,
     )
-
-
-def _tells_beginnings(attempts: Attempts) -> NDArray[np.bool_]:
-    """For each attempt, whether its worker says when computing begins: earlier versions do not."""
-    telling = np.unique(attempts.worker[np.isfinite(attempts.began) | attempts.stepped])
-    return np.isin(attempts.worker, telling)
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ def _mean_number(times: Times, changes: Times, edges: Times) -> Times:
     return np.asarray(np.diff(integral) / np.diff(edges))
 
 
-def without_overlap(owner: NDArray[np.int64], start: Times, end: Times) -> tuple[Times, Times, NDArray[np.int64]]:
+def without_overlap(owner: NDArray[np.int32], start: Times, end: Times) -> tuple[Times, Times, NDArray[np.int32]]:
     """The spans of each owner, those joined that overlap: (starts, ends, owners), by owner."""
     # Each owner gets a stretch of time of its own, so that one pass serves all.
     origin = float(start.min())

@@ -218,7 +218,7 @@ def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _medians(
-    index: NDArray[np.int64], seconds: NDArray[np.float64], tasks: int
+    index: NDArray[np.int32], seconds: NDArray[np.float64], tasks: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """(middle, median of the times) of each part of the indices that has times."""
     edges = np.linspace(0, tasks, BANDS + 1)

@@ -1,13 +1,15 @@
 """Speeds: arithmetic, without a database.
 
-The current speed is the work of the recent results, divided by the time in which they arrived.  This time is the
-shortest of several windows in which enough results arrived, and starts no earlier than the present workers: a farm
-that was idle overnight is not slow.
+The current speed of a worker is the work of its recent results, divided by the time in which they arrived.  This
+time is the shortest of several windows in which enough results of all present workers arrived, and starts no
+earlier than the worker itself: a farm that was idle overnight is not slow, nor is a worker that has just come.
+The current speed of a campaign is the sum of these; workers that ended have none.
 """
 
 from __future__ import annotations
 
 import statistics
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
@@ -56,6 +58,48 @@ def arrivals_of_late(
         if len(arrived) >= enough or seconds < window or window == WINDOWS_SECONDS[-1]:
             break
     return seconds, arrived
+
+
+@dataclass(frozen=True)
+class CurrentSpeeds:
+    seconds: float  # length of the window
+    of_workers: Mapping[str, float]  # work per second of each present worker of which results arrived
+    tasks_per_minute: float
+
+    @property
+    def together(self) -> float:
+        return sum(self.of_workers.values())
+
+
+def current(
+    now: float, present: Mapping[str, float], arrivals: Callable[[float], Sequence[Arrival]]
+) -> CurrentSpeeds | None:
+    """None: no result of a present worker arrived.
+
+    Args:
+        present: when each present worker started.
+        arrivals: the results of all workers that arrived since a time.
+    """
+    if not present:
+        return None
+
+    def of_present(since: float) -> list[Arrival]:
+        return [arrival for arrival in arrivals(since) if arrival.worker in present]
+
+    seconds, arrived = arrivals_of_late(now, min(present.values()), of_present)
+    if not arrived:
+        return None
+    work: dict[str, float] = defaultdict(float)
+    tasks: dict[str, int] = defaultdict(int)
+    for arrival in arrived:
+        work[arrival.worker] += arrival.work
+        tasks[arrival.worker] += 1
+    here = {worker: min(seconds, max(1.0, now - present[worker])) for worker in tasks}
+    return CurrentSpeeds(
+        seconds,
+        {worker: work[worker] / here[worker] for worker in tasks},
+        sum(60 * number / here[worker] for worker, number in tasks.items()),
+    )
 
 
 def against_peers(paces: Mapping[str, float], groups: Mapping[str, K]) -> dict[str, float]:

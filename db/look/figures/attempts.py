@@ -1,0 +1,129 @@
+"""How the attempts of workers ended: their numbers and times, and what was lost; asked of the database in sums."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from sqlalchemy import ColumnElement, Select, and_, case, func, select
+
+from db.schema import measures
+from db.schema.dialects import among
+from db.schema.models import Attempt, Result, same_task
+from db.states import LOST, Outcome
+from db.store.transaction import CAMPAIGN, Transaction
+
+TAKEN_AWAY = frozenset({Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED})
+"""How lost attempts end that did not fail."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """The attempts of a worker that ended in one way."""
+
+    worker: str
+    outcome: Outcome
+    attempts: int
+    began: float  # when the first of their computations began, or was granted if that is unknown
+    ended: float  # when the last of them ended
+
+
+@dataclass(frozen=True)
+class CutShort:
+    """Those of a worker that ended in one way, other than by a result: see :mod:`db.schema.measures`."""
+
+    worker: str
+    outcome: Outcome
+    lost: int
+    seconds: float  # of the lost ones
+    unbegun: int
+    late: int  # how many brought a result all the same
+    # began, arrived: of the late ones whose results were accepted; None: there are none
+    began: float | None
+    arrived: float | None
+
+    @property
+    def is_taken_away(self) -> bool:
+        return self.outcome in TAKEN_AWAY
+
+
+@dataclass(frozen=True)
+class Loss:
+    """What some lost attempts cost."""
+
+    attempts: int
+    seconds: float
+
+    @classmethod
+    def of(cls, parts: Iterable[CutShort]) -> Loss:
+        chosen = list(parts)
+        return cls(sum(part.lost for part in chosen), sum(part.seconds for part in chosen))
+
+
+_OF_FEW: ColumnElement[bool] = Attempt.campaign_id == CAMPAIGN
+# The index of workers contains all columns of the first query: no row of an attempt is read.
+_OF_MANY = among(Attempt.worker_id, "workers")
+
+_ENDED = (
+    select(
+        Attempt.worker_id,
+        Attempt.outcome,
+        func.count().label("attempts"),
+        func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
+        func.max(Attempt.ended).label("ended"),
+    )
+    .where(Attempt.ended.is_not(None))
+    .group_by(Attempt.worker_id, Attempt.outcome)
+)
+
+
+def ended(transaction: Transaction, workers: Collection[str], few: bool) -> list[Ended]:
+    """``few``: whether attempts are read by their campaign; else by these workers, with those in other ones."""
+    rows = transaction.execute(_ENDED.where(_OF_FEW if few else _OF_MANY), workers=workers)
+    return [Ended(row.worker_id, Outcome(row.outcome), row.attempts, row.began, row.ended) for row in rows]
+
+
+def _cut_short(*conditions: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+    cut = measures.cut_short(*conditions)
+    lost, accepted = measures.lost(cut), Result.accepted.is_not(None)
+    return (
+        select(
+            cut.c.worker_id,
+            cut.c.outcome,
+            func.sum(case((lost, 1), else_=0)).label("lost"),
+            func.sum(case((lost, measures.seconds(cut)), else_=0.0)).label("seconds"),
+            func.sum(case((measures.unbegun(cut), 1), else_=0)).label("unbegun"),
+            func.sum(cut.c.late).label("late"),
+            func.min(case((accepted, cut.c.started))).label("began"),
+            func.max(Result.accepted).label("arrived"),
+        )
+        .select_from(cut)
+        .outerjoin(Result, and_(same_task(Result, cut.c), Result.attempt_id == cut.c.id))
+        .group_by(cut.c.worker_id, cut.c.outcome)
+    )
+
+
+_CUT_SHORT_OF_FEW = _cut_short(_OF_FEW)
+# Not by the index of campaigns (+ 0): otherwise SQLite would read all its attempts.
+_CUT_SHORT_OF_MANY = _cut_short(_OF_MANY, Attempt.campaign_id + 0 == CAMPAIGN)
+
+
+def cut_short(transaction: Transaction, ends: Collection[Ended], few: bool) -> list[CutShort]:
+    """What was cut short of the attempts that ended; none of them is read where every one brought its result."""
+    workers = {each.worker for each in ends if each.outcome in LOST}
+    if not workers:
+        return []
+    rows = transaction.execute(_CUT_SHORT_OF_FEW if few else _CUT_SHORT_OF_MANY, workers=workers)
+    return [
+        CutShort(
+            row.worker_id,
+            Outcome(row.outcome),
+            row.lost,
+            row.seconds,
+            row.unbegun,
+            row.late,
+            row.began,
+            row.arrived,
+        )
+        for row in rows
+    ]

@@ -1,0 +1,132 @@
+"""What became of the attempts that a scheduler, a failure or the clock ended, each word defined once.
+
+The views show it, and :mod:`db.look.figures` asks it.
+
+brought a result
+    its result is the accepted one of its task or a further one, also if it arrived after the attempt had ended.
+begun
+    a device of its worker computed it.  The ledger knows so of an attempt with a result, of one that failed or
+    died, and of one whose worker reported steps.  Of the others, a worker with D devices computes the first D that
+    it held at once, less those whose results it delivered later; where D is unknown, all.
+started
+    when computing began.  Where the worker did not report that, a device was free from the result that it delivered
+    before, or from the lease on: with j devices in use, the last result but j - 1 counts.
+lost
+    an attempt that began, and ended without bringing a result.  Its seconds last from the start to the end.
+unbegun
+    an attempt that ended without a result before it began.  It costs nothing.
+taken away
+    a lost attempt that did not fail: preempted, expired or released.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import BigInteger, ColumnElement, Subquery, and_, case, cast, func, or_, select
+from sqlalchemy.orm import aliased
+
+from db.schema.dialects import Later
+from db.schema.models import Attempt, Result, Witness, Worker, same_task
+from db.states import COMPLAINTS, LOST, Outcome
+
+DELIVERED = (Outcome.DONE, Outcome.SUPERSEDED)
+"""The outcomes of attempts whose results arrived in time."""
+NEIGHBOURS = 256
+"""How many results of a worker, before and after an attempt, are looked at to tell which devices were in use."""
+_other = aliased(Attempt)
+
+
+def brought_result(attempt: Any = Attempt) -> ColumnElement[bool]:
+    """Whether an attempt brought a result."""
+    return or_(*(_has(table, attempt) for table in (Result, Witness)))
+
+
+def _has(table: Any, attempt: Any) -> ColumnElement[bool]:
+    has = select(table.attempt_id).where(same_task(table, attempt), table.attempt_id == attempt.id)
+    return has.correlate(attempt).exists()
+
+
+def cut_short(*conditions: ColumnElement[bool], running: bool = False, name: str = "cut_short") -> Subquery:
+    """The attempts that ended otherwise than by a result, or, with ``running``, those that run, with these columns.
+
+    id, campaign_id, task_index, worker_id, outcome, granted, ended; late: 1 if it brought a result all the same;
+    begun: 1 or 0; started: when, as defined above, also where it had not begun.
+    """
+    chosen = Attempt.ended.is_(None) if running else Attempt.outcome.in_(LOST)
+    moment = func.coalesce(Attempt.ended, Attempt.deadline)
+    late = brought_result()
+    known = case(
+        (or_(Attempt.began.is_not(None), Attempt.steps.is_not(None), Attempt.outcome.in_(COMPLAINTS), late), 1),
+        else_=0,
+    )
+    # Those that were held at once ended together, up to the milliseconds of a statement of Postgres.
+    together = Attempt.campaign_id, Attempt.worker_id, cast(func.coalesce(Attempt.ended, 0.0), BigInteger)
+    held = (
+        select(
+            *(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Attempt.outcome),
+            *(Attempt.granted, Attempt.began, Attempt.ended, Worker.processes, moment.label("moment")),
+            known.label("known"),
+            case((late, 1), else_=0).label("late"),
+            func.row_number().over(partition_by=together, order_by=(known.desc(), Attempt.id)).label("place"),
+        )
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .where(chosen, *conditions)
+        .subquery("held")
+    )
+    used = select(held, (held.c.place + _computed_on(held)).label("devices")).subquery("used")
+    fits = used.c.devices <= used.c.processes
+    free_since = case((and_(used.c.began.is_(None), fits), _free_since(used)), else_=used.c.granted)
+    return select(
+        *(used.c.id, used.c.campaign_id, used.c.task_index, used.c.worker_id, used.c.outcome),
+        *(used.c.granted, used.c.ended, used.c.late),
+        case((or_(used.c.known == 1, used.c.processes.is_(None), fits), 1), else_=0).label("begun"),
+        func.coalesce(used.c.began, Later(used.c.granted, func.coalesce(free_since, used.c.granted))).label(
+            "started"
+        ),
+    ).subquery(name)
+
+
+def _computed_on(held: Subquery) -> ColumnElement[int]:
+    """How many other devices of its worker computed, when an attempt ended, what they delivered later."""
+    later = (
+        select(_other.began)
+        .where(_other.worker_id == held.c.worker_id, _other.outcome.in_(DELIVERED), _other.ended > held.c.moment)
+        .order_by(_other.ended)
+        .limit(NEIGHBOURS)
+        .correlate(held)
+        .subquery("later")
+    )
+    computed = select(func.count()).select_from(later).where(later.c.began <= held.c.moment)
+    return computed.correlate(held).scalar_subquery()
+
+
+def _free_since(used: Subquery) -> ColumnElement[float]:
+    """When the result arrived after which its device was free; null: the worker had delivered too few."""
+    before = (
+        select(_other.ended)
+        .where(_other.worker_id == used.c.worker_id, _other.outcome.in_(DELIVERED), _other.ended <= used.c.moment)
+        .order_by(_other.ended.desc())
+        .limit(NEIGHBOURS)
+        .correlate(used)
+        .subquery("before")
+    )
+    counted = select(before.c.ended, func.row_number().over(order_by=before.c.ended.desc()).label("place"))
+    placed = counted.subquery("placed")
+    free = select(func.max(placed.c.ended)).where(placed.c.place == used.c.devices)
+    return free.correlate(used).scalar_subquery()
+
+
+def lost(attempts: Subquery) -> ColumnElement[bool]:
+    """Of :func:`cut_short`."""
+    return and_(attempts.c.late == 0, attempts.c.begun == 1)
+
+
+def unbegun(attempts: Subquery) -> ColumnElement[bool]:
+    """Of :func:`cut_short`."""
+    return and_(attempts.c.late == 0, attempts.c.begun == 0)
+
+
+def seconds(attempts: Subquery) -> ColumnElement[float]:
+    """For how long an attempt of :func:`cut_short` computed, at most."""
+    return attempts.c.ended - attempts.c.started
