@@ -10,9 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from docs.scripts.grids import MARK, PLACES, PROBLEM, cell, labels, term
+from langford.kernels.symmetries import orbits, representatives
 from langford.methods import METHODS
 from langford.methods.polyphase.components import IMAGES, Components, components
-from langford.methods.symmetries import orbits, representatives
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Pair:
 
 
 def unpacked(component: int, length: int) -> tuple[int, ...]:
-    """The signs of a component in the order of its elements; see langford.methods.symmetries."""
+    """The signs of a component in the order of its elements; see langford.kernels.symmetries."""
     signs = [0] * length
     for step in range(length):
         element = step // 2 if step % 2 == 0 else length - 1 - step // 2

@@ -1,4 +1,5 @@
-"""What computes: ``cpu`` for numba, ``cuda`` in CUDA C++, ``gpu`` to compile and launch that, ``cache`` for both.
+"""What the kernels of all methods, and of irregular problems, share.
 
-Methods and irregular problems call ``cpu`` and ``cuda``.  Others use ``cache`` and ``gpu``, which know no kernel.
+``cpu`` is for kernels in numba, ``gpu`` for programs in CUDA C++, ``cache`` keeps what both compile, ``symmetries``
+has those of packed signs.  The kernels of a method are in its folder.  Others use ``cache`` and ``gpu``.
 """

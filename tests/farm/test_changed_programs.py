@@ -31,7 +31,7 @@ if __name__ == "__main__":
         pool = workers.pool(first, [CountsPlans()])
         evaluated(pool, 0)
         pool.stop()
-        with Path("langford/kernels/cuda/shifted.cu").open("a") as source:
+        with Path("langford/methods/shifted/kernels/shifted.cu").open("a") as source:
             source.write("// changed")
         workers.pool(second, [CountsPlans()])
 """

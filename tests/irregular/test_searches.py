@@ -16,10 +16,10 @@ from langford.errors import BadDepth, BadInput, MethodDoesNotApply
 from langford.irregular import search_states
 from langford.irregular.trees.search_states import children_of_words, starts_of_words
 from langford.irregular.trees.search_tree import search_sizes, walk_spread
-from langford.kernels.cpu.backtrack import count_starts, feasible, random_walks
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.backtracking.estimation import estimate
+from langford.methods.backtracking.kernels.backtrack import count_starts, feasible, random_walks
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 from langford.problem.reference import published

@@ -12,7 +12,6 @@ import pytest
 from langford.kernels.gpu import host
 from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.host import HostProgram
-from langford.kernels.gpu.program import FOLDER
 from langford.kernels.gpu.runtime import NoGpu, device_count
 from langford.methods import Plan, merge
 from langford.problem import Problem
@@ -107,7 +106,7 @@ def compile_only(text: str, architecture: str, *options: str) -> None:
     """
     nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="needs cuda-bindings and nvidia-cuda-nvrtc")
     target = f"--gpu-architecture={architecture}"
-    every = target, "--std=c++17", "--device-int128", "--Ofast-compile=max", f"--include-path={FOLDER}", *options
+    every = target, "--std=c++17", "--device-int128", "--Ofast-compile=max", *options
     _, program = nvrtc.nvrtcCreateProgram(text.encode(), b"program.cu", 0, [], [])
     (outcome,) = nvrtc.nvrtcCompileProgram(program, len(every), [option.encode() for option in every])
     _, size = nvrtc.nvrtcGetProgramLogSize(program)

@@ -15,17 +15,17 @@ from langford.arithmetic import limbs, widths
 from langford.arithmetic.limbs import SPREAD_BOUND
 from langford.arithmetic.residue import MODULUS, residue
 from langford.errors import MethodDoesNotApply
-from langford.kernels.cpu import rows
-from langford.kernels.cpu.backtrack import plus
-from langford.kernels.cpu.polyphase import natural_order
-from langford.kernels.cpu.shifted.tiles import BATCH, add_batch, without_gaps
 from langford.methods import METHODS
 from langford.methods.backtracking import refusal
+from langford.methods.backtracking.kernels import rows
+from langford.methods.backtracking.kernels.backtrack import plus
 from langford.methods.polyphase import cuda
 from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
+from langford.methods.polyphase.kernels.polyphase import natural_order
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import Shape, UBlock
+from langford.methods.shifted.kernels.tiles import BATCH, add_batch, without_gaps
 from langford.problem import Problem
 
 PROBLEMS = [

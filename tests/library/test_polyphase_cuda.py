@@ -19,6 +19,7 @@ from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.cuda import (
+    KERNELS,
     THREADS,
     PolyphaseOnGpu,
     UBlockOnDevice,
@@ -50,12 +51,12 @@ def plan_of(problem: Problem, depth: int) -> PolyphasePlan:
     ("problem", "architecture"), [*COMPILED, (Problem.skolem(32), "sm_90a")], ids=str
 )  # the last with instructions of warpgroups
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
-    text = source_of("polyphase.cu", definitions(plan_of(problem, 4), THREADS))
+    text = source_of(KERNELS / "polyphase.cu", definitions(plan_of(problem, 4), THREADS))
     compile_only(text, architecture)
 
 
 def test_compiles_without_tensor_cores() -> None:
-    text = source_of("polyphase.cu", definitions(plan_of(Problem.langford(12), 4), THREADS))
+    text = source_of(KERNELS / "polyphase.cu", definitions(plan_of(Problem.langford(12), 4), THREADS))
     compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 

@@ -35,10 +35,14 @@ def sources(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Path, bytes]]:
 @pytest.mark.parametrize(
     ("changed", "methods"),
     [
+        ("methods/necklace/kernels/necklace.cu", {"necklace"}),
+        ("methods/polyphase/kernels/odd_sums.cuh", {"polyphase"}),
+        ("methods/backtracking/kernels/rows.py", SEARCHES),
         ("methods/shifted/factors.py", SHIFTED),
         ("methods/shifted/signs.py", SHIFTED),
         ("methods/godfrey/tables.py", {"godfrey"}),
         ("methods/backtracking/__init__.py", SEARCHES),
+        ("kernels/symmetries.py", {*METHODS}),
         ("kernels/gpu/host.h", {*METHODS}),
         ("kernels/gpu/cuda.py", {*METHODS}),
         ("arithmetic/limbs.py", {*METHODS}),

@@ -16,13 +16,13 @@ import pytest
 
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
-from langford.kernels.cpu.shifted.vectors import INNER_BITS
-from langford.kernels.gpu.program import defined, source_of
+from langford.kernels.gpu.program import source_of
 from langford.methods import METHODS
 from langford.methods.shifted.cpu import ShiftedOnCpu
-from langford.methods.shifted.cuda import ShiftedOnGpu, UBlockOnDevice
+from langford.methods.shifted.cuda import KERNELS, ShiftedOnGpu, UBlockOnDevice
 from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
 from langford.methods.shifted.forms import HalfForm, half_forms
+from langford.methods.shifted.kernels.vectors import INNER_BITS
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.problem import Problem
 from tests.library.programs import COMPILED, WIDE, compile_only, gpu_program, host_program, require_same
@@ -90,7 +90,7 @@ def compare_block(
 def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
     plan = shifted_plan(problem, 4)
     settings = settings_for(plan)
-    compile_only(source_of("shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
+    compile_only(source_of(KERNELS / "shifted.cu", GpuShape.of(plan, settings).definitions(settings)), architecture)
 
 
 TASKS = [
@@ -150,7 +150,7 @@ def test_blocks_of_wide_rows_with_differences_on_the_host() -> None:
     compare_block(plan, host_program(), replace(SMALL, threads=32), 1, 1)
 
 
-FULL_SUM = """#include "shifted.cu"
+FULL_SUM = """
 static_assert(MOST_ROUNDS <= MOST_TERMS / 2, "a batch has as many rounds again");
 extern "C" __global__ void full_sum(i64 half, int rest, int weight, i64 *limbs, i64 *residues, u64 *terms) {
     Total total = {};
@@ -201,7 +201,7 @@ def test_a_sum_holds_as_many_terms_as_it_takes_on_the_host(sign: int) -> None:
     plan = shifted_plan(Problem.skolem(32))
     settings = replace(SMALL, threads=32)
     definitions = GpuShape.of(plan, settings).definitions(settings)
-    program = host_program()(defined(definitions) + FULL_SUM, "full_sum", 32)
+    program = host_program()(source_of(KERNELS / "shifted.cu", definitions) + FULL_SUM, "full_sum", 32)
     # The largest factor that 64 filled places allow: two differences of as many terms of their own would need more.
     rest = max(form.bound for form in plan.forms.all) ** 4
     for half in (2**62 - 2**31, 2**62):

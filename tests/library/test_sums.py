@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 import langford
 from langford.arithmetic.residue import residue
 from langford.errors import BadDepth, MethodDoesNotApply
-from langford.kernels.cpu.polyphase import coefficient_rows
 from langford.methods import METHODS, merge
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
+from langford.methods.polyphase.kernels.polyphase import coefficient_rows
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import OddForms, UBlock
 from langford.problem import Problem

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langford.kernels.symmetries import orbits, prefix_classes, representatives
 from langford.methods.polyphase.components import components
-from langford.methods.symmetries import orbits, prefix_classes, representatives
 from langford.problem import Problem
 from tests.support.brute_force import orbit
 

@@ -16,9 +16,9 @@ from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.errors import TooWide
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
-from langford.kernels.cpu.backtrack import count_starts, feasible
 from langford.kernels.cpu.compiled import compiled_once
 from langford.methods.backtracking import WORD_PLACES, refusal
+from langford.methods.backtracking.kernels.backtrack import count_starts, feasible
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 

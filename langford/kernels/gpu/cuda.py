@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from langford.kernels.cache import cache_folder
-from langford.kernels.gpu.program import FOLDER
 from langford.kernels.gpu.runtime import NoGpu, cupy_for
 from langford.machine.durable import replace_file
 from langford.machine.process import COMPILING, STEPS
@@ -26,7 +25,7 @@ class CudaProgram:
         """
         Args:
             index: number of the GPU.
-            source: text of the program (kernels.gpu.source).
+            source: text of the program (kernels.gpu.program.source_of).
             main: name of the main kernel.
             threads: per block.
 
@@ -135,7 +134,7 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     nvrtc = cupy.cuda.nvrtc
     capability = 10 * properties["major"] + properties["minor"]
     architecture = f"sm_{capability}" + "a" * (capability == 90)
-    options = (f"--gpu-architecture={architecture}", "--std=c++17", "--device-int128", f"--include-path={FOLDER}")
+    options = (f"--gpu-architecture={architecture}", "--std=c++17", "--device-int128")
     key = hashlib.sha256(repr((source, options, nvrtc.getVersion())).encode()).hexdigest()[:24]
     path = cache_folder() / f"{key}.cubin"
     if not path.exists():

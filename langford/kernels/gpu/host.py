@@ -18,7 +18,6 @@ import numpy as np
 
 from langford.errors import LangfordError
 from langford.kernels.cache import cache_folder
-from langford.kernels.gpu.program import FOLDER, inlined
 from langford.machine.process import COMPILING
 
 BLOCKS = 2
@@ -40,7 +39,7 @@ class HostProgram:
     blocks = BLOCKS
 
     def __init__(self, source: str, main: str, threads: int) -> None:
-        kernels = KERNEL.findall(inlined(source, FOLDER))
+        kernels = KERNEL.findall(source)
         assert main in kernels
         launchers = "".join(
             f'extern "C" void run_{kernel}(void **arguments, int blocks) '
@@ -90,11 +89,11 @@ def _loaded(library: Path) -> ctypes.CDLL:
 @cache
 def _compiled(source: str) -> Path:
     """The library of a program, compiled once for all processes of this machine."""
-    library = _folder() / f"{_digest(HEADER.read_text() + inlined(source, FOLDER))}.so"
+    library = _folder() / f"{_digest(HEADER.read_text() + source)}.so"
     with _missing(library) as new:
         if new is not None:
             # What every program includes first takes half of the time.
-            folders = [f"-I{folder}" for folder in (_header().parent, HEADER.parent, FOLDER)]
+            folders = [f"-I{folder}" for folder in (_header().parent, HEADER.parent)]
             _compile("-shared", "-x", "c++", "-", "-o", new, *folders, text=f'#include "{HEADER.name}"\n{source}')
     return library
 

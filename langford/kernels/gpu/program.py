@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 DeviceArray = Any
 """An array on the device: CuPy's on a GPU, numpy's behind the host shim."""
-FOLDER = Path(__file__).parents[1] / "cuda"
-"""The sources of the counting methods: a path for every compiler to look in."""
+SHARED = Path(__file__).parent
+"""Where the files are that programs of several folders include."""
 Definitions = Mapping[str, int | str | Sequence[int]]
 """Compile-time parameters by name; a sequence becomes a comma-separated list."""
 
@@ -98,9 +98,9 @@ Compiler = Callable[[str, str, int], Program]
 """Makes a program of a source text, its main kernel's name and the threads per block."""
 
 
-def source_of(file: str, definitions: Definitions) -> str:
-    """The text of a program of a counting method: the definitions, then the file, which is in FOLDER."""
-    return f'{defined(definitions)}#include "{file}"\n'
+def source_of(file: Path, definitions: Definitions) -> str:
+    """The text of a program: the definitions, then the file with all that it includes."""
+    return defined(definitions) + inlined(file.read_text(), file.parent)
 
 
 def defined(definitions: Definitions) -> str:
@@ -113,7 +113,7 @@ def inlined(text: str, folder: Path, included: set[str] | None = None) -> str:
 
     Args:
         text: lines of a source.
-        folder: of the files.
+        folder: of the files, but for those in SHARED.
         included: names of files that are not included again; those of this text are added.
     """
     known = set() if included is None else included
@@ -122,7 +122,8 @@ def inlined(text: str, folder: Path, included: set[str] | None = None) -> str:
         if found[1] in known:
             return ""
         known.add(found[1])
-        return inlined((folder / found[1]).read_text(), folder, known)
+        file = folder / found[1]
+        return inlined((file if file.exists() else SHARED / found[1]).read_text(), folder, known)
 
     return _INCLUDE.sub(content, text)
 

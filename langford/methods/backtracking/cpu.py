@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.devices import Device
-from langford.kernels.cpu.backtrack import count_by_largest, count_regular
 from langford.kernels.cpu.compiled import compiled_once
+from langford.methods.backtracking.kernels.backtrack import count_by_largest, count_regular
 from langford.methods.backtracking.order import rows_of
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.result import PartialResult

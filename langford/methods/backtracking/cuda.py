@@ -11,6 +11,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar, Generic, Self, TypeVar
 
 import numpy as np
@@ -26,6 +27,7 @@ from langford.methods.backtracking.feed import Counted, Feed, Pieces
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
 from langford.result import PartialResult
 
+KERNELS = Path(__file__).with_name("kernels")
 MAX_TEST_FREE = 6
 LANE_NODES, MIN_ROWS = 3e4, 5e5
 """Sub-tasks have about this number of nodes at most, and there are at least as many of them: lanes that end at
@@ -151,7 +153,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
             "LEVEL_DIFFERENCES": [*differences[self._depth : self._depth + levels], 0],
             "PERSISTENT": settings.persistent, "THREADS": settings.threads, "MIN_BLOCKS": settings.min_blocks,
         }  # fmt: skip
-        return source_of(self.source, {**shared, **self.definitions(self._depth)})
+        return source_of(KERNELS / self.source, {**shared, **self.definitions(self._depth)})
 
     @abstractmethod
     def definitions(self, depth: int) -> Definitions:

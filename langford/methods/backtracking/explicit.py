@@ -95,8 +95,8 @@ def _require_reach(problem: Problem) -> None:
 
 
 def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
-    from langford.kernels.cpu.backtrack import count_by_largest
     from langford.kernels.cpu.compiled import compiled_once
+    from langford.methods.backtracking.kernels.backtrack import count_by_largest
 
     shapes, circle = SearchOrder.of(problem).shapes(problem), circle_of(problem)
 

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from langford.arithmetic.residue import MODULUS
 from langford.errors import BadDepth
-from langford.kernels.cpu.backtrack import count_starts, feasible, random_walks
 from langford.kernels.cpu.compiled import compiled_once
+from langford.methods.backtracking.kernels.backtrack import count_starts, feasible, random_walks
 from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random, colours_in_order
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem

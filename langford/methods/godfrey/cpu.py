@@ -11,7 +11,7 @@ from langford.arithmetic import limbs, widths
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.godfrey import BIAS, LANES, block_sequence, build_gray_sum
+from langford.methods.godfrey.kernels.godfrey import BIAS, LANES, block_sequence, build_gray_sum
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.godfrey.tables import Block, Packing, Point
 from langford.result import PartialResult

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +11,14 @@ from numpy.typing import NDArray
 from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
-from langford.kernels.cpu.godfrey import block_sequence
 from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
+from langford.methods.godfrey.kernels.godfrey import block_sequence
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.godfrey.tables import Packing
 from langford.result import PartialResult
 
+KERNELS = Path(__file__).with_name("kernels")
 CONSTANT_BYTES = 49152
 """Of the 64 KiB of constant memory, for the block's part of the Gray sequence."""
 WORD_BYTES = 4
@@ -59,7 +61,7 @@ class GodfreyOnGpu:
             "THREADS": launch.threads, "MIN_BLOCKS": launch.min_blocks,
         }  # fmt: skip
         self._limbs = 2 * product_words
-        self.program = compiler(source_of("godfrey.cu", definitions), "godfrey", launch.threads)
+        self.program = compiler(source_of(KERNELS / "godfrey.cu", definitions), "godfrey", launch.threads)
         if launch.blocks:
             self.program.blocks = launch.blocks * self.program.multiprocessors
         reach = max(problem.differences)

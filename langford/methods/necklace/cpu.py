@@ -11,7 +11,7 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.necklace import MIDDLE, ROWS, build_necklace_sum
+from langford.methods.necklace.kernels.necklace import MIDDLE, ROWS, build_necklace_sum
 from langford.methods.necklace.plan import NecklacePlan
 from langford.result import PartialResult
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from langford.kernels.gpu.program import Compiler, Definitions, source_of
 from langford.machine.profile import chosen_from, settings_of
 from langford.methods.necklace.plan import NecklacePlan
 from langford.result import PartialResult
+
+KERNELS = Path(__file__).with_name("kernels")
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class NecklaceOnGpu:
             "THREADS": launch.threads,
         }  # fmt: skip
         self._limbs = 2 * term_words
-        self.program = compiler(source_of("necklace.cu", definitions), "necklace", launch.threads)
+        self.program = compiler(source_of(KERNELS / "necklace.cu", definitions), "necklace", launch.threads)
 
     @classmethod
     def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:

@@ -1,6 +1,6 @@
 """The two polyphase components of a problem, the signs of the odd and of the even places.
 
-A component (u or v) is an integer in paired order (:mod:`langford.methods.symmetries`).
+A component (u or v) is an integer in paired order (:mod:`langford.kernels.symmetries`).
 """
 
 from __future__ import annotations

@@ -12,12 +12,12 @@ from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.kernels.cpu.ir import LANES
-from langford.kernels.cpu.polyphase import BLOCK_BITS, LOW_BITS, build_parts, fill_tile, tile_sum
+from langford.kernels.symmetries import ORBIT_SIZES, orbits, representatives
 from langford.machine.process import STEPS
 from langford.methods.polyphase.components import IMAGES
+from langford.methods.polyphase.kernels.polyphase import BLOCK_BITS, LOW_BITS, build_parts, fill_tile, tile_sum
 from langford.methods.polyphase.plan import PolyphasePlan
 from langford.methods.polyphase.tables import TILE_BITS, OddForms, Scratch, Shape, Tile, UBlock
-from langford.methods.symmetries import ORBIT_SIZES, orbits, representatives
 from langford.result import PartialResult
 
 U_BLOCK_BITS = 16

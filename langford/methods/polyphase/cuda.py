@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import accumulate
 from math import prod
+from pathlib import Path
 
 import numpy as np
 
@@ -15,12 +16,13 @@ from langford.arithmetic.residue import residue
 from langford.devices import HOST, Cuda
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.kernels.gpu.program import Compiler, Definitions, DeviceArray, source_of
+from langford.kernels.symmetries import ORBIT_SIZES
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.symmetries import ORBIT_SIZES
 from langford.problem import Problem
 from langford.result import PartialResult
 
+KERNELS = Path(__file__).with_name("kernels")
 TILE_BITS = 18
 U_BLOCK_BITS = 22
 THREADS = 128
@@ -191,7 +193,9 @@ class PolyphaseOnGpu:
         """
         self._plan, split = plan, plan.split
         self._tile_bits = min(plan.inner_v_bits, tile_bits)
-        self.program = compiler(source_of("polyphase.cu", definitions(plan, threads)), "polyphase", threads)
+        self.program = compiler(
+            source_of(KERNELS / "polyphase.cu", definitions(plan, threads)), "polyphase", threads
+        )
         self._words = max(4, 2**self._tile_bits // 32)
         self._bitmaps = len(split.even) * (split.v_length + 1) + 1
         self._block_bits = min(split.u_length - plan.u_bits, U_BLOCK_BITS)

@@ -27,10 +27,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import widths
+from langford.kernels.symmetries import orbits, prefix_classes
 from langford.methods.plan import Method, Plan
 from langford.methods.polyphase.components import IMAGES, components, term_bound
 from langford.methods.polyphase.tables import EvenTable
-from langford.methods.symmetries import orbits, prefix_classes
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 

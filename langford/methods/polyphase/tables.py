@@ -1,7 +1,7 @@
 """What the CPU kernels of the polyphase sum take: how wide its numbers get, and arrays that describe a part of it.
 
-The kernels (:mod:`langford.kernels.cpu.polyphase`) read the fields by name; the GPU's program has most of these
-numbers compiled in.
+The kernels (``kernels/polyphase.py``) read the fields by name; the GPU's program has most of these numbers compiled
+in.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from langford.methods.symmetries import Integers
+from langford.kernels.symmetries import Integers
 from langford.problem import Problem
 
 

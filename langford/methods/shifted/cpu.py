@@ -11,15 +11,15 @@ from langford.arithmetic import limbs
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
-from langford.kernels.cpu.shifted.patterns import patterns
-from langford.kernels.cpu.shifted.tiles import build_tile_sum, stages_of
-from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS, STAGE
+from langford.kernels.symmetries import Integers
 from langford.machine.process import STEPS
 from langford.methods.shifted.components import natural
 from langford.methods.shifted.forms import half_forms
+from langford.methods.shifted.kernels.patterns import patterns
+from langford.methods.shifted.kernels.tiles import build_tile_sum, stages_of
+from langford.methods.shifted.kernels.vectors import INNER_BITS, ROW_WORDS, STAGE
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.tables import OddForms, Tile, UBlock
-from langford.methods.symmetries import Integers
 from langford.result import PartialResult
 
 TILE_BITS = 16

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +22,7 @@ from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.tables import OddForms
 from langford.result import PartialResult
 
+KERNELS = Path(__file__).with_name("kernels")
 MAX_ELEMENTS = 64
 LIMBS = 8
 BIAS = 128
@@ -46,7 +48,7 @@ class UBlockOnDevice:
 
 @dataclass(frozen=True)
 class TileOnDevice:
-    """The tables of a tile of v's (shifted_forms.cuh).
+    """The tables of a tile of v's (kernels/forms.cuh).
 
     Attributes:
         fixed: natural mask of the elements that are −1 in all of them.
@@ -68,7 +70,7 @@ class ShiftedOnGpu:
         """
         settings = settings or settings_for(plan)
         self._plan, self._shape = plan, GpuShape.of(plan, settings)
-        source = source_of("shifted.cu", self._shape.definitions(settings))
+        source = source_of(KERNELS / "shifted.cu", self._shape.definitions(settings))
         self.program = compiler(source, "shifted", settings.threads)
         split, prefix = plan.components, plan.prefix_bits
         self._v_order = split.v_order(prefix, INNER_BITS)

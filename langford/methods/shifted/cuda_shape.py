@@ -10,7 +10,7 @@ from langford.methods.shifted.plan import ShiftedPlan
 IMAGES = 4
 """Pairs done together: u and v as they are and backwards."""
 INNER_BITS, LOW_BITS = 8, 5
-"""Lowest bits of a packed v, which number the points of a row, and the next ones (shifted_forms.cuh)."""
+"""Lowest bits of a packed v, which number the points of a row, and the next ones (kernels/forms.cuh)."""
 ROW_BITS = 2
 """Bits of a row's number that a lane treats apart; without symmetry they are beyond the low ones."""
 MAX_JOINED = 4

@@ -18,8 +18,8 @@ from hashlib import sha256
 
 import numpy as np
 
+from langford.kernels.symmetries import Integers
 from langford.methods.shifted.components import Components
-from langford.methods.symmetries import Integers
 from langford.problem import Problem
 
 

@@ -22,9 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic import widths
+from langford.kernels.symmetries import Integers, prefix_classes, reversed_components
 from langford.methods.plan import Plan
 from langford.methods.shifted.tables import Shape
-from langford.methods.symmetries import Integers, prefix_classes, reversed_components
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 

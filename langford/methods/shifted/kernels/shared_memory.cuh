@@ -1,7 +1,5 @@
 // Shared memory by 32-bit addresses: the compiler then keeps them in registers, and need not know what they are
 // multiples of.
-#pragma once
-
 #include "integers.cuh"
 
 #ifdef LANGFORD_HOST

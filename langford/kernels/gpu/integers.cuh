@@ -1,6 +1,4 @@
 // Whole numbers of every width: words, signed digits, wide sums over a warp, limbs.
-#pragma once
-
 typedef long long i64;
 typedef unsigned long long u64;
 typedef unsigned int u32;

@@ -1,7 +1,5 @@
 // Points: one of a mask of 128, its number, and its odd factors.
-#pragma once
-
-#include "shifted_rows.cuh"
+#include "rows.cuh"
 
 // A point is an image and a v of the tile (its row and its place there) as one number; a tag is that of its 128 points.
 constexpr int SLOT_SHIFT = TILE_BITS, ROW_SHIFT = INNER_BITS;

@@ -1,9 +1,7 @@
 // Which joint rows four rows of v's and an image have, and their unions.
 //
-// Member m of the four has the first of u's two bits set if m is odd, the second if m > 1 (shifted_places.cuh).
-#pragma once
-
-#include "shifted_rows.cuh"
+// Member m of the four has the first of u's two bits set if m is odd, the second if m > 1 (places.cuh).
+#include "rows.cuh"
 
 constexpr int MEMBERS = 4;
 

@@ -8,10 +8,8 @@
 //
 // A form has a place in some group.  Places have windows of different lengths; forms are dealt to them for each u and
 // image, those with the fewest inner terms to the shortest windows.
-#pragma once
-
 #include "shared_memory.cuh"
-#include "shifted_places.cuh"
+#include "places.cuh"
 
 constexpr int HIGH_BITS = TILE_BITS - INNER_BITS - LOW_BITS, HIGH = HIGH_BITS > 3 ? 1 << HIGH_BITS : 8;
 

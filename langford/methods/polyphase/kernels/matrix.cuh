@@ -5,8 +5,6 @@
 // A row is the signs of a v, a form a column of eight images with elements −2 … 2.  Warpgroups multiply
 // numbers of 8 bits (e4m3) into floats, which they add exactly as far as this goes, because floats leave the
 // integer multiplier alone; the others multiply signed bytes into integers.
-#pragma once
-
 #include "integers.cuh"
 
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL) && !defined(WITHOUT_WARPGROUPS) && !defined(WITHOUT_TENSOR_CORES)

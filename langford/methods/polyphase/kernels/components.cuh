@@ -1,6 +1,4 @@
-// Polyphase components and their symmetries (methods/polyphase/symmetries.py says what the bits mean).
-#pragma once
-
+// Polyphase components and their symmetries (langford/kernels/symmetries.py says what the bits mean).
 #include "integers.cuh"
 
 // Element k of the component whose bits are in natural order: +1, −1, or 0 outside.

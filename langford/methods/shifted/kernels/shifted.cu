@@ -1,19 +1,19 @@
 // The shifted sum on the GPU: a tile of v's against many u's (docs/shifted.md).
 //
 // A block takes one u at a time, with its images, and makes the tables of its odd forms in shared memory
-// (shifted_rows.cuh).  The v's where an even form vanishes are the union of a few bitmaps, each of up to JOINED forms.
+// (rows.cuh).  The v's where an even form vanishes are the union of a few bitmaps, each of up to JOINED forms.
 // A lane of a warp finds the living points of four rows of 256 and one image; the rows are (high, low)'s of v that
-// differ in two bits (shifted_places.cuh).  It takes one half of each row, then the other.  What lives waits in a queue
-// of the warp; 32 at a time are multiplied (shifted_terms.cuh).
+// differ in two bits (places.cuh).  It takes one half of each row, then the other.  What lives waits in a queue
+// of the warp; 32 at a time are multiplied (terms.cuh).
 //
 // Defined by the loader: FORMS and EVENS (odd and even forms), ODD_WORDS and EVEN_WORDS (words that hold a byte for
 // each), REACH (no half of an even form exceeds it), IMAGES (4, or 1), TILE_BITS, JOINED (even forms that share a
 // joint row, at most), EVEN_WINDOW (values of an even form that have a row), THREADS, MIN_BLOCKS; GROUP_SIZES, WINDOWS
 // (places by group, and the lengths of their windows).
 
-#include "shifted_choice.cuh"
-#include "shifted_points.cuh"
-#include "shifted_terms.cuh"
+#include "choice.cuh"
+#include "points.cuh"
+#include "terms.cuh"
 
 constexpr int WARPS = THREADS / 32;
 constexpr int OWN_ROWS = 1 << OWN_BITS, CHUNKS = ROWS / MEMBERS / OWN_ROWS;   // a chunk: four rows for each lane

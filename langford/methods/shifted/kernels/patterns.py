@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.kernels.cpu.shifted.vectors import INNER_BITS, ROW_WORDS, WINDOW
+from langford.methods.shifted.kernels.vectors import INNER_BITS, ROW_WORDS, WINDOW
 
 WORD_BITS = 6
 """Bits of a v's number within a word of a bitmap."""

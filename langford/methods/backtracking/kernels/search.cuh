@@ -4,8 +4,6 @@
 // Defined by the loader: PLACES, COPIES, LEVELS (colours that a thread places in the order of the search
 // before the leaf that the kernel evaluates) and LEVEL_DIFFERENCES, PERSISTENT (1: lanes take the next
 // sub-task, 0: each has its own share), THREADS, MIN_BLOCKS.
-#pragma once
-
 #include "integers.cuh"
 
 // Bit k is set where place k + 1 is free.

@@ -22,16 +22,16 @@ from numba.extending import register_jitable
 from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import set_bits, trailing_zero_bits
-from langford.kernels.cpu.shifted.forms import (
+from langford.methods.shifted.kernels.forms import (
     choose_windows,
     odd_coefficients,
     pair_rows,
     read_backwards,
     tile_values,
 )
-from langford.kernels.cpu.shifted.patterns import WORD_BITS
-from langford.kernels.cpu.shifted.term import LOW_BITS, POINTS, fetch_early, multiply, store_factors
-from langford.kernels.cpu.shifted.vectors import (
+from langford.methods.shifted.kernels.patterns import WORD_BITS
+from langford.methods.shifted.kernels.term import LOW_BITS, POINTS, fetch_early, multiply, store_factors
+from langford.methods.shifted.kernels.vectors import (
     CHOICES,
     INNER_BITS,
     ROW_WORDS,

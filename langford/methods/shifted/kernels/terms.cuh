@@ -4,9 +4,7 @@
 // forms EVEN_WORDS.  A byte of each is multiplied; of these numbers three by three in 32 bits; these in two halves
 // that nearly always fit 32 bits each.  A point where one does not, or whose key does not fit half bytes, is multiplied
 // again, digit by digit.
-#pragma once
-
-#include "shifted_rows.cuh"
+#include "rows.cuh"
 
 constexpr int LIMBS = 8;
 constexpr int WORDS = ODD_WORDS > EVEN_WORDS ? ODD_WORDS : EVEN_WORDS;

@@ -14,7 +14,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I64, element_pointer, literal, load_vector
-from langford.kernels.cpu.shifted.vectors import CHOICES, I8, ROW, ROW_WORDS, WINDOW, load_row, splat, store
+from langford.methods.shifted.kernels.vectors import CHOICES, I8, ROW, ROW_WORDS, WINDOW, load_row, splat, store
 
 F64 = ir.DoubleType()
 PLANES = 4

@@ -1,6 +1,4 @@
 // E: the product of the even sums of a pair, halved, from a table per u.
-#pragma once
-
 #include "integers.cuh"
 
 __device__ constexpr int shift_of[EVENS + 1] = {SHIFTS};

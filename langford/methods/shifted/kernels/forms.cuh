@@ -2,8 +2,6 @@
 //
 // A component in natural order has bit k set where element k is −1.  Packed bits are those of
 // langford/methods/shifted/components.py: the outer elements on top, the inner ones lowest.
-#pragma once
-
 #include "integers.cuh"
 
 constexpr int INNER_BITS = 8;   // of a v; 2^8 v's are a row

@@ -1,6 +1,4 @@
 // ΣO: the odd sums of a pair's eight images, multiplied and added up.
-#pragma once
-
 #include "components.cuh"
 #include "integers.cuh"
 #include "matrix.cuh"

@@ -13,7 +13,7 @@ import numpy as np
 from langford.arithmetic.residue import MODULUS
 from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import trailing_zero_bits
-from langford.kernels.cpu.rows import (
+from langford.methods.backtracking.kernels.rows import (
     both,
     circular_pair,
     circular_starts,

@@ -4,7 +4,7 @@ For one u, the odd sums of v are v times a matrix; two tables of partial rows (h
 low six bits of v) make them one vector addition.  A row holds, form by form, eight int16
 lanes: the images (u,v), (ru,v), (u,rv), (ru,rv) and the same four after ``alt``.  The even
 sums depend on autocorrelations alone: bitmaps rule out the v's with a vanishing one, tables
-give the products of the others.  Components are as in :mod:`langford.methods.symmetries`.
+give the products of the others.  Components are as in :mod:`langford.kernels.symmetries`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from numba import cfunc, types
 from langford.kernels.cpu.carry_save import add_words, make_room
 from langford.kernels.cpu.compiled import kernel, part
 from langford.kernels.cpu.ir import LANES, add_rows, call_by_address, set_bits, trailing_zero_bits
-from langford.kernels.cpu.polyphase_term import accumulate
+from langford.methods.polyphase.kernels.term import accumulate
 
 LOW_BITS = 6
 """v's in one word of a bitmap; also the width of the low row table."""

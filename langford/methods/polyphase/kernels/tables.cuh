@@ -1,6 +1,4 @@
 // What a task needs before it is summed: the classes of u's and the tables of a tile of v's.
-#pragma once
-
 #include "components.cuh"
 #include "even_sums.cuh"
 #include "integers.cuh"
@@ -22,7 +20,7 @@ representatives(i64 first, i64 count, i64 *us, i64 *weights, i64 *limits, int *f
 }
 
 // The tables of the tile first … first + 2^bits − 1, which start all 0 (polyphase.cu, and
-// kernels/cpu/polyphase.py, tile_tables):
+// polyphase.py, tile_tables):
 //   members [4][words of 32]: the classes of 8, 4, 2 and 1 images; present [4]: their numbers;
 //   rows [EVENS · (V_LENGTH + 1) + 1][words]; keys [2^bits].
 extern "C" __global__ void

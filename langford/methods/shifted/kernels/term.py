@@ -12,7 +12,7 @@ from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 from langford.kernels.cpu.ir import I16, I32, I64, element_pointer, literal, load_vector, widen
-from langford.kernels.cpu.shifted.vectors import INNER_BITS, byte_row, processor_has, splat, store
+from langford.methods.shifted.kernels.vectors import INNER_BITS, byte_row, processor_has, splat, store
 
 F64 = ir.DoubleType()
 LOW_BITS = 5

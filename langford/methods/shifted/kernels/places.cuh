@@ -5,9 +5,7 @@
 // depend on a bit of v, and a group of such forms has the same joint row at both values of the bit: of five groups
 // one is read once for the four rows, two are read twice, the others for each row.  The two bits are chosen for each
 // u, so that its images have enough forms of each kind; a form left without a place of its kind is not tested.
-#pragma once
-
-#include "shifted_forms.cuh"
+#include "forms.cuh"
 
 constexpr int SLOTS = 4;   // images
 constexpr int LINE = 8;    // blocks of 16 bytes that the row of all images takes

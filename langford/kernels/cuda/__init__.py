@@ -1,1 +1,0 @@
-"""The CUDA C++ sources of the counting methods; ``kernels/gpu`` compiles them.  Methods name the files."""
