@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 
 import db
+from db.identity import Identity
 from db.records import CampaignRecord
 from db.states import require_new_name
 from jobs.console import SILENT, Console
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool
-from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
+from jobs.reach.patience import Calls
 from jobs.run.limits import PATIENCE_SECONDS
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
@@ -75,7 +75,7 @@ class Campaign(db.Campaign):
         self.plan.method.require_kernel(here[0].kind)
         self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)
-        source = TaskSource(InLedger(self._ledger, self, console), worker, outbox, console)
+        source = TaskSource(Calls(console).through(self), worker, outbox, console)
 
         def probe(key: PlanKey) -> float | None:
             return pace_on(key, here) if pace is None else pace

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from db import Export
-from jobs.reach.identity import Identity
+from db.identity import Identity
 from langford.cli.main import COMMANDS
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

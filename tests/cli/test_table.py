@@ -23,9 +23,9 @@ import pytest
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import ConnectionLost, LedgerError
+from db.identity import Identity
 from jobs.console import Console, Step
 from jobs.pools import evaluation
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries, representative

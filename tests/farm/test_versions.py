@@ -14,11 +14,11 @@ import pytest
 from msgspec.structs import fields
 
 from db import attempts
+from db.identity import Identity
 from db.look.overview import records
 from db.states import Ending, Role, TaskState
 from jobs.farm.api import server
 from jobs.reach import identity, requests, wire
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.reach.requests import ServerAway, ServerRefuses

@@ -13,10 +13,10 @@ import langford
 from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
+from db.identity import Identity
 from db.look.overview.records import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import RunReport
 from jobs.tuning.forecast import spread

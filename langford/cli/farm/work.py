@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
+from db.identity import Identity
 from db.look.overview.records import ID_LENGTH
 from jobs.console import Step
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
@@ -70,6 +70,7 @@ def work(
     stop = StopSignals()
     chosen_devices = computing.devices()
     server = access.server(url, Terminal(stop=stop)).campaign()
+    context.call_on_close(server.close)
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
     results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))
