@@ -103,7 +103,7 @@ class Ledger(db.Ledger):
 
         Args:
             where: a file name or database URL.
-            create: whether an empty or absent database becomes a new ledger.
+            create: whether an empty or absent database becomes a new ledger.  Commands say it at each call.
         """
         super().__init__(fspath(where), create)
 

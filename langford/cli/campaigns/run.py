@@ -117,7 +117,7 @@ def run(
             name_others(found, new.key)
     cost = Cost.of_count(new.problem, new.method, here, spread=spread(new.problem, new.method))
     cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
-    with Ledger(address) as ledger:
+    with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason:
             display.say(f"{cost.what}, {new.reason}")
