@@ -47,9 +47,8 @@ from db.trust.terms import EVERYTHING, Terms
 from db.work import computations, leases, lifecycle, presence, queries, tokens, transitions
 from db.work.leases import Deadlines
 from db.work.transitions import Claimant
-from langford.methods import Plan, PlanKey
+from langford.methods import Plan, PlanKey, method_hash
 from langford.problem import Problem
-from langford.provenance import kernel_hash
 from langford.result import Evaluation, PartialResult
 
 if TYPE_CHECKING:
@@ -446,7 +445,7 @@ class Campaign:
 
     def info(self, standing: Standing | None = None) -> CampaignInfo:
         """The campaign and its progress; ``standing``: None: as it is now."""
-        kernels = kernel_hash(self.key.method)
+        kernels = method_hash(self.key.method)
         return CampaignInfo.of(self.database.uuid, self.record, standing or self.standing(), kernels)
 
     def replication(self) -> Replication:

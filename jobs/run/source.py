@@ -31,6 +31,7 @@ from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey, method_hash
+from langford.methods.speed import Source, Speed
 from langford.words import several
 
 T = TypeVar("T")
@@ -44,8 +45,8 @@ class TaskSource:
     Attributes:
         wait_seconds: how long a run waits for results before it calls :meth:`attend` and looks for signals;
             a result ends the wait.
-        pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
-            enrolled; None: none was seen, or it has not enrolled.
+        recorded: the slowest speed of the campaign's last results on this kind of device, when the worker enrolled;
+            None: it had none, or the worker has not enrolled.
     """
 
     def __init__(
@@ -72,7 +73,7 @@ class TaskSource:
         self._info: CampaignInfo | None = None
         self._enrolled, self._served, self._holding = False, True, False
         self._refusal: ServerRefuses | None = None  # of all further requests, while tasks were held
-        self.pace: float | None = None
+        self.recorded: Speed | None = None
 
     @property
     def ready(self) -> bool:
@@ -248,7 +249,8 @@ class TaskSource:
     def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
         me = self._identity.worker_id
         if not self._enrolled:
-            self.pace = self._campaign.enrol(self._identity)
+            slowest = self._campaign.enrol(self._identity)
+            self.recorded = None if slowest is None else Speed(slowest, Source.RESULTS)
             self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outgoing.attempts
         try:

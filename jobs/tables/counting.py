@@ -25,6 +25,7 @@ from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
+from langford.methods.speed import Source, Speed
 from langford.problem import Problem
 from langford.problem.reference import known_of
 from langford.words import seconds_left, several
@@ -155,8 +156,8 @@ class TableCounting:
         outbox = self._outbox_of(identity, console)
         source = TaskSource(Calls(console).through(campaign), identity, outbox, console)
         left = campaign.work - campaign.standing().work_done
-        pace = share * len(devices) / left if left > 0 else None
-        report = Run(source, devices, console, limit, pool, probe=lambda key: pace).run()
+        speed = Speed(share * len(devices) / left, Source.MEASUREMENT) if left > 0 else None
+        report = Run(source, devices, console, limit, pool, probe=lambda key: speed).run()
         self._done += console.done
         self._shares[problem][which] -= console.done
         if report.set_aside:

@@ -14,7 +14,6 @@ from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
-from jobs.tuning.forecast import pace_on
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import (
@@ -26,6 +25,8 @@ from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
+from langford.methods import plan_of
+from langford.methods.speed import speed_here
 from langford.words import several
 
 
@@ -84,7 +85,7 @@ def work(
             console,
             computing.time_limit,
             patience=patience,
-            probe=lambda key: pace_on(key, chosen_devices),
+            probe=lambda key: speed_here(plan_of(key), chosen_devices),
         ).run()
     waiting, _ = source.waiting
     reason = ""
