@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 
 __version__ = "1.1.0"
+YEARS = {"1.0.0": 2026, __version__: 2026}
+"""In which each version was released."""
+
+
+def source_address() -> str | None:
+    """The address of the project's source, as this installation states it; None: it states none."""
+    from importlib.metadata import PackageNotFoundError, metadata
+
+    with suppress(PackageNotFoundError):
+        for named in metadata("langford").get_all("Project-URL") or ():
+            label, _, address = named.partition(", ")
+            if label == "Source":
+                return str(address)
+    return None
 
 
 def install(extra: str) -> str:

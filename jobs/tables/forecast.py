@@ -1,4 +1,4 @@
-"""What is left to count for a table, and how long it will take."""
+"""What a table has to count, beside what its ledger has, and how long that takes."""
 
 from __future__ import annotations
 

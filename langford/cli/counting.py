@@ -6,6 +6,7 @@ from math import isfinite
 
 import click
 
+from jobs.tuning.forecast import spread
 from langford.cli.options.common import (
     anyway_option,
     chosen_cores,
@@ -16,9 +17,9 @@ from langford.cli.options.common import (
     sample_seed_option,
     yes_option,
 )
-from langford.cli.options.groups import ProblemOptions, problem_options
+from langford.cli.options.groups import ProblemOptions, answer_options, problem_options
 from langford.cli.output import display
-from langford.cli.output.answer import Answer, nothing_to_count, other_method
+from langford.cli.output.answer import Answer, Asked, nothing_to_count, other_method
 from langford.cli.output.how_long import Cost
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
@@ -39,13 +40,15 @@ Examples:
   langford count 13 defect 4
   langford count near-skolem 12 missing 5
   langford count differences 1,2,4,5,7 empty 2
-  langford count A059106 12"""
+  langford count A059106 12
+  langford count 20 --expect 2,636,337,861,200"""
 )
 @problem_options
 @method_option
 @plan_seed_option
 @click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Cores to use; default: all.")
 @device_option
+@answer_options
 @yes_option
 @anyway_option
 @json_option
@@ -57,6 +60,7 @@ def count(
     plan_seed: int | None,
     threads: int | None,
     device: str,
+    asked: Asked,
     yes: bool,
     anyway: bool,
     as_json: bool,
@@ -64,12 +68,12 @@ def count(
     """Count the arrangements of a problem, exactly."""
     problem = chosen.problem()
     if problem.obstruction and not anyway:
-        context.exit(nothing_to_count(problem, method_name).print(as_json))
+        context.exit(nothing_to_count(problem, method_name, asked).print(as_json))
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
-    cost = Cost.of_count(problem, method, chosen_devices)
+    cost = Cost.of_count(problem, method, chosen_devices, spread=spread(problem, method))
     cost.require_consent(yes, anyway)
     cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"
@@ -82,7 +86,7 @@ def count(
         )
     again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
     more = {"seed": plan.seed, "chosen": choice.reason or None}
-    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, choice.reason)
+    answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, choice.reason, asked=asked)
     context.exit(answer.print(as_json))
 
 

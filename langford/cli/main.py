@@ -67,7 +67,7 @@ SECTIONS = {
     "Explore": {
         "explore.families:families": "List the words that name a problem.",
         "explore.arrangements:list_": "List explicit arrangements, mirror images once.",
-        "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs.",
+        "explore.draw:draw": "Draw an arrangement as coloured cubes and arcs, or check one.",
         "explore.doctor:doctor": "Show what this machine has, test it, and list what to install.",
         "explore.tune:tune": "Count one problem with many settings, and keep the fastest.",
         "explore.irregular:irregular": "Analyse search trees, graphs and worker farms; run Graph500.",

@@ -123,7 +123,14 @@ def test_the_documents_of_ledgers(tell: Tell, campaign: Campaign) -> None:
 def test_the_documents_of_arrangements(tell: Tell, tmp_path: Path) -> None:
     assert tell("list", "8", "--count") == {"problem": "langford-8", "count": "150"}
     drawn = tell("draw", "--cubes", "3,1,2,1,3,2", "--out", "three.svg")
-    assert drawn == {"arrangement": [3, 1, 2, 1, 3, 2], "file": "three.svg"}
+    assert drawn == {
+        "arrangement": [3, 1, 2, 1, 3, 2],
+        "file": "three.svg",
+        "problem": "langford-3",
+        "fault": None,
+        "planar": True,
+        "mirror": [2, 3, 1, 2, 1, 3],
+    }
     assert (tmp_path / "three.svg").exists()
     assert tell("draw", "7", "--seed", "1")["file"] is None
 

@@ -48,7 +48,7 @@ def test_anyway_computes(langford: Run) -> None:
 
 def test_anyway_counts_where_the_search_has_no_task(langford: Run) -> None:
     done = langford(
-        "run", "hooked-langford", "6", "--defect", "4", "--method", "miller", "--depth", "6", "--anyway"
+        "run", "hooked-langford", "6", "--defect", "4", "--method", "miller", "--depth", "6", "--anyway", "-v"
     )
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "hooked Langford(2,6) of defect 4 = 0"), (
         done.stderr

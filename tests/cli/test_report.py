@@ -353,16 +353,19 @@ def test_a_paper_cites_a_count_with_all_that_proves_it(ledger: Ledger, tmp_path:
         "on NVIDIA H200 (",
         f"Checks passed: {'; '.join(found.count.checks)}.",
         "The count is the published one (A014552).",
-        "It has not been counted by a second sum.",
+        "This ledger records no second count.",
         f"{NAME}.jsonl.gz (SHA-256 {digest}).",
     ):
         assert words in cited
     assert cited in html_unescaped(text_of(found))
     with patch.object(gathering, "MAX_HASHED", TASKS - 1):
         unhashed = content.paragraph(gathering.of_campaign(campaign))
-    assert str(unhashed).endswith(f"The partial results are kept in the export of {NAME}.")
+    assert str(unhashed).endswith(f"`langford export {NAME}` writes the partial results.")
     from_file = content.paragraph(gathering.of_files([file]))
-    assert from_file == cited.replace(f", UUID {campaign.uuid}", "")
+    kept = f"The partial results are kept in {NAME}.jsonl.gz (SHA-256 {digest})."
+    assert from_file == cited.replace(f", UUID {campaign.uuid}", "").replace("This ledger", "This file").replace(
+        f"`langford export {NAME}` writes the partial results, {NAME}.jsonl.gz (SHA-256 {digest}).", kept
+    )
     with patch.object(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes()))):
         assert content.paragraph(gathering.of_files([Path("-")])) == from_file
 

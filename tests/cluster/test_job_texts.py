@@ -11,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from db import Campaign, CampaignRecord, Standing
-from db.records import CampaignInfo
+from db import CampaignRecord, Standing
+from jobs.reach.in_ledger import InLedger
 from jobs.reach.requests import ServerAway
+from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
@@ -148,7 +149,7 @@ class Cluster:
 UUID = "11111111-0000-4000-8000-000000000000"
 
 
-class Asked(Campaign):
+class Asked(InLedger):
     """A campaign whose standing the test sets."""
 
     def __init__(self, standing: Callable[[], Standing]) -> None:

@@ -104,7 +104,7 @@ def test_a_promise_that_is_kept_counts_as_a_file_and_waits_as_an_import(
     assert decided.returncode == 0, decided.stderr
     assert langford("result", NAME).returncode == 0
     assert f"promise   {KEPT} (--replicate 1)" in langford("delete", NAME, "--yes").stdout
-    merged = langford("result", "--from", FILE)
+    merged = langford("result", "--from", FILE, "-v")
     assert (merged.returncode, f"  checked   {KEPT}\n" in merged.stdout) == (0, True)
     strip(tmp_path / FILE, tmp_path / "stripped.gz")
     assert langford("result", "--from", "stripped.gz").returncode == 0  # nobody can tell

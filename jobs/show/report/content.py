@@ -9,16 +9,9 @@ from jobs.show.report.document import Document, Facts, Paragraph, Points, Sectio
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN
 from langford.problem.reference import cited
-from langford.version import __version__
+from langford.version import YEARS, __version__, source_address
 from langford.words import duration, instant, number, of_computation, several, share, since_the_start
 
-BIBTEX = f"""@software{{langford,
-  title = {{langford: a distributed system that counts Langford pairings exactly}},
-  author = {{{{The langford authors}}}},
-  version = {{{__version__}}},
-  year = {{2026}},
-}}"""
-"""The program, as CITATION.cff has it."""
 MAX_DEVICES = 5
 """How many kinds of devices the paragraph names."""
 
@@ -96,6 +89,29 @@ def paragraph(evidence: Evidence) -> str | None:
     return " ".join(_sentences(evidence))
 
 
+def bibtex(evidence: Evidence) -> str:
+    """The program in the version that counted, as CITATION.cff has it; the year of the latest of several."""
+    versions = [version for version in _langford_versions(evidence) if version != UNKNOWN]
+    years = [YEARS[version] for version in versions if version in YEARS]
+    fields = {
+        "title": "langford: a distributed system that counts Langford pairings exactly",
+        "author": "{The langford authors}",
+        **({"version": ", ".join(versions)} if versions else {}),
+        "year": str(max(years, default=YEARS[__version__])),
+        "howpublished": f"Computer program, kernels {', '.join(_kernels(evidence))}",
+        **({"url": address} if (address := source_address()) else {}),
+    }
+    return "\n".join(["@software{langford,", *(f"  {name} = {{{value}}}," for name, value in fields.items()), "}"])
+
+
+def _langford_versions(evidence: Evidence) -> list[str]:
+    return sorted({dict(origin.versions).get("langford", UNKNOWN) for origin in evidence.origins})
+
+
+def _kernels(evidence: Evidence) -> list[str]:
+    return sorted({origin.kernels for origin in evidence.origins})
+
+
 def _citation(evidence: Evidence) -> str:
     contradicted = next((other.words for other in evidence.confirmations if not other.agrees), "")
     reason = f"Do not cite this count: {contradicted}." if contradicted else "There is no count to cite."
@@ -118,13 +134,13 @@ def _sentences(evidence: Evidence) -> Iterator[str]:
     yield f"Checks passed: {'; '.join(count.checks)}."
     yield from _confirmed(evidence)
     files = ", ".join(f"{name} (SHA-256 {digest})" for name, digest in evidence.exports)
-    yield f"The partial results are kept in {files or f'the export of {history.name}'}."
+    written = bool(files) and evidence.are_written
+    export = f"`langford export {history.name}` writes the partial results{f', {files}' if files else ''}."
+    yield f"The partial results are kept in {files}." if written else export
 
 
 def _versions(evidence: Evidence) -> str:
-    versions = {dict(origin.versions).get("langford", UNKNOWN) for origin in evidence.origins}
-    kernels = {origin.kernels for origin in evidence.origins}
-    return f"{', '.join(sorted(versions))}, kernels {', '.join(sorted(kernels))}"
+    return f"{', '.join(_langford_versions(evidence))}, kernels {', '.join(_kernels(evidence))}"
 
 
 def _devices(evidence: Evidence) -> str:
@@ -153,4 +169,5 @@ def _confirmed(evidence: Evidence) -> Iterator[str]:
         seed = f" with seed {key.seed}" if key.seed else ""
         yield f"The campaign {name} gives the same count, using {key.method}{seed} at depth {key.depth}."
     if not evidence.confirmations:
-        yield "It has not been counted by a second sum."
+        source = "This ledger records" if evidence.history.uuid else "This file records"
+        yield f"{source} no second count."

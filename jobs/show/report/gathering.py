@@ -82,6 +82,7 @@ class Evidence:
     # Files with the results that are counted, each with its SHA-256 in hexadecimal digits; that of a campaign is
     # what `langford export` writes now, and none for one of more than MAX_HASHED tasks
     exports: tuple[tuple[str, str], ...] = ()
+    are_written: bool = True  # whether these files exist
     confirmations: tuple[Confirmation, ...] = ()  # other campaigns that counted the same problem by another sum
 
     @property
@@ -177,7 +178,9 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
         if history.tasks > MAX_HASHED:
             return found
         content = campaign.trusted_export().content
-        return replace(found, exports=((f"{campaign.name}.jsonl.gz", hashlib.sha256(content).hexdigest()),))
+        file, digest = Path(f"{campaign.name}.jsonl.gz"), hashlib.sha256(content).hexdigest()
+        is_written = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
+        return replace(found, exports=((file.name, digest),), are_written=is_written)
     if len(history.results.task) == history.tasks:
         return found
     now = campaign.overview()

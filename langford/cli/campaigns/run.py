@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from jobs.tuning.forecast import spread
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -19,16 +20,21 @@ from langford.cli.options.common import (
     ledger_option,
     patience_option,
 )
-from langford.cli.options.groups import CampaignOptions, ComputeOptions, campaign_options_or_name, compute_options
+from langford.cli.options.groups import (
+    CampaignOptions,
+    ComputeOptions,
+    answer_options,
+    campaign_options_or_name,
+    compute_options,
+)
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
 from langford.cli.options.types import duration
 from langford.cli.output import display
-from langford.cli.output.answer import nothing_to_count
+from langford.cli.output.answer import Asked, nothing_to_count
 from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
-from langford.methods.speed import Speed
 
 
 @click.command(
@@ -56,6 +62,7 @@ The same command resumes the campaign, and so does NAME alone (--name NAME, if i
 @compute_options
 @patience_option
 @notify_options
+@answer_options
 @dry_run_option
 @json_option
 @click.pass_context
@@ -67,6 +74,7 @@ def run(
     computing: ComputeOptions,
     patience: float,
     notify: NotifyOptions,
+    asked: Asked,
     dry_run: bool,
     as_json: bool,
 ) -> None:
@@ -75,14 +83,14 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop, hooks = StopSignals(), notify.hooks()
 
-    def worked_off(campaign: Campaign, speed: Speed | None = None) -> int:
+    def worked_off(campaign: Campaign, pace: float | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
+                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, pace=pace)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise
-        return conclude(campaign, report, stop, as_json)
+        return conclude(campaign, report, stop, as_json, asked)
 
     def exists(name: str) -> bool:
         with existing(address) as found:
@@ -103,7 +111,7 @@ def run(
     # Before the ledger is opened: bad input creates no ledger.
     problem = chosen.problem()
     if problem.obstruction and not chosen.anyway:
-        context.exit(nothing_to_count(problem, chosen.method_name).print(as_json))
+        context.exit(nothing_to_count(problem, chosen.method_name, asked).print(as_json))
     new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
     here = computing.devices()
     with existing(address) as found:
@@ -115,11 +123,11 @@ def run(
             context.exit(worked_off(begun))
         if found is not None:
             name_others(found, new.key)
-    cost = Cost.of_count(new.problem, new.method, here)
+    cost = Cost.of_count(new.problem, new.method, here, spread=spread(new.problem, new.method))
     cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
-    with Ledger(address, create=True) as ledger:
+    with Ledger(address) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
-        if new.reason:
+        if new.reason.startswith("measured"):
             display.say(f"{cost.what}, {new.reason}")
         cost.say()
-        context.exit(worked_off(campaign, cost.speed and cost.speed.of_plan(new.plan)))
+        context.exit(worked_off(campaign, cost.seconds * len(here) / campaign.work if campaign.work else None))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,16 +13,17 @@ import langford
 from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
-from db.identity import Identity
 from db.look.overview.records import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
+from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import RunReport
+from jobs.tuning.forecast import spread
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
-from langford.cli.output.answer import Answer, other_method
+from langford.cli.output.answer import NOTHING_MORE, Answer, Asked, other_method
 from langford.cli.output.how_long import TASK_DISK_BYTES, Cost, DryRun
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
@@ -91,7 +92,9 @@ class RunTerminal(Terminal):
         super().show(step)
 
 
-def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool) -> int:
+def conclude(
+    campaign: Campaign, report: RunReport, stop: StopSignals, as_json: bool, asked: Asked = NOTHING_MORE
+) -> int:
     """Print the count, or the reason why there is none yet; returns the exit code.
 
     With ``as_json`` a document goes to standard output in every case, also before the errors of :func:`answer_of`.
@@ -100,7 +103,7 @@ def conclude(campaign: Campaign, report: RunReport, stop: StopSignals, as_json: 
     if ended is not None:
         return ended.print(as_json)
     try:
-        answer = answer_of(campaign)
+        answer = replace(answer_of(campaign), asked=asked)
     except LangfordError as error:
         if as_json:
             display.print_json(_document(campaign, report, str(error)))
@@ -242,7 +245,7 @@ def planned(
     state = "is resumed" if name in campaigns else "would be created"
     reason, method = f", {why}" if why else "", METHODS[key.method]
     what = f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{reason}"
-    cost = Cost.of_count(key.problem, method, chosen_devices, what, share)
+    cost = Cost.of_count(key.problem, method, chosen_devices, what, share, spread(key.problem, method))
     return DryRun(cost, left, place_of(ledger, address))
 
 

@@ -15,6 +15,7 @@ from db.look.overview.records import Overview
 from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
+from jobs.reach.in_ledger import campaigns_in
 from jobs.reach.patience import Patience
 from jobs.reach.remote import RemoteServer
 from langford.cli.options.access import AccessOptions, access_options
@@ -80,7 +81,7 @@ def status(
             stack.callback(server.close)
             campaigns = _campaigns_of(server, name)
         else:
-            campaigns = _campaigns_in(stack.enter_context(Ledger(address)), where)
+            campaigns = campaigns_in(stack.enter_context(Ledger(address)), where)
 
         def look() -> list[Overview]:
             return [campaign.overview(timeline=as_json) for campaign in campaigns()]
@@ -91,18 +92,6 @@ def status(
             display.print_json([document(overview) for overview in look()])
         else:
             _print(lines_of(look(), width_of_output()))
-
-
-def _campaigns_in(ledger: Ledger, name: str | None) -> Callable[[], Sequence[Campaign]]:
-    """All campaigns of a ledger, or one: the same objects each time, each of which knows its last forecast.
-
-    Raises NoSuchCampaign.
-    """
-    if name is not None:
-        one = ledger.campaign(name)
-        return lambda: [one]
-    known: dict[str, Campaign] = {}
-    return lambda: [known.setdefault(each.uuid, each) for each in ledger.campaigns()]
 
 
 def _campaigns_of(server: RemoteServer, name: str | None) -> Callable[[], Sequence[Campaign]]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
 from langford import drawing
+from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import json_option, seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.options.types import integers
@@ -15,6 +17,8 @@ from langford.cli.output.display import has_characters, show
 from langford.cli.output.screen import styled
 from langford.errors import BadProblem
 from langford.methods.backtracking import explicit
+from langford.problem import Problem
+from langford.problem.recognition import is_planar, recognised
 
 
 @click.command(
@@ -30,15 +34,21 @@ Examples:
     "--cubes",
     type=integers,
     metavar="K,K,...",
-    help="Draw this arrangement; 0 is an empty place.",
+    help="Check and draw this arrangement: of which problem, whether planar; 0 is an empty place.",
 )
 @seed_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")
 @json_option
+@click.pass_context
 def draw(
-    chosen: ProblemOptions, cubes: list[int] | None, seed: int | None, out: Path | None, as_json: bool
+    context: click.Context,
+    chosen: ProblemOptions,
+    cubes: list[int] | None,
+    seed: int | None,
+    out: Path | None,
+    as_json: bool,
 ) -> None:
-    """Draw an arrangement as coloured cubes and arcs.
+    """Draw an arrangement as coloured cubes and arcs, or check one.
 
     A file shows a circle as a circle, with chords; on a terminal the circle is cut open before place 1.
     """
@@ -46,16 +56,16 @@ def draw(
         raise click.UsageError("--cubes is not random: leave --sample-seed out")
     if out is not None:
         drawing.require_drawable(out)
+    checked: Checked | None = None
     problem = chosen.problem() if cubes is None or chosen.words else None
     if cubes is not None:
         arrangement = tuple(cubes)
         if min(arrangement) < 0:
             raise BadProblem("give --cubes one label per place, 0 for an empty one")
+        checked = Checked.of(arrangement)
         if problem is not None and not explicit.is_valid(problem, arrangement):
-            raise BadProblem(
-                f"{','.join(map(str, cubes))} is not an arrangement of {problem.name}: correct it, or "
-                "name no problem to draw it without this check"
-            )
+            what = checked.fault or f"it is one of {checked.problem}"
+            raise BadProblem(f"{','.join(map(str, cubes))} is not an arrangement of {problem.name}: {what}")
     else:
         assert problem is not None
         with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):
@@ -63,11 +73,54 @@ def draw(
     if out is not None:
         drawing.save(arrangement, out, problem is not None and problem.circle)
     if as_json:
-        display.print_json({"arrangement": list(arrangement), "file": None if out is None else str(out)})
+        file = None if out is None else str(out)
+        more = {} if checked is None else checked.document()
+        display.print_json({"arrangement": list(arrangement), "file": file, **more})
     elif out is not None:
         show(f"{out}: {','.join(map(str, arrangement))}")
-    if as_json or out is not None:
-        return
+    if not as_json and out is None:
+        _draw(arrangement)
+    if checked is not None:
+        context.exit(checked.print(as_json))
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What an arrangement is; ``problem``: None: none, for the reason in ``fault``."""
+
+    arrangement: explicit.Arrangement
+    problem: Problem | None
+    fault: str = ""
+
+    @classmethod
+    def of(cls, arrangement: explicit.Arrangement) -> Checked:
+        try:
+            return cls(arrangement, recognised(arrangement))
+        except BadProblem as error:
+            return cls(arrangement, None, str(error))
+
+    def document(self) -> dict[str, object]:
+        return {
+            "problem": None if self.problem is None else self.problem.name,
+            "fault": self.fault or None,
+            "planar": None if self.problem is None else is_planar(self.arrangement),
+            "mirror": list(self.arrangement[::-1]),
+        }
+
+    def print(self, as_json: bool) -> ExitCode:
+        if self.problem is None:
+            display.say(f"langford: {self.fault}")
+            return ExitCode.CHECK_FAILED
+        if not as_json:
+            planar = "planar" if is_planar(self.arrangement) else "not planar: lines above and below the row cross"
+            own = " (itself)" if self.arrangement == self.arrangement[::-1] else ""
+            mirror = ",".join(map(str, self.arrangement[::-1]))
+            what = f"an arrangement of {self.problem}, {self.problem.name}"
+            show(f"{what}\n  {planar}\n  mirror image {mirror}{own}")
+        return ExitCode.DONE
+
+
+def _draw(arrangement: explicit.Arrangement) -> None:
     console = styled()
     width = console.width if console.is_terminal else None
     lines = drawing.LINES if has_characters(drawing.LINES) else drawing.ASCII_LINES

@@ -12,7 +12,7 @@ import click
 
 from jobs.addresses import has_scheme
 from jobs.run.limits import PATIENCE_SECONDS
-from langford.cli.options.types import FORMS, FiniteRange, device, duration, integers
+from langford.cli.options.types import FORMS, FiniteRange, device, duration, exact_number, integers
 from langford.cli.output.display import say
 from langford.devices import CPU, KINDS
 from langford.errors import BadInput
@@ -220,6 +220,16 @@ allowed_signers_option = click.option(
     metavar="FILE",
     help="The keys to trust, in the format of ssh-keygen; without it, a key is shown by its fingerprint.",
 )
+
+expect_option = click.option(
+    "--expect",
+    "expected",
+    type=exact_number,
+    metavar="NUMBER",
+    help="Compare the count with this number, in all its digits; exit code 4 if they differ.",
+)
+
+verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print each check on a line of its own.")
 
 # -- output -----------------------------------------------------------------------------------
 

@@ -17,13 +17,16 @@ from langford.cli.options.common import (
     chosen_cores,
     depth_option,
     device_option,
+    expect_option,
     method_option,
     name_option,
     plan_seed_option,
     time_limit_option,
+    verbose_option,
     workers_option,
     yes_option,
 )
+from langford.cli.output.answer import Asked
 from langford.devices import Device, devices
 from langford.errors import BadProblem
 from langford.methods import ChosenPlan, chosen_plan
@@ -148,6 +151,7 @@ class ComputeOptions:
         return devices(self.device, chosen_cores(self.workers))
 
 
+answer_options = gathered("asked", Asked, expect_option, verbose_option)
 compute_options = gathered("computing", ComputeOptions, workers_option, device_option, time_limit_option)
 
 

@@ -95,6 +95,13 @@ def numbers(least: int, most: int) -> Callable[[str], list[float]]:
     return numbers_of
 
 
+def exact_number(text: str) -> int:
+    """A count in exact digits, with or without commas; raises BadParameter."""
+    if not re.fullmatch(r"\d{1,400}|\d{1,3}(,\d{3}){1,133}", text, re.ASCII):
+        raise click.BadParameter("give a number in all its digits, like 2636337861200 or 2,636,337,861,200")
+    return int(text.replace(",", ""))
+
+
 def integers(text: str) -> list[int]:
     """Integers from "1,2,5"; raises BadParameter."""
     try:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +13,19 @@ from langford.cli.output import display
 from langford.methods import METHODS, Count, Method, find_method, method_hash
 from langford.problem import Problem
 from langford.words import duration, rate, several, speed
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the user asks of an answer."""
+
+    expected: int | None = None  # the number to compare the count with
+    verbose: bool = False  # whether to print each check on a line
+
+
+NOTHING_MORE = Asked()
 
 
 @dataclass(frozen=True)
@@ -26,6 +40,7 @@ class Answer:
     more: Mapping[str, object] = field(default_factory=dict)  # further fields, the first of the JSON object
     chosen: str = ""  # why this method; empty when it was given, or was the only one
     promise: str = ""  # the promised replication, in words; empty: the checks contain it, or there is none
+    asked: Asked = NOTHING_MORE
 
     @cached_property
     def comparison(self) -> Agreement:
@@ -57,7 +72,17 @@ class Answer:
             "checks": list(self.count.checks),
             "kernels": method_hash(self.method),
             **self.comparison.document(),
+            **({} if self.asked.expected is None else self._compared),
         }
+
+    @property
+    def is_expected(self) -> bool:
+        """Whether the number to compare with is the count, mirror images counted once or separately."""
+        return self.asked.expected in (None, self.count.published, self.count.arrangements)
+
+    @property
+    def _compared(self) -> dict[str, object]:
+        return {"expected": str(self.asked.expected), "as_expected": self.is_expected}
 
     def lines(self) -> list[str]:
         problem, count = self.problem, self.count
@@ -72,11 +97,26 @@ class Answer:
             f"{wrong}{problem} = {count.published:,}",
             f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",
             *([f"  found by  {self.method}: {found}"] if count.tasks else []),
-            *([f"  chosen    {self.method}, {self.chosen}"] if count.tasks and self.chosen else []),
-            *(f"  checked   {check}" for check in count.checks),
+            *([f"  chosen    {self.method}, {self.chosen}"] if self.asked.verbose and self.chosen else []),
+            *(f"  checked   {check}" for check in self._checks),
             *([f"  promise   {self.promise}"] if self.promise else []),
             f"  {self.comparison.words}",
+            *([f"  agrees    with the expected {self.asked.expected:,}{self._images}"] if self._is_said else []),
         ]
+
+    @property
+    def _checks(self) -> Iterable[str]:
+        """In one line of a few words each, unless all words are asked for."""
+        return self.count.checks if self.asked.verbose else [", ".join(filter(None, map(brief, self.count.checks)))]
+
+    @property
+    def _is_said(self) -> bool:
+        return self.asked.expected is not None and self.is_expected
+
+    @property
+    def _images(self) -> str:
+        """Which of the two numbers was expected, in words; empty: the one that is printed."""
+        return "" if self.asked.expected == self.count.published else ", every image counted separately"
 
     def print(self, as_json: bool) -> ExitCode:
         display.outcome("\n".join(self.lines()), self.document(), as_json)
@@ -84,7 +124,7 @@ class Answer:
 
     def judged(self) -> ExitCode:
         if self.comparison.agrees is not False:
-            return ExitCode.DONE
+            return self._judged_by_expectation()
         differs, checks = _difference(self.comparison.words), "; ".join(self.count.checks)
         display.say(
             f"langford: {self.problem} = {self.count.published:,} is wrong, it {differs}; it passed all checks "
@@ -92,8 +132,17 @@ class Answer:
         )
         return ExitCode.CHECK_FAILED
 
+    def _judged_by_expectation(self) -> ExitCode:
+        if self.is_expected:
+            return ExitCode.DONE
+        display.say(
+            f"langford: {self.problem} = {self.count.published:,}, not {self.asked.expected:,} as --expect says"
+            + (f" ({self.count.arrangements:,} with every image)" if self.problem.up_to else "")
+        )
+        return ExitCode.CHECK_FAILED
 
-def nothing_to_count(problem: Problem, method: str | None) -> Answer:
+
+def nothing_to_count(problem: Problem, method: str | None, asked: Asked = NOTHING_MORE) -> Answer:
     """The answer for a problem with an obstruction, of which nothing is computed.
 
     ``method``: its name; None: any.  Raises MethodDoesNotApply if it is named and cannot count the problem.
@@ -104,7 +153,35 @@ def nothing_to_count(problem: Problem, method: str | None) -> Answer:
         able = find_method(method, problem).name
     how = "--anyway computes it regardless" if able else "no method can compute a problem of this size"
     nothing = Count(problem, 0, 0, 0, 0, (f"not computed; {how}",))
-    return Answer(problem, able, nothing, 0.0, 0.0, "without counting", "")
+    return Answer(problem, able, nothing, 0.0, 0.0, "without counting", "", asked=asked)
+
+
+BRIEF: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
+    (r"\d+ of \d+ tasks?, each once", lambda found: "every task once"),
+    (r"residues mod .* agree", lambda found: "residues"),
+    (r"every partial sum ends in \d+ zero bits .*", lambda found: "zero bits"),
+    (r"no zero bits to check.*", lambda found: ""),
+    (r"total divisible by (\d+)", lambda found: f"divisible by {_power(int(found[1]))}"),
+    (r"mirror images pair up", lambda found: "mirror pairs"),
+    (r"total divisible by \d+ rotations and reflections", lambda found: "rotations and reflections"),
+)
+"""Checks, as patterns, and the few words for them."""
+
+
+def brief(check: str) -> str:
+    """A check of a count in a few words; empty: there was nothing to check.
+
+    >>> brief("6 of 6 tasks, each once"), brief("total divisible by 2097152"), brief("total divisible by 23")
+    ('every task once', 'divisible by 2²¹', 'divisible by 23')
+    """
+    return next((words(found) for pattern, words in BRIEF if (found := re.fullmatch(pattern, check))), check)
+
+
+def _power(number: int) -> str:
+    exponent = number.bit_length() - 1
+    if not display.has_characters("⁰"):
+        return str(number)
+    return f"2{str(exponent).translate(SUPERSCRIPTS)}" if exponent > 1 and number == 1 << exponent else str(number)
 
 
 def _difference(words: str) -> str:

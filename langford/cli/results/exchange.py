@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 
@@ -25,7 +26,9 @@ from langford.cli.options.common import (
     sign_option,
     unconfirmed_option,
 )
+from langford.cli.options.groups import answer_options
 from langford.cli.output import display
+from langford.cli.output.answer import Asked
 from langford.cli.output.display import show
 from langford.ledger import Campaign, Ledger
 from langford.words import several
@@ -49,6 +52,7 @@ is wrong."""
 )
 @allowed_signers_option
 @unconfirmed_option
+@answer_options
 @json_option
 @click.pass_context
 def result(
@@ -58,6 +62,7 @@ def result(
     from_files: bool,
     allowed: Path | None,
     unconfirmed: bool,
+    asked: Asked,
     as_json: bool,
 ) -> None:
     """Merge finished campaigns, or exported files, and print the count with its checks.
@@ -67,11 +72,13 @@ def result(
     """
     if allowed is not None and not from_files:
         raise click.UsageError("--allowed-signers belongs to --from")
+    if asked.expected is not None and len(names) > 1 and not from_files:
+        raise click.UsageError("--expect is the count of one campaign: name one")
     if not from_files:
         codes, counts = list[int](), list[object]()
         with Ledger(address, create=False) as ledger:
             for name in names:
-                answer = answer_of(ledger.campaign(name), unconfirmed)
+                answer = replace(answer_of(ledger.campaign(name), unconfirmed), asked=asked)
                 if as_json:
                     counts.append(answer.document())
                 codes.append(answer.judged() if as_json else answer.print(as_json=False))
@@ -91,6 +98,7 @@ def result(
     words = "" if export.promise is not None and export.promise.drawn else in_words(export.promise)
     more = promise_document(export.promise)
     answer = campaign_answer(export.name, export.key, count, seconds, more, words, first)
+    answer = replace(answer, asked=asked)
     context.exit(answer.print(as_json))
 
 
@@ -171,7 +179,7 @@ def import_(
     imported: list[dict[str, object]] = []
     counts: list[dict[str, object]] = []
     # Only now: a file that is refused creates no ledger.
-    with Ledger(address, create=True) as ledger:
+    with Ledger(address) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
             campaign, events = exchange.take_export(ledger, export, file)

@@ -114,8 +114,9 @@ def cite(name: str | None, address: str, exports: tuple[Path, ...], as_json: boo
     cited = content.paragraph(found)
     if cited is None:
         raise BadInput(f"{found.history.name} has no count to cite: `langford report` shows why")
-    document = {"campaign": found.history.name, "citation": cited, "bibtex": content.BIBTEX}
-    display.outcome(f"{cited}\n\n{content.BIBTEX}", document, as_json)
+    entry = content.bibtex(found)
+    document = {"campaign": found.history.name, "citation": cited, "bibtex": entry}
+    display.outcome(f"{cited}\n\n{entry}", document, as_json)
 
 
 def _evidence(name: str | None, address: str, exports: tuple[Path, ...], unconfirmed: bool) -> Evidence:

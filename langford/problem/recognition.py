@@ -1,0 +1,120 @@
+"""Which problem an arrangement solves, what is wrong with one that solves none, and whether it is planar.
+
+An arrangement has one label per place, 0 for an empty one, as in :mod:`langford.methods.backtracking.explicit`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations, pairwise
+
+from langford.errors import BadProblem
+from langford.problem.problem import Problem
+from langford.problem.variants import DEFECT, HOLE, MISSING, SECOND_HOLE, VARIANTS, Variant
+from langford.words import several
+
+MOST = 3
+"""How many faults are named."""
+
+
+def recognised(arrangement: Sequence[int]) -> Problem:
+    """The problem that an arrangement solves, of a named family where there is one.
+
+    A row is tried first, then a circle.  Raises BadProblem, which names the wrong colours and their places.
+
+    >>> print(recognised((3, 1, 2, 1, 3, 2)), recognised((1, 1, 2, 0, 2)), sep=", ")
+    L(2,3), hooked Skolem(2,2)
+    """
+    places = _places(arrangement)
+    if not places:
+        raise BadProblem("an arrangement has cubes: give one label per place, 0 for an empty one")
+    for circle in (False, True):
+        for offset in (1, 0):
+            if not any(_faults(places, len(arrangement), offset, circle)):
+                return _problem(arrangement, places, offset, circle)
+    # The convention that fits better is the one that was meant.
+    found = min(([*_faults(places, len(arrangement), offset, False)] for offset in (1, 0)), key=len)
+    more = f"; and {several(len(found) - MOST, 'more fault')}" if len(found) > MOST else ""
+    raise BadProblem(f"this is no arrangement: {'; '.join(found[:MOST])}{more}")
+
+
+def is_planar(arrangement: Sequence[int]) -> bool:
+    """Whether lines from each cube to the next of its colour, above or below the row, can be without a crossing.
+
+    >>> is_planar((2, 3, 1, 2, 1, 3)), is_planar((4, 1, 3, 1, 2, 4, 3, 2))
+    (True, False)
+    """
+    lines = [pair for places in _places(arrangement).values() for pair in pairwise(places)]
+    crossing: dict[tuple[int, int], list[tuple[int, int]]] = {line: [] for line in lines}
+    for first, second in combinations(sorted(lines), 2):
+        if first[0] < second[0] < first[1] < second[1]:
+            crossing[first].append(second)
+            crossing[second].append(first)
+    above: dict[tuple[int, int], bool] = {}
+    for line in lines:
+        waiting = [line] if above.setdefault(line, True) is not None else []
+        while waiting:
+            this = waiting.pop()
+            for other in crossing[this]:
+                if other not in above:
+                    above[other] = not above[this]
+                    waiting.append(other)
+                elif above[other] == above[this]:
+                    return False
+    return True
+
+
+def _places(arrangement: Sequence[int]) -> dict[int, list[int]]:
+    """Those of each label, counted from 1."""
+    places: dict[int, list[int]] = {}
+    for place, label in enumerate(arrangement, 1):
+        if label:
+            places.setdefault(label, []).append(place)
+    return places
+
+
+def _faults(places: Mapping[int, list[int]], length: int, offset: int, circle: bool) -> Iterator[str]:
+    """``offset``: the difference of a colour less its label."""
+    numbers = Counter(map(len, places.values()))
+    usual = max(2, min(numbers, key=lambda number: (-numbers[number], number)))
+    for label, at in sorted(places.items()):
+        where = f"at place{'s' if len(at) > 1 else ''} {', '.join(map(str, at))}"
+        if len(at) != usual:
+            yield f"colour {label} has {several(len(at), 'cube')} ({where}), not {usual}"
+        for first, second in pairwise(at):
+            apart = second - first
+            wanted = {label + offset, length - label - offset} if circle else {label + offset}
+            if apart not in wanted:
+                between = f"{several(apart - 1, 'cube')} between" if offset else f"{apart} apart"
+                yield f"colour {label} is at {first} and {second}, {between}, not {label}"
+
+
+def _problem(arrangement: Sequence[int], places: Mapping[int, list[int]], offset: int, circle: bool) -> Problem:
+    copies = len(next(iter(places.values())))
+    empty = [place for place, label in enumerate(arrangement, 1) if not label]
+    listed = Problem.from_differences([label + offset for label in places], None, empty, copies, circle)
+    for variant in VARIANTS.values():
+        if variant.circle == circle and variant.label_offset == offset and (copies == 2 or not variant.pairs_only):
+            named = _named(variant, listed)
+            if named is not None and (named.differences, named.empty) == (listed.differences, listed.empty):
+                return named
+    return listed
+
+
+def _named(variant: Variant, listed: Problem) -> Problem | None:
+    """The member of a family with these differences and empty places, if there is one."""
+    largest = listed.differences[-1]
+    absent = [d for d in range(1, largest) if d not in listed.differences]
+    guesses = {
+        DEFECT.keyword: listed.differences[0],
+        HOLE.keyword: listed.empty[0] if listed.empty else None,
+        SECOND_HOLE.keyword: listed.empty[1] if len(listed.empty) > 1 else None,
+        MISSING.keyword: absent[0] if absent else largest + 1,
+    }
+    taken = {each.keyword: guesses.get(each.keyword) for each in variant.parameters}
+    missing = MISSING in variant.parameters
+    try:
+        return Problem.named(variant.name, listed.n + missing, listed.copies, **taken)
+    except BadProblem:
+        return None

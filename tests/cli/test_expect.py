@@ -1,0 +1,86 @@
+"""A number that somebody sent, and an arrangement, are checked by a command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from langford.cli.main import cli
+
+
+def call(*arguments: str) -> Result:
+    return CliRunner().invoke(cli, list(arguments))
+
+
+@pytest.fixture(scope="module")
+def twelve(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A ledger with a campaign that is done, and its export beside it."""
+    folder = tmp_path_factory.mktemp("twelve")
+    ledger = str(folder / "l.db")
+    assert call("run", "12", "--name", "twelve", "-l", ledger, "--workers", "1").exit_code == 0
+    assert call("export", "twelve", "-l", ledger, "--out", str(folder / "twelve.jsonl.gz")).exception is None
+    return ledger
+
+
+RUN = ["run", "12", "--name", "twelve", "--workers", "1"]
+
+
+@pytest.mark.parametrize("command", [["count", "12"], RUN, ["result", "twelve"], ["result", "--from"]])
+def test_a_number_agrees_or_both_are_shown(twelve: str, command: list[str]) -> None:
+    where = ["-l", twelve]
+    if command == ["count", "12"]:
+        where = []
+    if "--from" in command:
+        where = [str(Path(twelve).with_name("twelve.jsonl.gz"))]
+    for number in ("108144", "108,144"):
+        done = call(*command, *where, "--expect", number)
+        assert done.exit_code == 0, done.output
+        assert "  agrees    with the expected 108,144\n" in done.output
+    assert "216,288, every image counted separately" in call(*command, *where, "--expect", "216288").output
+    wrong = call(*command, *where, "--expect", "108145")
+    assert (wrong.exit_code, "L(2,12) = 108,144, not 108,145 as --expect says" in wrong.stderr) == (4, True)
+    document = json.loads(call(*command, *where, "--expect", "7", "--json").stdout)
+    assert (document["count"], document["expected"], document["as_expected"]) == ("108144", "7", False)
+
+
+def test_zero_may_be_expected() -> None:
+    assert call("count", "6", "--expect", "0").exit_code == 0
+    assert call("count", "6", "--expect", "1").exit_code == 4
+
+
+def test_a_count_prints_its_checks_in_one_line_or_one_by_one() -> None:
+    lines = call("count", "12").output.splitlines()
+    assert [line for line in lines if "checked" in line] == [
+        "  checked   every task once, residues, zero bits, divisible by 2²¹, mirror pairs"
+    ]
+    assert "tune" not in "\n".join(lines)
+    assert call("count", "12", "-v").output.count("  checked   ") == 5
+
+
+def test_an_arrangement_is_checked() -> None:
+    done = call("draw", "--cubes", "3,1,2,1,3,2")
+    assert done.exit_code == 0
+    assert done.output.endswith("an arrangement of L(2,3), langford-3\n  planar\n  mirror image 2,3,1,2,1,3\n")
+    wrong = call("draw", "--cubes", "3,1,2,1,2,3")
+    assert (wrong.exit_code, "colour 2 is at 3 and 5, 1 cube between, not 2" in wrong.stderr) == (4, True)
+    document = json.loads(call("draw", "--cubes", "1,1,2,0,2", "--json").stdout)
+    assert (document["problem"], document["planar"], document["fault"]) == ("hooked-skolem-2", True, None)
+    assert call("draw", "3", "--cubes", "3,1,2,1,3,2").exit_code == 0
+
+
+def test_a_citation_names_a_file_only_if_it_exists(twelve: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = Path(twelve).parent
+    monkeypatch.chdir(folder)
+    assert "kept in twelve.jsonl.gz (SHA-256 " in call("cite", "twelve", "-l", twelve).output
+    (folder / "elsewhere").mkdir()
+    monkeypatch.chdir(folder / "elsewhere")
+    cited = call("cite", "twelve", "-l", twelve).output
+    assert "`langford export twelve` writes the partial results, twelve.jsonl.gz (SHA-256 " in cited
+    assert "This ledger records no second count." in cited
+    assert "This file records no second count." in call("cite", "--from", "../twelve.jsonl.gz").output
+    entry = cited.partition("@software")[2]
+    assert all(f"  {name} = {{" in entry for name in ("title", "author", "version", "year", "howpublished"))
+    assert "  howpublished = {Computer program, kernels " in entry

@@ -1,0 +1,79 @@
+"""Which problem an arrangement solves, what is wrong with it, and whether it is planar."""
+
+from __future__ import annotations
+
+from itertools import combinations, islice, pairwise, product
+
+import pytest
+
+from langford.errors import BadProblem
+from langford.methods.backtracking import explicit
+from langford.problem import Problem
+from langford.problem.recognition import is_planar, recognised
+from langford.problem.reference import row_of
+from langford.problem.variants import VARIANTS
+
+WORDS = [
+    "7", "9 copies 3", "7 defect 3", "skolem 5", "skolem 9 copies 3", "hooked-langford 5", "hooked-skolem 6",
+    "extended-skolem 5 hole 3", "near-skolem 5 missing 3", "hooked-near-skolem 4 missing 2", "hooked-rosa 5",
+    "extended-rosa 4 hole 2 second-hole 7", "starter 4", "rosa 4", "cyclic-skolem 5",
+    "differences 1,3,4,6 over 9 empty 4", "cyclic 1,2,4 empty 1,4",
+]  # fmt: skip
+
+
+def test_the_words_have_every_family() -> None:
+    assert {Problem.parse(words).variant for words in WORDS} >= {*VARIANTS}
+
+
+@pytest.mark.parametrize("words", WORDS)
+def test_an_arrangement_is_recognised(words: str) -> None:
+    problem = Problem.parse(words)
+    for arrangement in islice(explicit.iterate(problem), 40):
+        found = recognised(arrangement)
+        # A circle that is a row too is one; a row may be a member of several families.
+        assert explicit.is_valid(found, arrangement)
+        assert row_of(found) == row_of(problem) or (problem.circle and not found.circle)
+        assert found.variant in VARIANTS or problem.variant == found.variant or problem.circle
+
+
+@pytest.mark.parametrize(
+    ("cubes", "says"),
+    [
+        (
+            (3, 1, 2, 1, 2, 3),
+            "colour 2 is at 3 and 5, 1 cube between, not 2; colour 3 is at 1 and 6, 4 cubes",
+        ),
+        ((2, 3, 1, 2, 1), r"colour 3 has 1 cube \(at place 2\), not 2"),
+        ((1, 1, 1, 2, 0, 2), r"colour 1 has 3 cubes \(at places 1, 2, 3\), not 2"),
+        ((1, 1, 2, 3, 2), r"colour 3 has 1 cube \(at place 4\), not 2"),
+        ((0, 0), "has cubes"),
+        ((1, 2, 3, 4, 5), "; and 2 more faults"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_place(cubes: tuple[int, ...], says: str) -> None:
+    with pytest.raises(BadProblem, match=says):
+        recognised(cubes)
+
+
+def planar_by_trying(arrangement: tuple[int, ...]) -> bool:
+    places: dict[int, list[int]] = {}
+    for place, label in enumerate(arrangement):
+        if label:
+            places.setdefault(label, []).append(place)
+    lines = [pair for at in places.values() for pair in pairwise(at)]
+    return any(
+        not any(
+            one == other and (a < c < b < d or c < a < d < b)
+            for ((a, b), one), ((c, d), other) in combinations(zip(lines, sides, strict=True), 2)
+        )
+        for sides in product((False, True), repeat=len(lines))
+    )
+
+
+def test_planar_is_what_trying_all_sides_finds() -> None:
+    seen = set()
+    for words in ("3", "4", "7", "skolem 5", "hooked-skolem 6"):
+        for arrangement in islice(explicit.iterate(Problem.parse(words)), 60):
+            assert is_planar(arrangement) == planar_by_trying(arrangement), arrangement
+            seen.add(is_planar(arrangement))
+    assert seen == {False, True}
