@@ -25,7 +25,7 @@ from langford.devices import Device
 from langford.errors import MachineFailed
 from langford.kernels.cache import cache_folder, refuse_open_caches
 from langford.machine import process
-from langford.methods import Plan, PlanKey, method_hash, plan_of, planned
+from langford.methods import Plan, PlanKey, method_hash, plan_of, planned, require_elsewhere
 from langford.provenance import kernel_hash, require_unchanged
 
 
@@ -48,7 +48,8 @@ class WorkerPool:
     """Worker processes that evaluate tasks of one plan, one process for each of ``devices``."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
-        """Raises InstallationChanged."""
+        """Raises MethodDoesNotApply, for a method that only this process knows, or InstallationChanged."""
+        require_elsewhere(key.method)
         self._key, self.devices = key, tuple(devices)
         self._loading = Heartbeat(SPAWN)
         self._members = [_Member(Heartbeat(SPAWN)) for _ in devices]

@@ -1,4 +1,4 @@
-"""The counting methods, by name.  Adding one is a folder here and a line in METHODS.
+"""The counting methods, by name.  Adding one is a folder: here, or of a program with an entry point.
 
 Others use the names of ``__all__``, ``plan``, ``speeds`` and ``choice``; tuning also knows the settings of kernels,
 and irregular problems the search of ``backtracking``.
@@ -11,6 +11,7 @@ from functools import cached_property
 
 from langford.devices import Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply, whole
+from langford.extensions import Registry
 from langford.methods.backtracking import Miller, Regular
 from langford.methods.choice import Choice, fastest, fastest_of_kind, task_depth
 from langford.methods.godfrey import Godfrey
@@ -22,11 +23,18 @@ from langford.methods.shifted import Shifted, Shifted2
 from langford.problem import Problem
 from langford.provenance import kernel_hash
 
-METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (Polyphase(), Shifted2(), Shifted(), Godfrey(), Necklace(), Miller(), Regular())
-}
-"""In order of preference: the first one that applies counts, unless a later one is faster on the device."""
+METHODS: Registry[Method] = Registry(
+    "langford.methods",
+    Method,  # type: ignore[type-abstract]
+    {
+        method.name: method
+        for method in (Polyphase(), Shifted2(), Shifted(), Godfrey(), Necklace(), Miller(), Regular())
+    },
+)
+"""In order of preference: the first one that applies counts, unless a later one is faster on the device.
+
+Those of other installed programs come last.
+"""
 
 __all__ = [
     "MAX_SEED",
@@ -47,6 +55,7 @@ __all__ = [
     "method_hash",
     "plan_of",
     "planned",
+    "require_elsewhere",
     "task_depth",
 ]
 
@@ -116,6 +125,16 @@ def plan_of(key: PlanKey) -> Plan:
     except MethodDoesNotApply:
         find_method(key.method, key.problem)  # names the methods that can count it
         raise
+
+
+def require_elsewhere(name: str) -> None:
+    """Raises MethodDoesNotApply when only this process knows a method of that name, which others would not find."""
+    if name in METHODS and not METHODS.is_everywhere(name):
+        raise MethodDoesNotApply(
+            f"{name} is registered in this process only, and other processes would not find it: declare it as an "
+            "entry point of langford.methods (docs/extending.md), or evaluate in this process with "
+            "run(pool_of=jobs.pools.evaluation.InProcessPool)"
+        )
 
 
 def method_hash(name: str | None) -> str:

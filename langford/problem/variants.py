@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from langford.errors import BadProblem, whole
+from langford.extensions import Registry
 
 DIFFERENCES = "differences"
 """The :attr:`Problem.variant` of a set of differences that belongs to no named variant."""
@@ -94,7 +95,7 @@ class Variant:
         return {each.keyword: each.value(self.name, n, given.get(each.keyword)) for each in self.parameters}
 
 
-VARIANTS = {
+_OURS = {
     variant.name: variant
     for variant in (
         Variant(
@@ -144,3 +145,5 @@ VARIANTS = {
         ),
     )
 }  # fmt: skip
+VARIANTS: Registry[Variant] = Registry("langford.families", Variant, _OURS)
+"""By name; those of other installed programs come last."""

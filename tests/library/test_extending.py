@@ -89,6 +89,17 @@ def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> Non
         langford.count(4, method="inclusion", device="cuda:0")
 
 
+def test_a_method_that_only_this_process_knows_is_refused_where_others_count(
+    inclusion: Inclusion, tmp_path: Path
+) -> None:
+    with langford.Ledger(tmp_path / "ledger.db") as ledger:
+        campaign = ledger.campaign(4, method="inclusion", depth=3)
+        with pytest.raises(MethodDoesNotApply, match=r"in this process only.* declare it as an entry point"):
+            campaign.run()
+        campaign.run(pool_of=InProcessPool)  # which the message names
+        assert campaign.count().published == true_count(Problem.langford(4))
+
+
 def test_a_method_says_what_it_cannot_count(inclusion: Inclusion) -> None:
     with pytest.raises(MethodDoesNotApply, match=f"sets of up to {MAX_PLACES} places, not 26"):
         langford.count(13, method="inclusion")

@@ -1,0 +1,90 @@
+"""What other installed programs add to this one: methods and families, each by an entry point of its group.
+
+Every process finds them, also a worker, a rank of MPI or a server; what one registers itself, no other finds.
+"""
+
+from __future__ import annotations
+
+from collections import UserDict
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from langford.errors import LangfordError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+
+class BadExtension(LangfordError):
+    """An entry point of an installed program does not name what its group is for."""
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+T = TypeVar("T", bound=Named)
+
+
+class Registry(UserDict[str, T]):
+    """Things by name: those of this program, then those of others, which are imported when they are asked for.
+
+    Others cannot take a name of this program.
+    """
+
+    def __init__(self, group: str, kind: type[T], ours: Mapping[str, T]) -> None:
+        """
+        Args:
+            group: of the entry points.
+            kind: of the things; an entry point names one, or a class whose constructor makes one without arguments.
+            ours: those of this program.
+        """
+        super().__init__()
+        self._group, self._kind, self._ours = group, kind, frozenset(ours)
+        self.data = dict(ours)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.data or name in self._declared
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self.data and name in self._declared:
+            self.data[name] = self._loaded(self._declared[name])
+        return self.data[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (name for name in self.data if name not in self._declared)
+        yield from self._declared
+
+    def __len__(self) -> int:
+        return len({*self.data, *self._declared})
+
+    def is_everywhere(self, name: str) -> bool:
+        """Whether other processes find it too: it was not only registered in this one."""
+        return name in self._ours or name in self._declared
+
+    @cached_property
+    def _declared(self) -> Mapping[str, EntryPoint]:
+        """The entry points of others; looking for them takes milliseconds, and few commands need more than ours."""
+        from importlib.metadata import entry_points
+
+        return {entry.name: entry for entry in entry_points(group=self._group) if entry.name not in self._ours}
+
+    def _loaded(self, entry: EntryPoint) -> T:
+        """Raises BadExtension."""
+        program = entry.dist.name if entry.dist else "an installed program"
+        try:
+            named = entry.load()
+            found = named() if isinstance(named, type) else named
+        except Exception as error:
+            raise BadExtension(
+                f"{entry.name}, which {program} adds, cannot be loaded ({type(error).__name__}: {error}): mend "
+                f"{entry.value}, or uninstall {program}"
+            ) from error
+        if not isinstance(found, self._kind) or found.name != entry.name:
+            raise BadExtension(
+                f"{entry.value} of {program} is no {self._kind.__name__} of the name {entry.name}, which its entry "
+                f"point in {self._group} says: mend it, or uninstall {program}"
+            )
+        return found

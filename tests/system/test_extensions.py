@@ -1,0 +1,141 @@
+"""A method and a family of one's own, in an installed program: every process finds them by their entry points."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from langford.problem import Problem
+from langford.problem.variants import VARIANTS, Variant
+from langford.provenance import kernel_hash
+from tests.support import brute_force
+from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run
+from tests.support.ports import free_port
+
+INCLUSION = Path(__file__).parents[1] / "extensions" / "inclusion"
+ENTRY_POINTS = """\
+[langford.methods]
+inclusion = inclusion:Inclusion
+polyphase = inclusion:Inclusion
+
+[langford.families]
+sparse = sparse:SPARSE
+"""
+SPARSE = """\
+from langford.problem.variants import Variant
+
+SPARSE = Variant("sparse", "Sparse", lambda n: range(3, n + 3), pairs_only=False)
+"""
+
+
+def install(folder: Path, entry_points: str) -> dict[str, str]:
+    """Unpack a program as an installer does; the variables with which every Python has it."""
+    package = folder / "inclusion"
+    package.mkdir(parents=True)
+    for file in INCLUSION.glob("*.py"):
+        (package / file.name).write_text(file.read_text().replace("tests.extensions.", ""))
+    (folder / "sparse.py").write_text(SPARSE)
+    described = folder / "counting_more-1.0.dist-info"
+    described.mkdir()
+    (described / "METADATA").write_text("Metadata-Version: 2.1\nName: counting-more\nVersion: 1.0\n")
+    (described / "entry_points.txt").write_text(entry_points)
+    return {"PYTHONPATH": os.pathsep.join(filter(None, [str(folder), os.environ.get("PYTHONPATH")]))}
+
+
+@pytest.fixture
+def installed(tmp_path: Path) -> dict[str, str]:
+    return install(tmp_path / "site", ENTRY_POINTS)
+
+
+@pytest.fixture
+def expected(monkeypatch: pytest.MonkeyPatch) -> int:
+    """The count of sparse 5, by brute force."""
+    monkeypatch.setitem(
+        VARIANTS, "sparse", Variant("sparse", "Sparse", lambda n: range(3, n + 3), pairs_only=False)
+    )
+    problem = Problem.named("sparse", 5)
+    return problem.published(brute_force.arrangements(problem))
+
+
+def test_worker_processes_find_them(
+    langford: Run, installed: dict[str, str], expected: int, tmp_path: Path
+) -> None:
+    asked = ["sparse", "5", "--method", "inclusion", "--depth", "4"]
+    done = langford("run", *asked, "--workers", "2", "--json", variables=installed, in_process=False)
+    assert done.returncode == 0, done.stderr
+    assert int(json.loads(done.stdout)["count"]) == expected
+    rows = langford("tasks", "sparse-5-inclusion-4", "--json", variables=installed, in_process=False)
+    assert len(json.loads(rows.stdout)) == 2**4
+    shown = langford("doctor", "--json", variables=installed, in_process=False)
+    assert f"inclusion {kernel_hash(tmp_path / 'site' / 'inclusion')}" in shown.stdout
+    # The method of this program keeps its name.
+    plain = langford("count", "8", "--method", "polyphase", "--json", variables=installed, in_process=False)
+    assert json.loads(plain.stdout)["count"] == "150"
+
+
+def test_ranks_find_them(
+    mpirun: Mpirun, installed: dict[str, str], expected: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(ENVIRONMENT, "PYTHONPATH", installed["PYTHONPATH"])
+    ended = mpirun(2, "mpi", "sparse", "5", "--method", "inclusion", "--depth", "4", "--json")
+    said, errors = ended.communicate(timeout=100)
+    assert ended.returncode == 0, errors
+    assert int(json.loads(said)["count"]) == expected
+
+
+def test_a_server_and_its_worker_find_them(
+    langford: Run, installed: dict[str, str], expected: int, tmp_path: Path
+) -> None:
+    port, name = free_port(), "sparse-5-inclusion-4"
+    asked = ["sparse", "5", "--method", "inclusion", "--depth", "4"]
+    assert langford("create", *asked, variables=installed, in_process=False).returncode == 0
+    token = langford("token", name, variables=installed, in_process=False).stdout.strip()
+    environment = ENVIRONMENT | installed | {"LANGFORD_TOKEN": token}
+    with (tmp_path / "server.log").open("w") as log:
+        server = subprocess.Popen(
+            [*COMMAND, "serve", name, "--port", str(port)], cwd=tmp_path, env=environment, stdout=log, stderr=log
+        )
+    try:
+        while "listening" not in (said := (tmp_path / "server.log").read_text()) and str(port) not in said:
+            assert server.poll() is None, said
+            time.sleep(0.1)
+        address = f"http://127.0.0.1:{port}/{name}"
+        done = subprocess.run(
+            [*COMMAND, "work", address, "--workers", "2"],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+    finally:
+        server.kill()
+        server.wait()
+    outcome = langford("result", name, "--json", variables=installed, in_process=False)
+    assert int(json.loads(outcome.stdout)["count"]) == expected
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("broken = inclusion.absent:Broken", "cannot be loaded (ModuleNotFoundError: No module named"),
+        ("other = inclusion:Inclusion", "is no Method of the name other"),
+        ("number = inclusion:MAX_PLACES", "is no Method of the name number"),
+    ],
+)
+def test_an_entry_point_that_names_no_method_is_one_line(
+    langford: Run, tmp_path: Path, entry: str, said: str
+) -> None:
+    installed = install(tmp_path / "site", f"[langford.methods]\n{entry}\n")
+    done = langford("count", "4", "--method", entry.split()[0], variables=installed, in_process=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+    assert said in done.stderr
+    assert "uninstall counting-more" in done.stderr
