@@ -8,29 +8,46 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import replace
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
-from db.attempts import Delivery, Receipt
+from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
 from db.errors import TransactionUndone
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.reading import agreed_plan
 from db.files.writing import Evaluated, TrustedFile, written
-from db.leased_tasks import LeasedTasks
+from db.identity import Identity, is_dead
 from db.look import progress
 from db.look.overview.gathering import OverviewReader
+from db.look.overview.processes import with_ends
 from db.look.overview.records import Overview
-from db.records import Progress, Replication, Standing, TaskRecord, TokenRecord
-from db.states import Role, VoterKind
-from db.store.database import retried
+from db.records import (
+    IN_LEDGER,
+    NO_STEPS,
+    CampaignInfo,
+    CampaignRecord,
+    LeaseHolder,
+    Progress,
+    Replication,
+    Standing,
+    TaskRecord,
+    TokenRecord,
+)
+from db.states import GONE, Ending, Outcome, Role, VoterKind
+from db.store.database import Database, retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, enrolment, waiting, witnesses
-from db.work import computations, lifecycle, tokens, transitions
-from langford.methods import Plan, PlanKey
+from db.trust import acceptance, complaints, enrolment, rechecks, waiting, witnesses
+from db.trust.terms import EVERYTHING, Terms
+from db.work import computations, leases, lifecycle, presence, queries, tokens, transitions
+from db.work.leases import Deadlines
+from db.work.transitions import Claimant
+from langford.methods import Plan, PlanKey, method_hash
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
@@ -40,12 +57,25 @@ if TYPE_CHECKING:
 NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
-class Campaign(LeasedTasks):
-    """A campaign, bound to its database.  Methods raise the errors of :mod:`db.errors`.
+class Campaign:
+    """A campaign, bound to its database and to the terms of its workers; implements the protocol
+    :class:`jobs.reach.campaign.Campaign`.  Methods raise the errors of :mod:`db.errors`.
 
     No method changes attempts of another campaign.  Only :meth:`release_worker` and :meth:`take_back` change
     attempts whose nonce is not shown.
     """
+
+    transport = IN_LEDGER
+
+    def __init__(self, database: Database, record: CampaignRecord) -> None:
+        self.database, self.record, self.terms = database, record, EVERYTHING
+        self._deadlines, self._presence = Deadlines(database.now), presence.Presence(database.now)
+
+    def on(self, terms: Terms) -> Self:
+        """The same campaign as workers reach it who may have no more than these terms allow."""
+        same = copy(self)
+        same.terms = terms
+        return same
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Campaign) and self._identity == other._identity
@@ -58,6 +88,10 @@ class Campaign(LeasedTasks):
         return self.database.where, self.campaign_id
 
     # -- identity -------------------------------------------------------------------------
+
+    @property
+    def campaign_id(self) -> int:
+        return self.record.campaign_id
 
     @property
     def uuid(self) -> str:
@@ -106,39 +140,139 @@ class Campaign(LeasedTasks):
         """
         return agreed_plan(self.name, self.key, self.tasks)
 
-    # -- its end --------------------------------------------------------------------------
+    # -- transactions ---------------------------------------------------------------------
+
+    @contextmanager
+    def writing(self) -> Iterator[Transaction]:
+        """One transaction that may write; raises NoSuchCampaign when the campaign was deleted."""
+        with self.database.writing() as connection:
+            queries.require_undeleted(connection, self.record)
+            yield Transaction(connection, self.campaign_id)
+
+    @contextmanager
+    def reading(self, snapshot: bool = False) -> Iterator[Transaction]:
+        """See :meth:`db.Database.reading`; raises NoSuchCampaign when the campaign was deleted."""
+        with self.database.reading(snapshot=snapshot) as connection:
+            queries.require_undeleted(connection, self.record)
+            yield Transaction(connection, self.campaign_id)
+
+    # -- workers --------------------------------------------------------------------------
+
+    def enrol(self, identity: Identity) -> float | None:
+        """See :meth:`db.Ledger.enrol`; returns what :meth:`pace` returns for its kind of device."""
+        enrolment.register(self.database, self.terms, *identity.enrolment, **identity.equipment)
+        return self.pace(identity.device_kind)
+
+    def leave(self, worker_id: str, ending: Ending) -> None:
+        """Record how the work of a worker ended; raises UnknownWorker or WrongToken."""
+        enrolment.leave(self.database, self.terms, worker_id, ending)
 
     @retried
-    def cancel(self) -> tuple[int, int]:
-        """End all leases and set aside all tasks that are not done; returns (leases, tasks).
+    def lease(
+        self,
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int] | None = None,
+        copies: int = 0,
+    ) -> list[Lease]:
+        """Grant up to ``count`` tasks for ``seconds``; all leases of one call have the same nonce.
 
-        :meth:`reopen` undoes it.  Late results of workers that still run are accepted.
+        Rechecks of other voters' results come first, then ready tasks by decreasing work, then copies of tasks that
+        other workers hold, see :func:`db.work.leases.copy`.  Before that, the tasks of overdue leases return to
+        the queue.  Raises UnknownWorker, WrongToken or WorkerDistrusted, and TooManyLeases if the terms allow none.
+
+        Args:
+            seconds: time until the deadline, as far as the terms allow.
+            held: the attempts that the worker knows of; other running attempts of it were granted by an answer that
+                was lost, and are released at once.  None: they stay.
+            copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
-        with self.writing() as transaction:
-            return lifecycle.cancel(transaction)
+        with self.database.writing() as connection:
+            transaction = Transaction(connection, self.campaign_id)
+            known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
+            self._deadlines.cut(connection)
+            presence.lose(connection, set(transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)))
+            if held is not None:
+                leases.release_lost(transaction, worker_id, held)
+            account = self.terms.account(transaction, self.record, worker_id, known)
+            allowed = count if account is None else account.allowed(count)
+            longest = self._deadlines.warranted(transaction, self.terms.digest)
+            seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
+            claimant = Claimant(worker_id, self.terms.digest, fresh_nonce(), seconds, longest)
+            granted = rechecks.claim(transaction, claimant, known, allowed)
+            granted += leases.claim(transaction, claimant, allowed - len(granted))
+            if not granted:
+                complaints.judge_again(transaction)
+            granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
+            self._presence.note(connection, [worker_id])
+            self.terms.charge(transaction, account, len(granted))
+        if account is not None and not allowed:
+            raise account.refusal
+        return granted
 
     @retried
-    def rename(self, name: str) -> None:
-        """Raises BadName."""
-        with self.writing() as transaction:
-            lifecycle.rename(transaction, name, self.database.where)
-        self.record = replace(self.record, name=name)
+    def renew(
+        self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
+    ) -> set[int]:
+        """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
 
-    def delete(self, kept: TrustedFile) -> None:
-        """Delete it with its tasks, attempts, results, events, tokens and notices.
-
-        ``kept``: what :meth:`trusted_export` returned.  Raises LeasesRunning, or TransactionUndone when results or
-        confirmations have arrived since, or the promised share has changed.
+        An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
+        the same: a late result is accepted.  The deadline of an attempt that is older than the terms allow is moved
+        only if it has made more steps than at the last renewal.
         """
         with self.writing() as transaction:
-            lifecycle.close(transaction, self.name)
-            if self._trusted_export(transaction) != kept:
-                raise TransactionUndone(
-                    f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
-                )
-            lifecycle.remove(transaction)
+            attempts = queries.shown(transaction, credentials)
+            self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
+            longest = self.terms.longest(self._deadlines, transaction)
+            extended = [
+                attempt
+                for attempt, row in attempts.items()
+                if row.age <= longest or steps.get(attempt, -1) > (-1 if row.steps is None else row.steps)
+            ]
+            return leases.renew(transaction, list(attempts), extended, min(seconds, longest), steps)
 
-    # -- results --------------------------------------------------------------------------
+    @retried
+    def release(
+        self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
+    ) -> None:
+        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure."""
+        with self.writing() as transaction:
+            tasks = queries.tasks_of(transaction, credentials)
+            transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
+
+    def die(self, credential: Credential, reason: str) -> bool:
+        """Record that the process that evaluated a task died; returns whether the task was set aside."""
+        return self._complain(credential, Outcome.DIED, reason)
+
+    def fail(self, credential: Credential, reason: str) -> bool:
+        """Record that the task itself failed; returns whether it was set aside, after too many failures."""
+        return self._complain(credential, Outcome.FAILED, reason)
+
+    @retried
+    def _complain(self, credential: Credential, outcome: Outcome, reason: str) -> bool:
+        with self.writing() as transaction:
+            tasks = queries.tasks_of(transaction, [credential])
+            return any(
+                complaints.complain(transaction, attempt, index, outcome, reason)
+                for attempt, index in tasks.items()
+            )
+
+    def pace(self, device_kind: str) -> float | None:
+        """Seconds per unit of work at the slowest of the last results of a kind of device, see
+        :func:`db.work.leases.pace`.
+        """
+        with self.reading() as transaction:
+            return leases.pace(transaction, device_kind, self.terms.digest)
+
+    def patience(self) -> float:
+        """For how many seconds the leases that are not overdue explain that no result arrives.
+
+        Those of workers that open the ledger do so for ever, those with tokens as long as the tasks warrant.
+        """
+        with self.reading() as transaction:
+            shown = queries.tokens_in_time(transaction)
+            return max((leases.warranted(transaction, token) if token else inf for token in shown), default=0.0)
 
     @retried
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
@@ -161,6 +295,8 @@ class Campaign(LeasedTasks):
                 return receipts
             except acceptance.Overtaken:
                 one_at_a_time = True
+
+    # -- results --------------------------------------------------------------------------
 
     def export(self) -> Export:
         """All accepted results, including those in doubt."""
@@ -239,11 +375,78 @@ class Campaign(LeasedTasks):
             waiting.require_trust(transaction, self.record, unconfirmed)
             return progress.results(transaction)
 
+    # -- operators ------------------------------------------------------------------------
+
+    @retried
+    def cancel(self) -> tuple[int, int]:
+        """End all leases and set aside all tasks that are not done; returns (leases, tasks).
+
+        :meth:`reopen` undoes it.  Late results of workers that still run are accepted.
+        """
+        with self.writing() as transaction:
+            return lifecycle.cancel(transaction)
+
+    @retried
+    def rename(self, name: str) -> None:
+        """Raises BadName."""
+        with self.writing() as transaction:
+            lifecycle.rename(transaction, name, self.database.where)
+        self.record = replace(self.record, name=name)
+
+    def delete(self, kept: TrustedFile) -> None:
+        """Delete it with its tasks, attempts, results, events, tokens and notices.
+
+        ``kept``: what :meth:`trusted_export` returned.  Raises LeasesRunning, or TransactionUndone when results or
+        confirmations have arrived since, or the promised share has changed.
+        """
+        with self.writing() as transaction:
+            lifecycle.close(transaction, self.name)
+            if self._trusted_export(transaction) != kept:
+                raise TransactionUndone(
+                    f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
+                )
+            lifecycle.remove(transaction)
+
+    @retried
+    def release_worker(self, worker_id: str, note: str) -> int:
+        """Expire all leases of a worker that is known to be dead; returns their number."""
+        with self.writing() as transaction:
+            expired = transitions.end(transaction, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
+            presence.lose(transaction.connection, [worker_id])
+        return len(expired)
+
+    @retried
+    def take_back(self, note: str, worker_id: str | None = None) -> int:
+        """End all leases of the campaign, or those of one worker, even if it still runs; returns their number.
+
+        A worker that still runs continues, and its late results are accepted.
+        """
+        condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
+        with self.writing() as transaction:
+            return len(transitions.end(transaction, condition, Outcome.RELEASED, note, worker=worker_id))
+
+    def expire_the_dead(self) -> None:
+        """Expire the leases of workers on this host whose processes are gone."""
+        for holder in self.lease_holders():
+            if is_dead(holder.host, holder.process):
+                self.release_worker(holder.worker_id, GONE)
+
+    @retried
+    def reopen(self) -> int:
+        """Make the tasks that were set aside ready again; returns their number."""
+        with self.writing() as transaction:
+            return transitions.reopen(transaction)
+
     # -- views ----------------------------------------------------------------------------
 
     @cached_property
     def _overviews(self) -> OverviewReader:
         return OverviewReader(lambda: self.plan)
+
+    def info(self, standing: Standing | None = None) -> CampaignInfo:
+        """The campaign and its progress; ``standing``: None: as it is now."""
+        kernels = method_hash(self.key.method)
+        return CampaignInfo.of(self.database.uuid, self.record, standing or self.standing(), kernels)
 
     def replication(self) -> Replication:
         with self.reading() as transaction:
@@ -284,15 +487,25 @@ class Campaign(LeasedTasks):
         with self.reading(snapshot=True) as transaction:
             return history(transaction, self.record, self.database.where)
 
-    def overview(self, folders: Mapping[str, Path] = NO_FOLDERS, timeline: bool = True) -> Overview:
+    def overview(self, timeline: bool = True, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
         """Progress, speed, time left, workers and warnings.
 
-        ``folders``: watched in addition to that of the ledger, by their name in warnings.  The timeline takes a
-        fifth of the time; without it, it is empty.
+        Args:
+            timeline: takes a fifth of the time; without it, it is empty.
+            folders: watched in addition to that of the ledger, by their name in warnings.
         """
         disks = {**self.database.folders, **folders}
         with self.reading(snapshot=True) as transaction:
-            return self._overviews.read(transaction, self.record, disks, timeline)
+            return with_ends(self._overviews.read(transaction, self.record, disks, timeline))
+
+    def holders_in_words(self) -> str:
+        """Who holds leases of the campaign, and how many; "" if nobody does."""
+        with self.reading() as transaction:
+            return queries.holders_in_words(transaction)
+
+    def lease_holders(self) -> list[LeaseHolder]:
+        with self.reading() as transaction:
+            return queries.lease_holders(transaction)
 
     # -- tokens ---------------------------------------------------------------------------
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property
 from typing import Any, Self
 
 from sqlalchemy import Connection, false, update
@@ -21,7 +20,7 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment
 from db.trust.terms import EVERYTHING, Terms
-from db.work import presence, queries, tokens, transitions
+from db.work import queries, tokens, transitions
 from langford.methods import Plan, PlanKey
 from langford.words import several
 
@@ -32,11 +31,10 @@ class Ledger:
     def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
         self.database = Database(where, create, now=now)
 
-    @cached_property
+    @property
     def uuid(self) -> str:
         """The ledger's random UUID, which its copies share."""
-        with self.database.reading() as connection:
-            return queries.ledger_uuid(connection)
+        return self.database.uuid
 
     def require_writable(self) -> None:
         """Raises LedgerReadOnly where this process may only read."""
@@ -139,7 +137,6 @@ class Ledger:
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
-    @retried
     def enrol(
         self,
         worker_id: str,
@@ -155,22 +152,16 @@ class Ledger:
         ``equipment``: see :attr:`db.machines.Machine.equipment`; what is missing is unknown.  Raises WrongToken
         when the worker is registered on other terms, and TooManyWorkers when these terms allow no more workers.
         """
-        idle = terms.idle_workers(self.database, worker_id)
-        with self.database.writing() as connection:
-            presence.prune(connection, idle)
-            enrolment.enrol(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
+        enrolment.register(self.database, terms, worker_id, host, process, device_kind, kernels, **equipment)
 
     def rights(self, shown: Collection[str]) -> list[Right]:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""
         with self.database.reading() as connection:
             return tokens.rights(connection, shown)
 
-    @retried
     def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
         """Raises UnknownWorker or WrongToken."""
-        with self.database.writing() as connection:
-            enrolment.require_worker(connection, worker_id, terms.digest)
-            presence.leave(connection, worker_id, ending)
+        enrolment.leave(self.database, terms, worker_id, ending)
 
     def close(self) -> None:
         self.database.close()

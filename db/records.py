@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Annotated, Any, Self
+
+from msgspec import Meta
 
 from db.machines import Machine
+from db.messages import Count, Message, ProblemName, Real, Text, Uuid, problem
 from db.states import Role, TaskState
-from langford.methods import PlanKey
+from langford.methods import MAX_SEED, PlanKey
 
 NO_STEPS: Mapping[int, int] = MappingProxyType({})
 """The steps of attempts, by attempt, when none are reported."""
@@ -146,3 +150,63 @@ class TaskRecord:
     evaluated: str | None  # products or nodes, as decimal text
     seconds: float | None
     provenance: str | None  # host, device, kernels and versions that computed the result, as JSON
+
+
+@dataclass(frozen=True)
+class Transport:
+    """How a campaign is reached, and what a run does differently because of it."""
+
+    whom: str  # who is asked, in words
+    # Whether thousands of workers may ask.  Then a run waits while others hold all tasks, and keeps each result
+    # on its disk until it has arrived; otherwise it ends, and keeps what does not arrive.
+    is_remote: bool
+    look_seconds: float  # how long a run waits for a result before it looks for signals; a result ends the wait
+    overview_seconds: float  # longest time between two requests for the overview
+    # Shortest and longest time between two requests for tasks when there are none; it doubles
+    idle_seconds: tuple[float, float]
+
+
+IN_LEDGER = Transport("the ledger", False, look_seconds=0.2, overview_seconds=10.0, idle_seconds=(0.0, 0.0))
+
+
+class Address(Message, frozen=True):
+    """What distinguishes a campaign from every other one."""
+
+    ledger: Uuid
+    campaign: Uuid
+    name: Text
+    problem: ProblemName
+    method: Text
+    depth: Count
+    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)]
+
+
+class CampaignInfo(Address, frozen=True):
+    tasks: Count
+    work: Real  # estimated work of all tasks, in the method's unit
+    # tasks_by_state, work_by_state, rechecks, rechecking: see db.records.Standing
+    tasks_by_state: dict[Text, Count]
+    work_by_state: dict[Text, Real]
+    rechecks: Count
+    rechecking: Count
+    kernels: Text  # hash of the server's code that computes, see langford.provenance.kernel_hash
+
+    @classmethod
+    def of(cls, ledger: str, campaign: CampaignRecord, standing: Standing, kernels: str) -> Self:
+        key = campaign.key
+        plan = key.problem.name, key.method, key.depth, key.seed
+        progress = standing.tasks, standing.work, standing.rechecks, standing.rechecking
+        return cls(ledger, campaign.uuid, campaign.name, *plan, campaign.tasks, campaign.work, *progress, kernels)
+
+    @property
+    def key(self) -> PlanKey:
+        return PlanKey(problem(self.problem), self.method, self.depth, self.seed)
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(self.tasks_by_state, self.work_by_state, self.rechecks, self.rechecking)
+
+    @property
+    def address(self) -> dict[str, Any]:
+        """What distinguishes it from every other campaign, as the fields of :class:`Address`."""
+        return {name: getattr(self, name) for name in Address.__struct_fields__}

@@ -58,6 +58,10 @@ class Doubt(StrEnum):
     QUESTION = "question"  # it was put in question, or lost the votes that a conflict had called for
 
 
+GONE = "its process is gone"
+"""Why the leases of a worker expire whose process is known to have ended."""
+
+
 class Ending(StrEnum):
     """How the work of a worker ended."""
 

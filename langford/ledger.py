@@ -10,21 +10,21 @@ from collections.abc import Callable, Sequence
 from os import PathLike, fspath
 
 import db
+from db.identity import Identity
 from db.records import CampaignRecord
 from db.states import require_new_name
 from jobs.console import SILENT, Console
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool
-from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
+from jobs.reach.patience import Calls
 from jobs.run.limits import PATIENCE_SECONDS
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
-from jobs.tuning.forecast import pace_on
 from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
 from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, plan_of
+from langford.methods.speed import Speed, speed_here
 from langford.problem import Problem, problem_of
 from langford.words import several
 
@@ -52,7 +52,7 @@ class Campaign(db.Campaign):
         outbox: Outbox | None = None,
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
         patience: float = PATIENCE_SECONDS,
-        pace: float | None = None,
+        speed: Speed | None = None,
     ) -> RunReport:
         """Compute what is left, in processes of this machine.  It may be killed at any moment, and called again.
 
@@ -61,7 +61,7 @@ class Campaign(db.Campaign):
             time_limit, console, pool_of, patience: see :class:`jobs.run.loop.Run`.
             identity: the worker in the ledger; None: a new one.
             outbox: where results wait while the ledger is away; None: in memory.
-            pace: expected seconds per unit of work on one device; None: measured where it is needed.
+            speed: of the plan's work on one device; None: measured where it is needed.
 
         Raises MethodDoesNotApply, BadDevice, NoGpu, CampaignMismatch when this version splits the problem in
         another way, and what :class:`jobs.run.loop.Run` raises.
@@ -75,10 +75,10 @@ class Campaign(db.Campaign):
         self.plan.method.require_kernel(here[0].kind)
         self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)
-        source = TaskSource(InLedger(self._ledger, self, console), worker, outbox, console)
+        source = TaskSource(Calls(console).through(self), worker, outbox, console)
 
-        def probe(key: PlanKey) -> float | None:
-            return pace_on(key, here) if pace is None else pace
+        def probe(key: PlanKey) -> Speed | None:
+            return speed_here(plan_of(key), here) if speed is None else speed
 
         return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
 
@@ -103,7 +103,7 @@ class Ledger(db.Ledger):
 
         Args:
             where: a file name or database URL.
-            create: whether an empty or absent database becomes a new ledger.
+            create: whether an empty or absent database becomes a new ledger.  Commands say it at each call.
         """
         super().__init__(fspath(where), create)
 

@@ -17,6 +17,7 @@ DAY_SECONDS = 86_400
 UNITS = ((DAY_SECONDS, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 """Units of time, each with its length in seconds."""
 YEAR_SECONDS = 31_557_600
+POWERS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 LATEST_SECONDS = 253_402_300_799.0
 """The last second of the year 9999, since 1970: no later time can be written."""
 MIN_SHARE = 0.02
@@ -110,6 +111,21 @@ def duration(seconds: float) -> str:
         if number:
             return f"{number} {unit} {rest} {smaller}" if rest else f"{number} {unit}"
     raise AssertionError(seconds)
+
+
+def long_duration(seconds: float) -> str:
+    """A duration, in which many years are words that can be grasped.
+
+    >>> long_duration(60), long_duration(3.3e7 * YEAR_SECONDS), long_duration(3.3e19 * YEAR_SECONDS)
+    ('60 s', '33 million years', 'over 1,000 quadrillion years')
+    """
+    years = seconds / YEAR_SECONDS
+    if years >= 1e18:
+        return "over 1,000 quadrillion years"
+    for size, name in POWERS:
+        if years >= size:
+            return f"{years / size:,.0f} {name} years"
+    return duration(seconds)
 
 
 def coarse_duration(seconds: float) -> str:

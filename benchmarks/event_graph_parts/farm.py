@@ -25,8 +25,8 @@ from harness import Figure, Report, Table
 from serving import new_campaign, processor_seconds_of, served
 
 from db import Campaign, Delivery
+from db.identity import Identity
 from db.states import Role
-from jobs.reach.identity import Identity
 from jobs.reach.remote import RemoteCampaign, RemoteServer
 from jobs.tuning.throughput import Farm, Throughput, throughput
 from langford.result import Evaluation, PartialResult

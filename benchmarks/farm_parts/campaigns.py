@@ -10,8 +10,8 @@ from harness import Figure, Table
 from serving import KEY, empty_database, served
 
 from db import Ledger
+from db.identity import Identity
 from db.states import Role
-from jobs.reach.identity import Identity
 from jobs.reach.remote import RemoteServer
 
 LARGE, QUICK_LARGE = 131_072, 2_000

@@ -21,8 +21,8 @@ from harness import Table
 from serving import NAME, empty_database, new_campaign, served
 
 from db import Campaign, Delivery, Lease, Ledger
+from db.identity import Identity
 from db.states import Role
-from jobs.reach.identity import Identity
 from jobs.reach.remote import RemoteCampaign, RemoteServer
 from langford.result import Evaluation, PartialResult
 

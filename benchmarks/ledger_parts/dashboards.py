@@ -27,8 +27,8 @@ from ledger_parts.running_campaign import FULL, QUICK, filled
 from serving import processor_seconds_of, served
 
 from db import Ledger
+from db.identity import Identity
 from db.states import Outcome, Role
-from jobs.reach.identity import Identity
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerAway
 

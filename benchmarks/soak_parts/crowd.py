@@ -13,10 +13,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from db.identity import Identity
 from db.machines import HostName
 from jobs.console import Console
 from jobs.pools.evaluation import InProcessPool
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteServer
 from jobs.run.loop import Run

@@ -46,7 +46,7 @@ import jobs.reach.patience, jobs.reach.remote, jobs.run.tally
 jobs.reach.patience.Backoff.__init__.__defaults__ = (0.05, 0.5)
 jobs.run.tally.STOCK = 0
 way = jobs.reach.remote.SERVER
-jobs.reach.remote.RemoteCampaign.way = dataclasses.replace(way, idle_seconds=(0.2, 1.0))
+jobs.reach.remote.RemoteCampaign.transport = dataclasses.replace(way, idle_seconds=(0.2, 1.0))
 lies = float(os.environ.get("SOAK_LIES", "0"))
 if lies and "--multiprocessing-fork" in sys.orig_argv:
     import random

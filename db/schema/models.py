@@ -139,9 +139,7 @@ class Worker(Base):
     __table_args__ = (Index("worker_voter", "voter_id"),)
     id: Mapped[str] = column("A fresh UUID.", String(36), primary_key=True)
     host: Mapped[str] = column("Name of its machine.", String(255))
-    process: Mapped[str] = column(
-        "Its name on that machine, see :func:`jobs.reach.identity.process_name`.", String(80)
-    )
+    process: Mapped[str] = column("Its name on that machine, see :func:`db.identity.process_name`.", String(80))
     started: Mapped[float] = column("When it enrolled.")
     device_kind: Mapped[str] = column('"cpu" or "cuda".', String(10), default="cpu")
     kernels: Mapped[str | None] = column(

@@ -8,18 +8,19 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
-from functools import wraps
+from functools import cached_property, wraps
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 from urllib.parse import parse_qsl
 
-from sqlalchemy import Connection, Engine, event
+from sqlalchemy import Connection, Engine, event, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from db.errors import LedgerUnusable, NoLedger, TransactionUndone
+from db.schema import models
 from db.store import connections, revision
 from db.store.damage import hold_undamaged
 from db.store.places import (
@@ -132,6 +133,12 @@ class Database:
                     yield connection
             finally:
                 engine.dispose()
+
+    @cached_property
+    def uuid(self) -> str:
+        """The ledger's random UUID, which its copies share."""
+        with self.reading() as connection:
+            return connection.execute(select(models.Ledger.uuid)).scalar_one()
 
     @property
     def folders(self) -> dict[str, Path]:

@@ -2,16 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 
 from db.errors import UnknownWorker, WrongToken
 from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Voter, Worker
-from db.states import VoterKind
+from db.states import Ending, VoterKind
+from db.store.database import Database, retried
+from db.work import presence
+
+if TYPE_CHECKING:
+    from db.trust.terms import Terms
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
+
+
+@retried
+def register(
+    database: Database,
+    terms: Terms,
+    worker_id: str,
+    host: str,
+    process: str,
+    device_kind: str = "cpu",
+    kernels: str | None = None,
+    **equipment: Any,
+) -> None:
+    """See :meth:`db.Ledger.enrol`."""
+    idle = terms.idle_workers(database, worker_id)
+    with database.writing() as connection:
+        presence.prune(connection, idle)
+        enrol(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
+
+
+@retried
+def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> None:
+    """See :meth:`db.Ledger.leave`."""
+    with database.writing() as connection:
+        require_worker(connection, worker_id, terms.digest)
+        presence.leave(connection, worker_id, ending)
 
 
 def enrol(

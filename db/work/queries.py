@@ -13,7 +13,7 @@ from db.errors import LedgerUnusable, NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Campaign, Ledger, Result, Task, Voter, Worker, same_task
+from db.schema.models import Attempt, Campaign, Result, Task, Voter, Worker, same_task
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
 from langford.errors import BadProblem
@@ -26,10 +26,6 @@ NAMED = 4
 """How many workers are named."""
 # Without the secret of the draw, which a role that only reads may not see.
 _CAMPAIGNS = select(*(column for column in Campaign.__table__.columns if column.key != Campaign.secret.key))
-
-
-def ledger_uuid(connection: Connection) -> str:
-    return connection.execute(select(Ledger.uuid)).scalar_one()
 
 
 def campaign(connection: Connection, name: str) -> CampaignRecord | None:

@@ -3,36 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from db import Credential, Delivery, Lease, Receipt
+from db.identity import Identity
 from db.look.overview.records import Overview
-from db.records import NO_STEPS
+from db.records import NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
-from jobs.reach.identity import Identity
-from jobs.reach.wire import CampaignInfo
-
-
-@dataclass(frozen=True)
-class Way:
-    """A way to reach a campaign, and what a run does differently because of it."""
-
-    whom: str  # who is asked, in words
-    # Whether thousands of workers may ask.  Then a run waits while others hold all tasks, and keeps each result
-    # on its disk until it has arrived; otherwise it ends, and keeps what does not arrive.
-    is_remote: bool
-    look_seconds: float  # how long a run waits for a result before it looks for signals; a result ends the wait
-    overview_seconds: float  # longest time between two requests for the overview
-    # Shortest and longest time between two requests for tasks when there are none; it doubles
-    idle_seconds: tuple[float, float]
 
 
 class Campaign(Protocol):
     """One campaign.  Every method raises Away when there is no answer now, and may be repeated."""
 
-    name: str
-    way: Way
+    @property
+    def name(self) -> str: ...
+
+    transport: Transport
 
     def info(self) -> CampaignInfo:
         """The campaign and its progress."""
@@ -40,7 +26,7 @@ class Campaign(Protocol):
     def expire_the_dead(self) -> None:
         """End the leases of workers that are known to be dead, which nobody knows of a remote campaign."""
 
-    def overview(self, timeline: bool = False) -> Overview:
+    def overview(self, timeline: bool = True) -> Overview:
         """Its speed, time left, workers and warnings; ``timeline``: false: it may be left out."""
 
     def enrol(self, identity: Identity) -> float | None:
@@ -73,6 +59,3 @@ class Campaign(Protocol):
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Deliver results; returns what became of each.  Raises RequestRefused."""
-
-    def close(self) -> None:
-        """Close the connection."""

@@ -24,11 +24,11 @@ from pathlib import Path
 from typing import IO
 
 from db import Delivery
+from db.identity import Identity
 from db.messages import UUID
+from db.records import CampaignInfo
 from jobs.console import SILENT, Console
-from jobs.reach.identity import Identity
 from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
-from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, LangfordError
 from langford.machine.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
 from langford.methods import method_hash

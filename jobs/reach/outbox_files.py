@@ -11,8 +11,8 @@ from typing import Any
 
 from db import Delivery
 from db.messages import BadMessage, Text, converted, decoded, document
+from db.records import Address, CampaignInfo
 from jobs.console import Console
-from jobs.reach.wire import Address, CampaignInfo
 from langford.words import several
 
 FOLDER = "quarantine"

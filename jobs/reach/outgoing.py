@@ -11,6 +11,7 @@ from pathlib import Path
 
 from db import Delivery, Lease, Receipt
 from db.errors import Away
+from db.records import CampaignInfo
 from db.states import EventKind
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console
@@ -18,7 +19,7 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Backoff, Patience
 from jobs.reach.requests import RequestRefused
-from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
+from jobs.reach.wire import MAX_AT_ONCE
 from langford.errors import LangfordError
 from langford.words import several
 
@@ -71,12 +72,12 @@ class Outgoing:
     @property
     def left_behind(self) -> bool:
         """Whether any worker of this machine has left results for a remote campaign, perhaps this one."""
-        return self._campaign.way.is_remote and self._outbox is not None and self._outbox.left_behind
+        return self._campaign.transport.is_remote and self._outbox is not None and self._outbox.left_behind
 
     def open(self, info: CampaignInfo) -> None:
         """Begin, once the campaign is known; adopts what dead workers of this machine have left for it."""
         self._info = info
-        if self._outbox is not None and (self._campaign.way.is_remote or self._outbox.has(info)):
+        if self._outbox is not None and (self._campaign.transport.is_remote or self._outbox.has(info)):
             self._outbox.open(info)
 
     def adopt(self) -> None:
@@ -86,7 +87,7 @@ class Outgoing:
 
     def put(self, deliveries: Sequence[Delivery]) -> None:
         self._held |= {(delivery.attempt, delivery.nonce): delivery for delivery in deliveries}
-        if self._campaign.way.is_remote or self._patience.is_away:
+        if self._campaign.transport.is_remote or self._patience.is_away:
             self._keep()
 
     def fail(self, failure: FailedTask) -> None:
@@ -159,7 +160,7 @@ class Outgoing:
 
     def _settle(self, delivery: Delivery, receipt: Receipt) -> None:
         is_held = self._held.pop((delivery.attempt, delivery.nonce), None) is not None
-        reason = f"{self._campaign.way.whom} refuses it: {receipt.detail}"
+        reason = f"{self._campaign.transport.whom} refuses it: {receipt.detail}"
         if is_held and receipt.event is EventKind.REFUSED:
             self._console.say(f"the result of task {delivery.index} is not accepted: {reason}")
         elif self._outbox is not None and not is_held:

@@ -12,8 +12,9 @@ import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 from db.errors import Away
 from db.messages import iso
@@ -26,6 +27,7 @@ LOOK_SECONDS = 0.1
 GRACE_SECONDS = 1.0
 """How long calls may take, all together, after the reason to stop is there."""
 T = TypeVar("T")
+N = TypeVar("N")
 
 
 class GivenUp(Away):
@@ -183,6 +185,10 @@ class Calls:
                 raise Overdue(f"{self._whom} has not answered in {seconds:.0f} s")
         return outcome.result()
 
+    def through(self, noun: N) -> N:
+        """The same object, whose methods are called by :meth:`make`."""
+        return cast(N, _Through(noun, self))
+
     def _abandon(self) -> None:
         """Let the thread, which hangs, end with its call, or with this process."""
         if self._waiting is not None:
@@ -196,6 +202,17 @@ class Calls:
             return False
         self._stop_seen = self._stop_seen or self._clock.monotonic()
         return self._clock.monotonic() - self._stop_seen > GRACE_SECONDS
+
+
+class _Through:
+    def __init__(self, noun: object, calls: Calls) -> None:
+        self._noun, self._calls = noun, calls
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._noun, name)
+        if not callable(value):
+            return value
+        return lambda *arguments, **options: self._calls.make(partial(value, *arguments, **options))
 
 
 def _serve(calls: SimpleQueue[Callable[[], None] | None]) -> None:

@@ -10,21 +10,20 @@ from urllib.parse import quote
 from msgspec import Meta
 
 from db import Credential, Delivery, Lease, Receipt
+from db.identity import Identity
 from db.look.overview.records import Overview
 from db.messages import BadMessage
-from db.records import NO_STEPS
+from db.records import NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
 from jobs.reach import wire
-from jobs.reach.campaign import Way
-from jobs.reach.identity import Identity
 from jobs.reach.requests import CampaignReplaced, Requests, understood
-from jobs.reach.wire import A, CampaignInfo, Operation, Q
+from jobs.reach.wire import A, Operation, Q
 from langford.errors import BadInput
 
 MAX_REASON = 1_000
 """Characters of a reason or a note that are sent."""
 Campaigns = Annotated[list[wire.Listed], Meta(max_length=wire.MAX_CAMPAIGNS)]
-SERVER = Way("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
+SERVER = Transport("the server", True, look_seconds=0.5, overview_seconds=60.0, idle_seconds=(5.0, 60.0))
 
 
 class RemoteServer(Requests):
@@ -53,7 +52,7 @@ class RemoteCampaign:
         uuid: of the campaign; None before the first answer that contains it.
     """
 
-    way = SERVER
+    transport = SERVER
 
     def __init__(self, server: Requests, name: str) -> None:
         """Nothing is sent yet."""
@@ -79,7 +78,7 @@ class RemoteCampaign:
     def expire_the_dead(self) -> None:
         """Nothing: whether a worker of another machine lives is not known here."""
 
-    def overview(self, timeline: bool = False) -> Overview:
+    def overview(self, timeline: bool = True) -> Overview:
         return self._requests.get(Overview, self._address, "/status")
 
     def enrol(self, identity: Identity) -> float | None:

@@ -17,12 +17,10 @@ from typing import Annotated, Any, Generic, Self, TypeVar
 from msgspec import Meta, Struct
 
 from db.attempts import Credential, Delivery, Lease, Receipt
-from db.messages import BadMessage, Count, Message, ProblemName, Real, Text, Uuid, problem
-from db.records import CampaignRecord, Standing
+from db.identity import Identity
+from db.messages import BadMessage, Count, Message, Real, Text, Uuid
 from db.states import Ending, Outcome, Role
-from jobs.reach.identity import Identity
 from langford.errors import LangfordError
-from langford.methods import MAX_SEED, PlanKey
 
 Q = TypeVar("Q")
 A = TypeVar("A")
@@ -31,18 +29,6 @@ MAX_HELD = 100_000
 MAX_CAMPAIGNS = 10_000
 
 Several = Meta(max_length=MAX_AT_ONCE)
-
-
-class Address(Message, frozen=True):
-    """What distinguishes a campaign from every other one."""
-
-    ledger: Uuid
-    campaign: Uuid
-    name: Text
-    problem: ProblemName
-    method: Text
-    depth: Count
-    seed: Annotated[int, Meta(ge=0, le=MAX_SEED)]
 
 
 # -- requests of workers ----------------------------------------------------------------------
@@ -98,37 +84,6 @@ class Results(Message, frozen=True, kw_only=True):
 
 
 # -- answers of the server --------------------------------------------------------------------
-
-
-class CampaignInfo(Address, frozen=True):
-    tasks: Count
-    work: Real  # estimated work of all tasks, in the method's unit
-    # tasks_by_state, work_by_state, rechecks, rechecking: see db.records.Standing
-    tasks_by_state: dict[Text, Count]
-    work_by_state: dict[Text, Real]
-    rechecks: Count
-    rechecking: Count
-    kernels: Text  # hash of the server's code that computes, see langford.provenance.kernel_hash
-
-    @classmethod
-    def of(cls, ledger: str, campaign: CampaignRecord, standing: Standing, kernels: str) -> Self:
-        key = campaign.key
-        plan = key.problem.name, key.method, key.depth, key.seed
-        progress = standing.tasks, standing.work, standing.rechecks, standing.rechecking
-        return cls(ledger, campaign.uuid, campaign.name, *plan, campaign.tasks, campaign.work, *progress, kernels)
-
-    @property
-    def key(self) -> PlanKey:
-        return PlanKey(problem(self.problem), self.method, self.depth, self.seed)
-
-    @property
-    def standing(self) -> Standing:
-        return Standing(self.tasks_by_state, self.work_by_state, self.rechecks, self.rechecking)
-
-    @property
-    def address(self) -> dict[str, Any]:
-        """What distinguishes it from every other campaign, as the fields of :class:`Address`."""
-        return {name: getattr(self, name) for name in Address.__struct_fields__}
 
 
 class Pace(Message, frozen=True, kw_only=True):

@@ -19,13 +19,14 @@ from jobs.console import SILENT, Console, Step
 from jobs.pools.pool import Died, Failed, Finished, Pool
 from jobs.pools.process_pool import WorkerPool
 from jobs.reach.requests import CampaignReplaced
-from jobs.run.limits import PATIENCE_SECONDS, TimeLimit, Watch
+from jobs.run.limits import PATIENCE_SECONDS, KnownSpeed, TimeLimit, Watch
 from jobs.run.source import TaskSource
 from jobs.run.tally import Effort
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.machine.process import compiling_words
 from langford.methods import Count, PlanKey, merge
+from langford.methods.speed import Speed
 from langford.words import duration, several
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class Run:
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
         patience: float = PATIENCE_SECONDS,
         clock: Clock = SYSTEM,
-        probe: Callable[[PlanKey], float | None] = lambda key: None,
+        probe: Callable[[PlanKey], Speed | None] = lambda key: None,
     ) -> None:
         """
         Args:
@@ -82,13 +83,14 @@ class Run:
             much longer than it should.
         patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
             its process is killed.
-        probe: measures the speed here before the first task, in seconds per unit of work; None: unknown.
-            Called only with a time limit, and when the source does not know.
+        probe: measures the speed here before the first task; None: unknown.  Called only with a time limit, and
+            when the campaign's results leave no time for it.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._console = console
-        self._effort, self._watch, self._clock = Effort(clock), Watch(patience, clock), clock
-        self._limit = TimeLimit(time_limit, lambda: probe(source.key), clock)
+        self._effort, self._clock, self._speed = Effort(clock), clock, KnownSpeed(lambda: probe(source.key))
+        self._watch = Watch(self._speed, patience, clock)
+        self._limit = TimeLimit(time_limit, self._speed, clock)
         self._stock: list[int] = []
         # By tokens of our own: a ledger that is restored from a backup grants the same attempts again.
         self._tokens = itertools.count()
@@ -175,10 +177,9 @@ class Run:
         if not self._stock and pool.idle_slots:
             wanted = self._effort.batch(pool.idle_slots)
             leases = self._source.lease(wanted, self._leases.values(), pool.idle_workers)
-            if self._watch.pace is None:
-                self._watch.pace = self._source.pace  # until this run has a speed of its own
+            self._speed.recorded = self._source.recorded
             if leases:
-                self._limit.begin(leases[0].work, self._source.pace)
+                self._limit.begin(leases[0].work)
             stock = dict(zip(self._tokens, leases, strict=False))
             self._stock = list(stock)
             self._leases |= stock
@@ -196,7 +197,7 @@ class Run:
         return True
 
     def _say_that_none_fits(self, work: float) -> None:
-        expected = self._limit.expected(work)
+        expected = self._speed.expected(work)
         if not self._effort.tasks and not self._leases.keys() - self._stock and expected is not None:
             takes, left = duration(expected), duration(self._limit.left)
             self._console.say(
@@ -205,7 +206,7 @@ class Run:
             )
 
     def _seconds_left(self, token: int) -> float:
-        expected = self._limit.expected(self._leases[token].work) or 0.0
+        expected = self._speed.expected(self._leases[token].work) or 0.0
         return max(0.0, expected - (self._watch.seconds(token) or 0.0))
 
     def _is_worth_waiting_for(self, token: int) -> bool:
@@ -254,8 +255,7 @@ class Run:
         self._source.deliver(delivered)
         for lease, delivery in delivered:
             self._effort.finished(delivery.evaluation.seconds)
-            self._watch.saw(lease.work, delivery.evaluation.seconds)
-            self._limit.saw(lease.work, delivery.evaluation.seconds)
+            self._speed.saw(lease.work, delivery.evaluation.seconds)
 
     def _release(self, message: Died) -> None:
         """Give back the tasks of a worker process that died; the ledger counts the deaths on what it evaluated."""

@@ -17,19 +17,21 @@ from msgspec import structs
 from db import Delivery, Lease
 from db.errors import Away, UnknownWorker
 from db.files.reading import agreed_plan
+from db.identity import Identity
+from db.records import CampaignInfo
 from db.states import Ending, Outcome, TaskState
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.campaign import Campaign
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import FailedTask, Outgoing
 from jobs.reach.patience import Backoff, Limited, Patience
 from jobs.reach.requests import ServerRefuses
-from jobs.reach.wire import MAX_AT_ONCE, CampaignInfo
+from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey, method_hash
+from langford.methods.speed import Source, Speed
 from langford.words import several
 
 T = TypeVar("T")
@@ -43,8 +45,8 @@ class TaskSource:
     Attributes:
         wait_seconds: how long a run waits for results before it calls :meth:`attend` and looks for signals;
             a result ends the wait.
-        pace: seconds per unit of work at the slowest speed that was seen on this kind of device, when the worker
-            enrolled; None: none was seen, or it has not enrolled.
+        recorded: the slowest speed of the campaign's last results on this kind of device, when the worker enrolled;
+            None: it had none, or the worker has not enrolled.
     """
 
     def __init__(
@@ -58,18 +60,20 @@ class TaskSource:
     ) -> None:
         """Without an outbox, results wait in memory while the campaign is away."""
         self._campaign, self._identity, self._console = campaign, identity, console
-        self._lease_seconds, self._clock, self._way = lease_seconds, clock, campaign.way
-        self._patience = Patience(console, self._way.whom, clock)
+        self._lease_seconds, self._clock, self._transport = lease_seconds, clock, campaign.transport
+        self._patience = Patience(console, self._transport.whom, clock)
         self._outgoing = Outgoing(campaign, outbox, self._patience, console, clock)
-        self._idling = Backoff(*self._way.idle_seconds, clock=clock)
-        self.wait_seconds, self.tally = self._way.look_seconds, Tally()
-        self._last_overview = LastOverview(campaign.overview, self.tally, self._way.overview_seconds, clock)
+        self._idling = Backoff(*self._transport.idle_seconds, clock=clock)
+        self.wait_seconds, self.tally = self._transport.look_seconds, Tally()
+        self._last_overview = LastOverview(
+            lambda: campaign.overview(timeline=False), self.tally, self._transport.overview_seconds, clock
+        )
         self._work: dict[int, float] = {}
         self._renewed = clock.monotonic()
         self._info: CampaignInfo | None = None
         self._enrolled, self._served, self._holding = False, True, False
         self._refusal: ServerRefuses | None = None  # of all further requests, while tasks were held
-        self.pace: float | None = None
+        self.recorded: Speed | None = None
 
     @property
     def ready(self) -> bool:
@@ -120,7 +124,7 @@ class TaskSource:
         """
         if self._refusal is not None:
             raise self._refusal
-        if not self._way.is_remote:
+        if not self._transport.is_remote:
             return not (self._served or self._outgoing.count)
         standing = self.known.standing
         return not (standing.unfinished or standing.rechecking or (standing.rechecks and self._served))
@@ -137,7 +141,7 @@ class TaskSource:
         """
         standing = self.known.standing
         ready = standing.tasks.get(TaskState.READY, 0) + standing.rechecks
-        return min(workers, workers if self._way.is_remote else max(1, ready)) if standing.to_do else 0
+        return min(workers, workers if self._transport.is_remote else max(1, ready)) if standing.to_do else 0
 
     def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
         """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
@@ -153,7 +157,7 @@ class TaskSource:
         """Take results; when this returns, the source is responsible for them."""
         self._work |= {lease.attempt: lease.work for lease, _ in finished}
         self._outgoing.put([delivery for _, delivery in finished])
-        if not self._way.is_remote:
+        if not self._transport.is_remote:
             self._send()
 
     def fail(self, lease: Lease, reason: str) -> None:
@@ -168,7 +172,8 @@ class TaskSource:
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
         """Give tasks back unfinished; while the campaign is away, their leases expire instead."""
-        self._ask(lambda: self._campaign.release(leases, outcome, note))
+        given_back = list(leases)
+        self._ask(lambda: self._campaign.release(given_back, outcome, note))
 
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Send what waits, renew the leases when a quarter of their time has passed, and look at the campaign.
@@ -183,7 +188,8 @@ class TaskSource:
         self._report()
         if self._clock.monotonic() - self._renewed > self._lease_seconds / 4:
             self._renewed = self._clock.monotonic()
-            self._ask(lambda: self._campaign.renew(leases, self._lease_seconds, steps))
+            renewed = list(leases)
+            self._ask(lambda: self._campaign.renew(renewed, self._lease_seconds, steps))
         if not (self._patience.is_away or self._refusal):
             self._last_overview.refresh(self.known.work)
 
@@ -195,12 +201,11 @@ class TaskSource:
             self._send(at_once=True)
             if self._enrolled:
                 with suppress(LangfordError):
-                    if not self._way.is_remote:
+                    if not self._transport.is_remote:
                         self._take(self._campaign.info())
                     self._campaign.leave(self._identity.worker_id, ending)
         finally:
             self._outgoing.close()
-            self._campaign.close()
 
     def _unless_refused(self, held: Collection[Lease], request: Callable[[], T]) -> T | None:
         """The answer; None when the server refuses this worker from now on while the run holds tasks.
@@ -244,7 +249,8 @@ class TaskSource:
     def _fetch(self, count: int, held: Collection[Lease], idle: int) -> list[Lease]:
         me = self._identity.worker_id
         if not self._enrolled:
-            self.pace = self._campaign.enrol(self._identity)
+            slowest = self._campaign.enrol(self._identity)
+            self.recorded = None if slowest is None else Speed(slowest, Source.RESULTS)
             self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outgoing.attempts
         try:

@@ -8,14 +8,13 @@ from math import fsum, inf
 
 from db import Campaign, Ledger
 from db.errors import Away, CampaignMismatch
+from db.identity import Identity
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.pools.evaluation import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
-from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.reach.outbox import Outbox
-from jobs.reach.patience import Patience
+from jobs.reach.patience import Calls, Patience
 from jobs.run.loop import OUT_OF_TIME, Run, result
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun
@@ -26,6 +25,7 @@ from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
+from langford.methods.speed import Source, Speed
 from langford.problem import Problem
 from langford.problem.reference import known_of
 from langford.words import seconds_left, several
@@ -154,10 +154,10 @@ class TableCounting:
         pool = InProcessPool if self._choice.small(problem) else self._workers.pool
         identity = Identity.fresh(devices)
         outbox = self._outbox_of(identity, console)
-        source = TaskSource(InLedger(self._ledger, campaign, console), identity, outbox, console)
+        source = TaskSource(Calls(console).through(campaign), identity, outbox, console)
         left = campaign.work - campaign.standing().work_done
-        pace = share * len(devices) / left if left > 0 else None
-        report = Run(source, devices, console, limit, pool, probe=lambda key: pace).run()
+        speed = Speed(share * len(devices) / left, Source.MEASUREMENT) if left > 0 else None
+        report = Run(source, devices, console, limit, pool, probe=lambda key: speed).run()
         self._done += console.done
         self._shares[problem][which] -= console.done
         if report.set_aside:

@@ -217,9 +217,7 @@ class Table:
         return "\n".join([*(f"# {line}" for line in self._header(by_rows)), *numbers, ""])
 
     def _header(self, by_rows: bool) -> Iterator[str]:
-        images = "rotations and reflections" if VARIANTS[self.family.variant].circle else "mirror images"
-        counted = f"{images} counted {'once' if self.up_to else 'separately'}"
-        yield f"{self.family.words}: the number of arrangements, {counted}"
+        yield f"{self.family.words}: the number of arrangements, {self._counted}"
         if by_rows:
             names = ", ".join(["n", *(parameter.name for parameter in self.family.parameters)])
             first = ", ".join(
@@ -247,13 +245,21 @@ class Table:
             name, another_index, _ = self.known(row).partition("(")
             places.setdefault(f"{name}, by another index," if another_index else name, {})[row.entry.n] = None
         where = {known: ", ".join(map(str, ns)) for known, ns in places.items()}
-        zeros = sum(bool(row.entry.obstruction) for row in self.rows)
-        if zeros:
-            yield f"{zeros} of {len(self.rows)} numbers are 0, by parity or for lack of space"
+        reasons = [row.entry.obstruction.partition(":")[0] for row in self.rows if row.entry.obstruction]
+        if reasons:
+            yield f"{len(reasons)} of {len(self.rows)} numbers are 0, {' or '.join(sorted({*reasons}))}"
         sequences = [known for known in where if known not in (NEW, ZERO, UNPROMISED)]
         for sequence in sequences:
             yield f"Equal to {sequence} at n = {where[sequence]}"
-        if NEW in where:
-            alone = where.keys() <= {NEW, ZERO}
-            yield f"No published value is known to the program{'' if alone else f' at n = {where[NEW]}'}"
-        yield f"Again: langford table {' '.join(self.family.arguments)} --confirm --format bfile"
+        unknown = dict.fromkeys(row.entry.n for row in self.rows if self.known(row) in (NEW, UNPROMISED))
+        if unknown:
+            at = f" at n = {', '.join(map(str, unknown))}" if sequences else ""
+            yield f"No value known here{at}"
+        yield f"Reproduce with: langford table {' '.join(self.family.arguments)} --confirm --format bfile"
+
+    @property
+    def _counted(self) -> str:
+        """How often an arrangement and its images are counted.  (A hole of a circle leaves it no rotation.)"""
+        full = [problem.circle and not problem.empty for row in self.rows for problem in row.entry.problems]
+        images = "rotations and reflections" if any(full) else "mirror images"
+        return f"{images} counted {'once' if self.up_to else 'separately'}"

@@ -1,4 +1,4 @@
-"""What a table has to count, beside what its ledger has, and how long that takes."""
+"""What is left to count for a table, and how long it will take."""
 
 from __future__ import annotations
 

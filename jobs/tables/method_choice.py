@@ -1,18 +1,20 @@
-"""How the problems of a table are counted: where, by which method, and again by which."""
+"""Which device and method count each problem of a table, and which second method confirms it."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from jobs.tuning.forecast import expected_seconds
 from jobs.verify.confirmation import confirming_methods
 from langford.devices import CPU, Device
 from langford.errors import BadInput
 from langford.methods import METHODS, Method, PlanKey, chosen_plan, task_depth
+from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 
 COSTLIER = 4.0
 """The method that confirms takes at most this many times as long as the fastest one that could."""
+MOMENTS = 1.0
+"""Methods that take less than this many seconds are equally fast."""
 
 
 class MethodChoice:
@@ -62,8 +64,8 @@ class MethodChoice:
     def second(self, problem: Problem, key: PlanKey, begun: Collection[str] = ()) -> Method:
         """The method that counts a problem again, after a campaign of this plan.
 
-        Of the methods that take no more than a few times as long as the fastest, that which shares least with the
-        first; of several such methods one that has begun.  Raises BadInput when there is none.
+        Among methods at most four times slower than the fastest, the one least related to the first; of equals,
+        one already begun.  Raises BadInput when there is none.
         """
         kind = self.devices(problem)[0].kind
         usable = _likely(problem, confirming_methods(key, kind))
@@ -84,10 +86,11 @@ class MethodChoice:
         )
 
     def _cost(self, problem: Problem, method: Method) -> float:
-        """Measured once for all problems with as many colours."""
+        """Expected seconds, asked once for all problems with as many colours; 0 for moments."""
         kind = method.name, problem.n, problem.copies
         if kind not in self._costs:
-            self._costs[kind] = expected_seconds([(problem, method)], self.devices(problem))[problem]
+            seconds = expected_seconds([(problem, method)], self.devices(problem))[problem]
+            self._costs[kind] = seconds if seconds > MOMENTS else 0.0
         return self._costs[kind]
 
 

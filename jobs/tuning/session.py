@@ -10,7 +10,6 @@ from typing import Any
 
 from jobs.console import Console
 from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
-from jobs.tuning.forecast import core_seconds
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
 from langford.devices import CPU, Cuda
 from langford.errors import NotInstalled
@@ -21,6 +20,7 @@ from langford.machine.profile import save_settings
 from langford.methods import Method
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.godfrey.cuda import Launch
+from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.version import install
 
@@ -68,7 +68,7 @@ def experiments(
 def for_cores(problem: Problem, method: Method) -> Problem:
     """The problem, or a smaller one of the same kind that one core counts in about :data:`CORE_SECONDS`."""
     n = problem.n
-    while n > 1 and core_seconds(problem, method) > CORE_SECONDS:
+    while n > 1 and expected_seconds([(problem, method)], [CPU])[problem] > CORE_SECONDS:
         n -= 1
         problem = problem.resized(n)
     return problem

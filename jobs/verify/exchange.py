@@ -12,11 +12,12 @@ from pathlib import Path
 from db import Campaign, Export, Ledger, joined, read_export
 from db.errors import BadExport, Unreplicated
 from db.files.reading import agreed_plan, in_words
+from db.identity import Identity
 from db.states import EventKind
-from jobs.reach.identity import Identity, user
 from jobs.run.loop import with_replication
 from langford.errors import BadInput, CheckFailed, NotInstalled, WrongResult
 from langford.machine.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
+from langford.machine.process import user
 from langford.methods import Count, Plan, merge
 
 NAMESPACE = "langford"

@@ -12,11 +12,11 @@ from typing import Any
 
 from db.files.promise import Promise
 from db.files.promise import document as promise_document
-from jobs.reach.identity import user
 from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
 from langford.errors import BadInput, WrongResult
 from langford.machine.durable import TooLarge, content
+from langford.machine.process import user
 from langford.methods import PlanKey, method_hash
 from langford.provenance import versions
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from db import Campaign, Export
 from db.errors import Unreplicated
-from jobs.reach.identity import Identity
+from db.identity import Identity
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from jobs.verify.recomputation import (

@@ -6,7 +6,6 @@ from math import isfinite
 
 import click
 
-from jobs.tuning.forecast import spread
 from langford.cli.options.common import (
     anyway_option,
     chosen_cores,
@@ -73,7 +72,7 @@ def count(
     method = choice.method
     threads = chosen_cores(threads)
     chosen_devices = devices(device, threads)
-    cost = Cost.of_count(problem, method, chosen_devices, spread=spread(problem, method))
+    cost = Cost.of_count(problem, method, chosen_devices)
     cost.require_consent(yes, anyway)
     cost.say(choice.reason, "`langford run` does the same and survives interruption; ")
     used = f"on {several(len(chosen_devices), chosen_devices[0].unit)}"

@@ -10,6 +10,7 @@ where the number is kept.
 from __future__ import annotations
 
 import errno
+import getpass
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -43,6 +44,14 @@ def has_ended(process: int) -> bool:
     except OSError as error:
         return error.errno == errno.ESRCH
     return False
+
+
+def user() -> str:
+    """Where the system knows no name, the number of the user."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):  # KeyError: before Python 3.13
+        return str(os.getuid())
 
 
 def still_computes() -> bool:

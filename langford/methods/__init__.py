@@ -165,18 +165,19 @@ class ChosenPlan:
     reason: str  # why this method, in words; empty when it was named, or when there was no other candidate
     depth: int | None  # the task depth p; None: langford.methods.choice.task_depth chooses it
     task_seconds: float | None  # the time that a task may take, in seconds; None: a rule chooses the depth
+    at_most: float | None  # the longest time that a task may take by the rule, in seconds
     seeded: bool  # whether the seed was named
 
     @cached_property
     def plan(self) -> Plan:
         """The plan itself.
 
-        The first reading chooses the depth; with ``task_seconds`` it evaluates a task to measure the speed.
+        The first reading chooses the depth, with ``task_seconds`` or ``at_most`` by the speed of the method.
         Raises BadDepth, BadSeed, or what :func:`langford.methods.choice.task_depth` raises.
         """
         depth = self.depth
         if depth is None:
-            depth = task_depth(self.problem, self.method, self.device, self.task_seconds)
+            depth = task_depth(self.problem, self.method, self.device, self.task_seconds, self.at_most)
         return plan_of(PlanKey(self.problem, self.method.name, whole("a depth", depth, BadDepth), self.seed))
 
     @property
@@ -192,6 +193,7 @@ def chosen_plan(
     seed: int | None = None,
     task_seconds: float | None = None,
     shared: bool = False,
+    at_most: float | None = None,
 ) -> ChosenPlan:
     """Choose the method, the depth and the plan for a problem; what is given is not chosen.
 
@@ -204,6 +206,8 @@ def chosen_plan(
         task_seconds: choose the depth for tasks of at most this time in seconds, measured on the device.
         shared: whether other machines, with devices of this kind, evaluate tasks of the plan too.  Then what was
             measured on this machine does not decide, and the plan is the same on every machine.
+        at_most: without ``task_seconds``: choose a larger depth than usual where tasks would take longer than this,
+            in seconds.
 
     Raises:
         MethodDoesNotApply: no method, or not the named one, counts the problem, or it has no kernel for the device.
@@ -223,7 +227,7 @@ def chosen_plan(
         choice.method.require_kernel(device.kind)
     sum_of = chosen_seed(choice.method, seed)
     chosen = ChosenPlan(
-        problem, device, choice.method, sum_of, choice.reason, depth, task_seconds, seed is not None
+        problem, device, choice.method, sum_of, choice.reason, depth, task_seconds, at_most, seed is not None
     )
     if depth is not None:
         _ = chosen.plan  # raises BadDepth

@@ -6,21 +6,19 @@ method.  A plan that several machines share is chosen by the rule alone: it is t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from langford.devices import Device
 from langford.errors import BadDepth
-from langford.machine.profile import BadProfile, profile_file, save_settings, settings_of
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods.plan import Method
+from langford.methods.speed import profiled, speed_of
 from langford.problem import Problem
 from langford.problem.variants import VARIANTS
 
-PROFILE_ENTRY = "choice"
-"""Where the profile keeps the measured seconds, in the place of a method's name."""
-ENOUGH_SECONDS = 0.1
-"""A task that takes this time shows the speed of larger ones, in seconds."""
+MANY_TASKS = 1_000_000
+"""No limit of time asks for more tasks than this."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choi
     ruled = by_rule(problem, candidates.values(), device.kind)
     if len(candidates) == 1:
         return Choice(ruled, "")
-    measured = _measured(device)
+    measured = profiled(device)
     here = _best(measured.get(problem.name, {}), candidates)
     if here is not None:
         return Choice(candidates[here], f"measured on this machine: {_words(measured[problem.name], candidates)}")
@@ -74,21 +72,6 @@ def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choi
         if (late and n < problem.n) or (not late and n > problem.n):
             return Choice(candidates[name], f"measured on this machine for {n} colours: {words}")
     return Choice(ruled, "by rule")
-
-
-def keep(problem: Problem, device: Device, seconds: dict[str, float]) -> str:
-    """Keep the measured seconds of each method in the profile; the file.  Raises BadProfile or OSError."""
-    measured = {**_measured(device), problem.name: seconds}
-    return str(save_settings(device.name, PROFILE_ENTRY, measured))
-
-
-def _measured(device: Device) -> dict[str, dict[str, float]]:
-    """Seconds of each method by name of the problem; raises BadProfile."""
-    measured = settings_of(device.name, PROFILE_ENTRY)
-    for seconds in measured.values():
-        if not isinstance(seconds, dict) or not all(isinstance(value, int | float) for value in seconds.values()):
-            raise BadProfile(f"{profile_file()}: {device.name} holds no times; run `langford tune choice` again")
-    return measured
 
 
 def _best(seconds: dict[str, float], candidates: dict[str, Method]) -> str | None:
@@ -114,53 +97,45 @@ def _neighbours(
     return [(n, best, words) for _, n, best, words in sorted(found)]
 
 
-def task_depth(problem: Problem, method: Method, device: Device, seconds: float | None = None) -> int:
+def task_depth(
+    problem: Problem, method: Method, device: Device, seconds: float | None = None, at_most: float | None = None
+) -> int:
     """The task depth p for a problem, a method and a device.
 
-    Without ``seconds`` a rule chooses, the same on every machine.  With it one task of a deep plan is
-    evaluated to measure the speed: the answer is the smallest depth whose largest task takes at most
-    about that time, or the deepest one when none is deep enough.
+    Args:
+        problem, method, device: what is counted, how, and where.
+        seconds: how long a task should take: the answer is the smallest depth whose largest task takes at most
+            about that time, or the deepest one when none is deep enough.  None: a rule chooses, the same on every
+            machine.
+        at_most: without ``seconds``, a deeper plan than the rule's is chosen where its tasks would take longer.
 
-    Raises what Method.plan and Plan.evaluator raise.
+    Raises what Method.plan and :func:`langford.methods.speed.speed_of` raise.
     """
     depths = method.best_depths(problem)
-    suggested = method.suggested_depth(problem)
-    if seconds is None:
-        return max(depths[0], suggested - device.fewer_levels)
-    # Where tasks are larger, one is large enough to measure one level higher in the search.
-    deep = suggested - (device.fewer_levels > 0) if method.speeds.probe_depth is None else method.speeds.probe_depth
-    most_work = seconds * _speed(problem, method, min(max(deep, depths[0]), depths[-1]), device)
+    if seconds is not None:
+        found = _coarsest(problem, method, device, seconds, depths)
+        return depths[-1] if found is None else found
+    suggested = max(depths[0], method.suggested_depth(problem) - device.fewer_levels)
+    if at_most is None:
+        return suggested
+    deeper = [depth for depth in depths if depth >= suggested and method.fewest_tasks(problem, depth) <= MANY_TASKS]
+    found = _coarsest(problem, method, device, at_most, deeper)
+    return suggested if found is None else found
+
+
+def _coarsest(
+    problem: Problem, method: Method, device: Device, seconds: float, depths: Iterable[int]
+) -> int | None:
+    """The first of some depths whose largest task takes at most about this time; None: there is none."""
+    whole = speed_of(problem, method, device).expected(problem)
     for depth in depths:
         try:
             plan = method.plan(problem, depth)
             plan.evaluator(device)
         except BadDepth:
             continue
-        if plan.work.max() <= most_work:
+        except NoGpu:
+            pass  # others will evaluate the tasks
+        if whole * plan.work.max() <= seconds * plan.work.sum():
             return depth
-    return depths[-1]
-
-
-def _speed(problem: Problem, method: Method, depth: int, device: Device) -> float:
-    """Work per second of a device at the largest task of a depth.
-
-    Where the work is known in points, a task that takes too little time to show the speed is followed by one of the
-    next depth with larger tasks.
-    """
-    shown, depths = 0.0, method.best_depths(problem)
-    for shallower in range(depth, depths[0] - 1, -depths.step):
-        plan = method.plan(problem, shallower)
-        try:
-            evaluator, index = plan.evaluator(device), int(plan.work.argmax())
-        except BadDepth:
-            if shown:
-                break
-            raise
-        evaluator.evaluate(index)  # tables and buffers are made once
-        start = time.perf_counter()
-        evaluator.evaluate(index)
-        seconds = time.perf_counter() - start
-        shown = float(plan.work[index]) / seconds
-        if seconds >= ENOUGH_SECONDS or method.speeds.probe_depth is None:
-            break
-    return shown
+    return None

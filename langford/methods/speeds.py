@@ -24,7 +24,7 @@ class BadSpeeds(LangfordError):
 
 
 class Forecast(Struct, frozen=True, forbid_unknown_fields=True):
-    """The start of a forecast of the time of a count."""
+    """How the time of a count grows with n, and where to begin a measurement."""
 
     instant: Number  # up to this n a count takes less time than a measurement would
     probe: Number  # the largest n whose small tasks take a core a fraction of a second
@@ -32,6 +32,8 @@ class Forecast(Struct, frozen=True, forbid_unknown_fields=True):
     # Work of a task that shows the speed; None: that of a task of half the largest depth
     points: Factor | None = None
     widening: Factor = 2.0  # a point takes (n / m)^widening as long with n colours as with m
+    # By kind of device, the name of a problem and the seconds that one device took to count it
+    counted: Mapping[str, tuple[Text, Factor]] = {}
 
 
 class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
@@ -40,9 +42,6 @@ class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
     pairs: Forecast | None = None  # for forecasts of problems with two copies of each colour; None: as others
     # For forecasts of problems with another number of copies; None: the method counts pairs only
     others: Forecast | None = None
-    # A depth whose tasks take seconds at most, or a minute for the largest problems; None when only the
-    # suggested depth of each problem is known to be deep enough
-    probe_depth: Number | None = None
     # By kind of device, the n from which the method is faster than those before it in METHODS; a kind that is
     # missing: it never is
     fastest_from: Mapping[str, Number] = {}
@@ -57,10 +56,10 @@ class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
         return usual if mirrored else self.fastest_unmirrored.get(device_kind, usual)
 
     def forecast(self, copies: int) -> Forecast:
-        """The start of a forecast for this number of copies; raises BadSpeeds when there is none."""
+        """How the time grows for this number of copies; raises BadSpeeds when it was not measured."""
         chosen = self.pairs if copies == 2 and self.pairs is not None else self.others
         if chosen is None:
-            raise BadSpeeds(f"no forecast for {copies} copies of each colour: add one to {FILE.name}")
+            raise BadSpeeds(f"no times for {copies} copies of each colour: add some to {FILE.name}")
         return chosen
 
 

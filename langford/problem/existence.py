@@ -29,11 +29,14 @@ if TYPE_CHECKING:
 
 
 def obstruction(problem: Problem) -> str | None:
-    """Why there can be no arrangement, or None when none of the proofs applies."""
+    """Why there can be no arrangement, or None when none of the proofs applies.
+
+    The reason begins with its kind and a colon: by parity, by divisibility or for lack of space.
+    """
     for difference in problem.differences if problem.circle else problem.differences[-1:]:
         if not problem.placements(difference):
             holes = f" with places {', '.join(map(str, problem.empty))} empty" if problem.circle else ""
-            return f"difference {difference} does not fit into {problem.places} places{holes}"
+            return f"for lack of space: difference {difference} does not fit into {problem.places} places{holes}"
     if problem.circle:
         return _classes(problem) if problem.places % 2 == 0 else None
     return _parity(problem) or _classes(problem) or _room(problem)
@@ -103,11 +106,11 @@ def _in_words(problem: Problem, filled: list[int], multiples: int, p: int) -> st
     s, q = problem.copies, len(filled)
     if s == 2:
         even, odd = filled
-        where = f"on a circle with an even number of places, {problem.places}," if problem.circle else "by parity:"
+        where = f"on a circle with an even number of places, {problem.places}, " if problem.circle else ""
         return (
-            f"{where} a pair with an odd difference takes an odd and an even place, and every other pair takes two "
-            f"of one kind; so with {several(problem.n - multiples, 'odd difference')}, {odd} odd and {even} even "
-            "places cannot be filled"
+            f"by parity: {where}a pair with an odd difference takes an odd and an even place, and every other pair "
+            f"takes two of one kind; so with {several(problem.n - multiples, 'odd difference')}, {odd} odd and "
+            f"{even} even places cannot be filled"
         )
     numbers = f"{filled[0]} places each" if len({*filled}) == 1 else f"{', '.join(map(str, filled))} places"
     others = "of any two classes" if q == p else f"of two classes that are equal modulo {q // p}"

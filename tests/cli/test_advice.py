@@ -11,8 +11,9 @@ from click.testing import CliRunner
 
 from db.ledger import Ledger
 from langford.cli.main import cli
-from langford.cli.output.how_long import MAX_SECONDS
+from langford.cost import MAX_SECONDS
 from langford.problem import Problem
+from tests.support.forecasts import of_a_core
 
 PROBLEMS = [
     Problem.langford(7),
@@ -38,7 +39,7 @@ def test_a_problem_as_arguments_is_that_problem(
 def test_a_count_that_is_too_long_advises_an_estimate_of_its_problem(
     problem: Problem, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("langford.cli.output.how_long.forecast.core_seconds", lambda *_: 1e6 * MAX_SECONDS)
+    of_a_core(monkeypatch, 1e6 * MAX_SECONDS)
     refused = CliRunner().invoke(cli, ["count", *problem.arguments, "--method", "miller"])
     [advised] = re.findall("`langford (estimate [^`]+)`", str(refused.exception))
     estimated = CliRunner().invoke(cli, [*shlex.split(advised), "--walks", "10"])

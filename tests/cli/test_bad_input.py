@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from db import Export
-from jobs.reach.identity import Identity
+from db.identity import Identity
 from langford.cli.main import COMMANDS
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.command_line import run_here, without_announcement
 from tests.support.databases import new_ledger
+from tests.support.forecasts import taking
 
 DONE, EMPTY = "eight", "empty"
 HUGE = "9" * 5000
@@ -372,7 +373,7 @@ def ports() -> Iterator[dict[str, str]]:
 
 def program(arguments: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
     """Run it in the folder; what a core would take is not measured: ``test_how_long`` does."""
-    quick = {"jobs.tuning.forecast:core_seconds": lambda problem, method: 2.0 ** (3 * problem.n - 64)}
+    quick = taking(lambda problem, method: 2.0 ** (3 * problem.n - 64))
     variables = {"LANGFORD_TOKEN": "token", "XDG_STATE_HOME": str(folder / "folder")}
     return run_here(arguments, folder, variables, quick)
 

@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 
 import langford as library
-from jobs.tuning import choice as measurement
-from jobs.tuning.choice import choices, projected
+from jobs.tuning.choice import choices
 from langford import counting, methods
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
 from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.profile import BadProfile, profile_file, save_settings
-from langford.methods import METHODS, PlanKey, candidates, chosen_plan, fastest_method
-from langford.methods.choice import keep
+from langford.methods import METHODS, PlanKey, candidates, chosen_plan, fastest_method, speed
+from langford.methods.speed import keep, measured
 from langford.problem import Problem
 from tests.support.command_line import ENVIRONMENT, Run
 
@@ -177,7 +176,7 @@ def test_only_a_plan_of_this_machine_needs_a_kernel_for_its_device(monkeypatch: 
 def test_a_depth_by_the_speed_is_measured_once_and_only_when_it_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[float | None] = []
 
-    def depth(problem: Problem, method: object, device: Device, seconds: float | None) -> int:
+    def depth(problem: Problem, method: object, device: Device, seconds: float | None, at_most: None) -> int:
         measured.append(seconds)
         return 4
 
@@ -195,7 +194,7 @@ def test_tune_measures_what_count_and_run_then_choose(langford: Run, monkeypatch
         raise NoGpu("there is none")
 
     monkeypatch.setattr(Cuda, "name", property(no_name))
-    soon = {"jobs.tuning.choice:ENOUGH_SECONDS": 0.001}
+    soon = {"langford.methods.speed:ENOUGH_SECONDS": 0.001}
     tuned = langford("tune", "choice", "11", "--repeat", "1", "--json", values=soon)
     assert tuned.returncode == 0, tuned.stderr
     [experiment] = json.loads(tuned.stdout)
@@ -219,7 +218,7 @@ def test_tune_measures_what_count_and_run_then_choose(langford: Run, monkeypatch
 
 
 def test_tune_keeps_nothing_when_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measurement, "ENOUGH_SECONDS", 0.001)
+    monkeypatch.setattr(speed, "ENOUGH_SECONDS", 0.001)
     [(kind, experiment)] = choices(Problem.hooked_skolem(10), 1, save=False)
     assert (kind, experiment.best.settings["method"]) in {("cpu", "polyphase"), ("cpu", "shifted2")}
     assert not profile_file().exists()
@@ -233,6 +232,9 @@ def test_projections_are_of_the_right_order() -> None:
     problem = Problem.langford(14)
     for method in candidates(problem, "cpu"):
         plan = method.plan(problem, 4)
-        expected = projected(problem, method, CPU, 3)
-        took = sum(measurement.seconds_of(plan, task, CPU) for task in plan.tasks)
+        expected = measured(problem, method, CPU, 3).expected(problem)
+        began = CPU.clock()
+        for task in plan.tasks:
+            plan.evaluate(task)
+        took = CPU.clock() - began
         assert took / 4 < expected < took * 4

@@ -18,14 +18,16 @@ from click.testing import CliRunner, Result
 from db import Campaign, Delivery, Ledger
 from db.errors import BadExport
 from jobs.pools.evaluation import evaluate
-from jobs.tuning import forecast
 from langford.cli.main import cli
+from langford.devices import CPU
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
+from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+from tests.support.forecasts import of_a_core
 
 
 def test_count_says_how_it_was_found_and_checked(langford: Run) -> None:
@@ -145,29 +147,20 @@ def test_count_json(langford: Run, arguments: list[str], expected: str) -> None:
 
 
 def test_long_counts_are_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: 20_000.0)
+    of_a_core(monkeypatch, 20_000.0)
     done = CliRunner().invoke(cli, ["count", "8", "--cores", "2", "--yes"])
     assert done.exit_code == 0
-    assert "L(2,8) by polyphase: about 2 h 47 min on 2 cores" in done.stderr
+    assert "L(2,8) by polyphase: about 2 h 47 min on 2 idle cores" in done.stderr
     assert "langford run" in done.stderr
     assert "L(2,8) = 150" in done.stdout
 
 
-def test_the_task_that_shows_the_speed_is_no_small_one() -> None:
-    # What a task prepares for each u takes as long as thousands of points.
-    for n in (20, 24, 28, 32):
-        start = METHODS["shifted"].speeds.forecast(2)
-        plan = forecast.probing_plan(Problem.langford(min(n, start.probe)), METHODS["shifted"], start.points)
-        assert 2**31 < plan.work.max() <= 2**34
-
-
 @pytest.mark.parametrize(("method", "n"), [*exhaustive([("shifted", 18)]), ("regular", 11)])
 def test_forecasts_are_of_the_right_order(monkeypatch: pytest.MonkeyPatch, method: str, n: int) -> None:
-    # The forecast and the tasks are measured one after the other: not by a clock that runs on while other
-    # processes have the cores.
+    # Not by a clock that runs on while other processes have the cores.
     monkeypatch.setattr(time, "perf_counter", time.process_time)
     problem = Problem.langford(n)
-    expected = forecast.core_seconds(problem, METHODS[method])
+    expected = expected_seconds([(problem, METHODS[method])], [CPU])[problem]
     plan = METHODS[method].plan(problem, METHODS[method].suggested_depth(problem))
     sample, work = plan.tasks[:: -(-len(plan.tasks) // 4)], plan.work
     true = sum(evaluate(plan, task).seconds for task in sample) * work.sum() / work[list(sample)].sum()

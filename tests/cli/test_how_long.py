@@ -13,16 +13,16 @@ from click.testing import CliRunner, Result
 
 from db import Ledger
 from db.errors import LedgerUnusable
-from jobs.tuning import forecast
 from langford.cli.main import cli
-from langford.cli.output.how_long import advice, long_duration, seconds_on
+from langford.cli.output.how_long import Cost, advice
 from langford.devices import CPU, Cuda
 from langford.machine.cores import cores
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
-from langford.words import YEAR_SECONDS, duration, several
+from langford.words import YEAR_SECONDS, duration, long_duration, several
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, new_campaign, true_deliveries
 from tests.support.databases import fresh_database
+from tests.support.forecasts import expect, of_a_core, taking
 
 MINUTES = 50 * 60.0
 SHARED = "GPUs make it shorter (--device cuda), and more machines (`langford create`, then `langford serve`)"
@@ -37,17 +37,12 @@ def call(*arguments: str) -> Result:
     return CliRunner().invoke(cli, arguments)
 
 
-def of_a_core(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
-    """Have every forecast say this time of one core."""
-    monkeypatch.setattr(forecast, "core_seconds", lambda problem, method: seconds)
-
-
 def test_a_run_says_how_long_as_a_count_does(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 2 * MINUTES)
     run = call("run", "langford", "24", "--workers", "2", "--time-limit", "0")
     count = call("count", "8", "--cores", "2")
-    assert "L(2,24) by shifted2: about 50 min on 2 cores\n" in run.stderr
-    assert "L(2,8) by polyphase: about 50 min on 2 cores" in count.stderr
+    assert "L(2,24) by shifted2: about 50 min on 2 idle cores\n" in run.stderr
+    assert "L(2,8) by polyphase: about 50 min on 2 idle cores" in count.stderr
     for said in (run.stderr, count.stderr):
         assert SHARED in said
 
@@ -74,10 +69,10 @@ def test_a_campaign_that_is_resumed_is_not_measured_again(monkeypatch: pytest.Mo
 
 
 def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
-    of_a_core(monkeypatch, 6.6e16 * YEAR_SECONDS)
+    expect(monkeypatch, lambda problem, method: 6.6e16 * YEAR_SECONDS if problem.n > 16 else 1.0)
     monkeypatch.setattr("langford.cli.output.how_long.MAX_ALTERNATIVE", 16)
     refused = str(call("count", "36", "--cores", "2").exception)
-    assert "about 33 quadrillion years on 2 cores" in refused
+    assert "about 33 quadrillion years on 2 idle cores" in refused
     assert "no cluster can finish it; `langford estimate 36` approximates it now, and L(2,16) takes " in refused
     assert "use a cluster" not in refused
     assert not re.search(r"\d(,\d{3}){2}", refused), "digits that no one can grasp"
@@ -86,18 +81,22 @@ def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.M
 def test_a_time_of_some_core_years_names_other_machines(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 100.0 * YEAR_SECONDS)
     refused = str(call("count", "32", "--cores", "2").exception)
-    assert "about 50 years on 2 cores (100 core years)" in refused
+    assert "about 50 years on 2 idle cores (100 core years)" in refused
     assert SHARED in refused
 
 
 def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(
-        forecast, "expected_seconds", lambda choices, devices: {choices[0][0]: 100.0 / len(devices)}
-    )
-    gpus, method = [Cuda(0), Cuda(1)], METHODS["polyphase"]
-    assert [seconds_on(Problem.langford(n), method, gpus) for n in (20, 23, 27, 31)] == [0.0, 0.0, 50.0, 50.0]
+    seconds_of_one = taking(lambda problem, method: 100.0)["langford.methods.speed:measured"]
+    monkeypatch.setattr("langford.methods.speed.measured", seconds_of_one)
+    monkeypatch.setattr(Cuda, "name", "a card")
+    gpus = [Cuda(0), Cuda(1)]
+
+    def seconds(n: int, method: str) -> float:
+        return Cost.of_count(Problem.langford(n), METHODS[method], gpus).seconds
+
+    assert [seconds(n, "polyphase") for n in (20, 23, 27, 31)] == pytest.approx([0.0, 0.0, 50.0, 50.0])
     # The time of a search grows faster with n.
-    assert [seconds_on(Problem.langford(n), METHODS["miller"], gpus) for n in (16, 20)] == [0.0, 50.0]
+    assert [seconds(n, "miller") for n in (16, 20)] == pytest.approx([0.0, 50.0])
     words = advice(Problem.langford(31), 3 * MINUTES, gpus)
     assert words == "more GPUs (`langford create`, then `langford serve`) make it shorter"
 
@@ -105,7 +104,7 @@ def test_gpus_are_measured_where_they_need_more_than_moments(monkeypatch: pytest
 def test_a_campaign_for_others_says_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, MINUTES * cores())
     assert (
-        f"L(2,12) by polyphase: about 50 min on {several(cores(), 'core')}"
+        f"L(2,12) by polyphase: about 50 min on {several(cores(), 'idle core')}"
         in call("create", "langford", "12").stderr
     )
 
@@ -115,7 +114,7 @@ def test_ranks_say_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {"world": Mock(rank=0, size=4), "device_of": CPU, "_count_static": 0}.items():
         monkeypatch.setattr(f"langford.cli.cluster.mpi.{name}", Mock(return_value=value))
     said = call("mpi", "--static", "langford", "12")
-    assert "L(2,12) by polyphase: about 50 min on 4 cores\n" in said.stderr, said.output
+    assert "L(2,12) by polyphase: about 50 min on 4 idle cores\n" in said.stderr, said.output
 
 
 def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +126,7 @@ def test_jobs_say_how_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     of_a_core(monkeypatch, 8 * MINUTES / left)
     jobs = ["--max-queued", "4", "--cpus", "2", "--time", "20:00", "--dry-run", "--ledger", address]
     said = call("slurm", "submit", NAME, *jobs)
-    assert f"{TASKS - 1} tasks left of {KEY}: about 50 min on 8 cores\n" in said.stderr, said.output
+    assert f"{TASKS - 1} tasks left of {KEY}: about 50 min on 8 idle cores\n" in said.stderr, said.output
 
 
 def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,7 +138,7 @@ def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pyte
     assert PLAN.work[largest] == 2 * PLAN.work[smallest]
     of_a_core(monkeypatch, MINUTES * cores() * PLAN.work.sum() / PLAN.work[largest])
     said = call("verify", NAME, "--tasks", f"{largest},{undone.index}").stderr
-    assert f"about 50 min on {several(cores(), 'core')}\n" in said
+    assert f"about 50 min on {several(cores(), 'idle core')}\n" in said
     assert re.search(rf"the smallest task alone takes about 25 min: `langford verify {NAME} \d`", said), said
     assert "about" not in call("verify", NAME, "--tasks", str(undone.index)).stderr
 
@@ -170,7 +169,7 @@ def test_a_dry_run_changes_nothing(
     if "table" not in command:
         tasks = len(plan_of(PlanKey(Problem.langford(12), "polyphase", 8)).tasks)
         assert facts["tasks"] == f"{tasks}, about {duration(MINUTES * cores() / tasks)} each"
-        assert facts["time"] == f"about 50 min on {several(cores(), 'core')}"
+        assert facts["time"] == f"about 50 min on {several(cores(), 'idle core')}"
     document = json.loads(call(*command.split(), "--dry-run", "--json").stdout)
     assert (document["dry_run"], document["what"]) == (True, lines[0])
     assert list(tmp_path.iterdir()) == []

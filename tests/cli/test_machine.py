@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from jobs import doctor
-from langford.devices import CPU
+from langford.devices import CPU, Cpu
 from langford.methods import METHODS, Plan, task_depth
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -58,7 +57,7 @@ def test_the_depth_follows_the_speed(
             return PartialResult(index, 0, 0, 0)
 
     monkeypatch.setattr(Plan, "evaluator", lambda plan, device: Clockwork(plan))
-    monkeypatch.setattr(time, "perf_counter", lambda: now[0])
+    monkeypatch.setattr(Cpu, "clock", staticmethod(lambda: now[0]))
     depth = task_depth(problem, method, CPU, 20.0)
 
     def longest(depth: int) -> float:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from db.identity import Identity
 from jobs.console import Step
-from jobs.reach.identity import Identity
 from langford.cli.campaigns.running import SECONDS_WORTH_A_NAME, RunTerminal
 from langford.cli.output.progress import LOG_SECONDS, ProgressLine
 from tests.support.clock import MovableClock

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from db.identity import Identity, process_name
 from db.ledger import Ledger
 from jobs.console import Console
 from jobs.pools.evaluation import InProcessPool
 from jobs.pools.pool import Finished
-from jobs.reach.identity import Identity, process_name
-from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.cli.main import cli
@@ -129,7 +128,7 @@ class Slow(InProcessPool):
 def test_a_run_that_is_stopped_knows_how_many_leases_it_gave_back() -> None:
     with Ledger("langford.db") as ledger:
         campaign = ledger.campaign("twelve")
-        source = TaskSource(InLedger(ledger, campaign), Identity.fresh())
+        source = TaskSource(campaign, Identity.fresh())
         report = Run(source, [CPU], Stopping(), pool_of=Slow).run()
         assert report.stopped == "SIGTERM"
         assert report.given_back > 0

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import itertools
 import json
-import math
 import os
 import pty
 import re
@@ -23,15 +21,14 @@ import pytest
 
 from db import Campaign, Export, Lease, Ledger
 from db.errors import ConnectionLost, LedgerError
+from db.identity import Identity
 from jobs.console import Console, Step
 from jobs.pools import evaluation
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.forecast import TableForecast
 from jobs.tables.method_choice import MethodChoice
-from jobs.tuning import forecast
 from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
@@ -39,7 +36,7 @@ from langford.errors import Incomplete
 from langford.methods import METHODS, Method, Plan, PlanKey, chosen_plan, plan_of
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES
-from langford.result import Evaluation, PartialResult
+from langford.result import Evaluation
 from tests.support.brute_force import arrangements
 from tests.support.campaigns import delivery
 from tests.support.clock import MovableClock
@@ -141,7 +138,7 @@ def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp
         "4 of 8 numbers are 0",
     ):
         assert said in words
-    again = header[-1].removeprefix("# Again: langford ").split()
+    again = header[-1].removeprefix("# Reproduce with: langford ").split()
     assert langford(*again, "--ledger", "other.db").stdout == (tmp_path / "b.txt").read_text()
 
 
@@ -249,7 +246,7 @@ def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Pat
     assert [row["known"] for row in json.loads(made(langford, *command, "--json"))] == ["new", imported]
     header = made(langford, *command, "--format", "bfile")
     assert "# Imported at n = 8: no promise recorded, not counted again here\n" in header
-    assert "# No published value is known to the program at n = 7\n" in header
+    assert "# No value known here\n" in header
     outcome = langford("table", *command, "--confirm", "--format", "csv")
     assert outcome.returncode == (4 if wrong else 0)
     assert wrong or [row["known"] for row in rows(outcome.stdout)] == ["new", "new"]
@@ -273,102 +270,6 @@ class Card(Cpu):
 
     on_cores = False
     task_seconds = 20.0
-
-
-class BusyCard(Card):
-    """A card that others use as well, so that the same task takes now this time, now that."""
-
-    seconds = itertools.cycle([9.0, 5.0, 2.0, 7.0])
-    now = 0.0
-
-    def evaluator(self, maker: Any, plan: Any) -> Any:
-        return self
-
-    def evaluate(self, index: int) -> PartialResult:
-        BusyCard.now += next(self.seconds)
-        return PartialResult(index, 0, 0, 0)
-
-
-@pytest.mark.parametrize("device", [CPU, BusyCard()], ids=["core", "card"])
-def test_a_forecast_measures_the_largest_and_scales_the_others(
-    monkeypatch: pytest.MonkeyPatch, device: Device
-) -> None:
-    measured: list[Problem] = []
-
-    def noted(problem: Problem, method: Method) -> float:
-        measured.append(problem)
-        return 100.0
-
-    monkeypatch.setattr(BusyCard, "seconds", itertools.cycle([5.0]))
-    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
-    monkeypatch.setattr(forecast, "core_seconds", noted)
-    polyphase = METHODS["polyphase"]
-    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
-    choices = [(problem, polyphase) for problem in (middle, small, large)]
-    one = forecast.expected_seconds(choices, [device])
-    assert measured == ([large] if device.on_cores else [])
-    assert one[small] == 0.0 < one[middle] < one[large]
-    work = {
-        each: float(polyphase.plan(each, polyphase.suggested_depth(each)).work.sum()) for each in (middle, large)
-    }
-    assert one[middle] / one[large] == pytest.approx(work[middle] / work[large] * (18 / 19) ** 2)
-
-
-def test_a_forecast_is_for_a_card_that_nobody_else_uses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
-    polyphase, problem = METHODS["polyphase"], Problem.langford(19)
-    plan = polyphase.plan(problem, polyphase.suggested_depth(problem))
-    whole = forecast.expected_seconds([(problem, polyphase)], [BusyCard()])[problem]
-    assert whole == pytest.approx(2.0 / plan.work.max() * plan.work.sum())
-
-
-def test_a_long_task_is_timed_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    first_and_timed = iter([20.0, 15.0])
-    monkeypatch.setattr(BusyCard, "seconds", first_and_timed)
-    monkeypatch.setattr(forecast.time, "perf_counter", lambda: BusyCard.now)
-    problem = Problem.langford(19)
-    assert forecast.expected_seconds([(problem, METHODS["polyphase"])], [BusyCard()])[problem] >= 15.0
-    assert not list(first_and_timed)
-
-
-def test_a_search_on_a_card_is_forecast_from_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A task of the problem itself would take hours: the first problem with a task that is long enough is measured.
-    miller, planned = METHODS["miller"], []
-
-    def noted(self: Method, problem: Problem, depth: int, seed: int = 0) -> Plan:
-        planned.append(problem.n)
-        return plan(self, problem, depth, seed)
-
-    plan = type(miller).plan
-    monkeypatch.setattr(type(miller), "plan", noted)
-    monkeypatch.setattr(forecast, "ENOUGH_SECONDS", math.inf)
-    forecast.expected_seconds([(Problem.langford(14), miller)], [Card()])
-    assert sorted(set(planned)) == [13, 14]
-    planned.clear()
-    monkeypatch.setattr(forecast, "ENOUGH_SECONDS", 0.0)
-    large, larger = Problem.langford(20), Problem.langford(24)
-    seconds = forecast.expected_seconds([(large, miller), (larger, miller)], [Card()])
-    assert set(planned) == {13}
-    growth = miller.speeds.forecast(2).growth
-    assert growth is not None
-    assert seconds[larger] / seconds[large] == pytest.approx(growth**4)
-    assert seconds[large] > 3600.0
-
-
-def test_a_search_on_a_card_grows_by_colours_not_by_the_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    # A near-Skolem problem has one colour less than its order.
-    miller, large = METHODS["miller"], Problem.named("near-skolem", 24, missing=24)
-
-    def paced(plan: Plan, task: int, device: Device) -> Evaluation:
-        return Evaluation(PartialResult(task, 0, 0, 0), float(plan.work[task]), "{}")
-
-    monkeypatch.setattr(forecast, "evaluate", paced)
-    start = miller.speeds.forecast(2)
-    assert start.growth is not None
-    probe = large.resized(start.probe)
-    work = float(miller.plan(probe, miller.suggested_depth(probe)).work.sum())
-    seconds = forecast.expected_seconds([(large, miller)], [Card()])[large]
-    assert seconds == pytest.approx(work * start.growth ** (large.n - probe.n))
 
 
 @pytest.mark.parametrize(

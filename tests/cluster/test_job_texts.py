@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from db import CampaignRecord, Standing
-from jobs.reach.in_ledger import InLedger
+from db import Campaign, CampaignRecord, Standing
+from db.records import CampaignInfo
 from jobs.reach.requests import ServerAway
-from jobs.reach.wire import CampaignInfo
 from langford.errors import BadInput, NotInstalled
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name, reservation_script
 from slurm.errors import QueueNotKept, SchedulerSilent, SubmissionRefused
@@ -149,7 +148,7 @@ class Cluster:
 UUID = "11111111-0000-4000-8000-000000000000"
 
 
-class Asked(InLedger):
+class Asked(Campaign):
     """A campaign whose standing the test sets."""
 
     def __init__(self, standing: Callable[[], Standing]) -> None:

@@ -21,8 +21,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db import Ledger
+from db.identity import Identity
 from jobs.mpi.static import share
-from jobs.reach.identity import Identity
 from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem

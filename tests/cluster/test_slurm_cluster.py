@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from db import Ledger
-from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
@@ -190,7 +189,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
             return elements
 
     kept: list[object] = []
-    keeper = QueueKeeper(Watched(), InLedger(book, campaign), script, most=5, seconds=2)
+    keeper = QueueKeeper(Watched(), campaign, script, most=5, seconds=2)
     thread = threading.Thread(target=lambda: kept.append(keeper.run()))
     thread.start()
     lost = None

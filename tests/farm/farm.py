@@ -82,7 +82,7 @@ def prepare(seconds: float | None = None, variables: Mapping[str, str] | None = 
     """
     os.environ.update(variables or {})
     adapt(QUICK, in_process=seconds is not None)
-    RemoteCampaign.way = replace(SERVER, idle_seconds=(0.5, 60.0))
+    RemoteCampaign.transport = replace(SERVER, idle_seconds=(0.5, 60.0))
     Backoff.__init__.__defaults__ = 0.05, 0.2
     if seconds is not None:
         slow(seconds)

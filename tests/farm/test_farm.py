@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select
 
+from db.identity import Identity
 from db.schema.models import Attempt
 from db.states import Ending
-from jobs.reach.identity import Identity
 from langford.devices import cores
 from langford.methods import PlanKey, method_hash
 from langford.problem import Problem

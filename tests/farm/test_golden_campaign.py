@@ -24,13 +24,12 @@ from prometheus_client.parser import text_string_to_metric_families
 from sqlalchemy import select, update
 
 from db import Campaign, read_export
+from db.identity import Identity
 from db.look.overview.records import Overview
 from db.schema.dialects import Now
 from db.schema.models import Attempt, Result, Worker
 from db.states import Role
 from jobs.farm.api import server
-from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.run.source import TaskSource
 from jobs.show import log_lines
 from jobs.show.report import gathering
@@ -190,7 +189,7 @@ def test_the_log_and_a_run_say_so(golden: Golden) -> None:
     assert line.startswith("75.0% of the work, 6/10 tasks, 2 workers, ")
     assert f"{rate(DONE / (overview.now - golden.start), 'points')} now" in line
     clock = MovableClock()
-    source = TaskSource(InLedger(golden.ledger, golden.campaign), Identity.fresh(), clock=clock)
+    source = TaskSource(golden.campaign, Identity.fresh(), clock=clock)
     assert source.ready
     assert source.seconds_left is None
     clock.move(HOUR)

@@ -13,15 +13,15 @@ import pytest
 from sqlalchemy import select
 
 from db import Campaign, Lease, Ledger
+from db.identity import Identity
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Outcome
 from db.work.leases import COPY_SECONDS
-from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
 from jobs.run.tally import LEASE_SECONDS
 from langford.devices import CPU
+from langford.methods.speed import Source, Speed
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
@@ -69,13 +69,13 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
     """
 
     def go(pool: SlowPool, limit: float | None = None, probed: float | None = None) -> RunReport:
-        reached = InLedger(ledger, campaign)
-        reached.way = replace(reached.way, look_seconds=0.5)
+        reached = campaign
+        reached.transport = replace(reached.transport, look_seconds=0.5)
         source = TaskSource(reached, Identity.fresh([CPU]), None, console, clock=clock)
-        pace = None if probed is None else probed / LARGEST
+        known = None if probed is None else Speed(probed / LARGEST, Source.MEASUREMENT)
         made = Run(
             source, [CPU], console, limit, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock,
-            probe=lambda key: pace,
+            probe=lambda key: known,
         )  # fmt: skip
         return made.run()
 
@@ -184,7 +184,7 @@ def test_a_copy_ends_when_its_holder_was_faster(campaign: Campaign, clock: Movab
 def test_a_result_that_confirms_another_is_no_progress(
     ledger: Ledger, campaign: Campaign, clock: MovableClock
 ) -> None:
-    source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]), clock=clock)
+    source = TaskSource(campaign, Identity.fresh([CPU]), clock=clock)
     assert source.ready
     first, second = source.lease(2, [])
     # Its copy was faster.

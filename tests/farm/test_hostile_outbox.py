@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 
 from db import Credential, Delivery
+from db.identity import Identity
 from db.states import EventKind
 from jobs.reach import outbox_files
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from langford.machine.durable import NotRegular, TooLarge, content, lock_file, regular_content
 from tests.farm.test_outbox import CAMPAIGN, Machine, die, info

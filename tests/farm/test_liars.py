@@ -12,8 +12,8 @@ import pytest
 from msgspec import structs
 
 from db import Delivery
+from db.identity import Identity
 from db.states import Role
-from jobs.reach.identity import Identity
 from jobs.reach.remote import RemoteServer
 from langford.arithmetic.residue import residue
 from langford.methods import PlanKey

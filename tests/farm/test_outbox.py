@@ -13,12 +13,12 @@ import pytest
 from msgspec import structs
 
 from db import CampaignRecord, Credential, Delivery, Standing
+from db.identity import Identity
 from db.messages import converted, document
+from db.records import CampaignInfo
 from jobs.reach import outbox_files
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.outbox_files import Quarantine
-from jobs.reach.wire import CampaignInfo
 from langford.methods import method_hash
 from tests.support.campaigns import KEY, NAME, TASKS, TRUE, delivery
 from tests.support.consoles import KeptConsole

@@ -15,12 +15,12 @@ import pytest
 from sqlalchemy import insert, select
 
 from db import Delivery, Lease, Ledger
+from db.identity import Identity
 from db.schema.models import Attempt, Token
 from db.states import Ending, Outcome, Role
 from jobs.farm.api import server
 from jobs.farm.guard.access import RateLimit
 from jobs.reach import outgoing, wire
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.requests import CampaignReplaced, ServerRefuses
 from jobs.run.source import TaskSource
@@ -56,12 +56,11 @@ class Network(Bridge):
         asked: how many requests came, by the last part of their path.
         instead: the answer that a request gets from somebody on the way; None: it is carried.
         after: called when the server has answered, with the last part of the path.
-        is_closed: whether its client has closed it.
     """
 
     def __init__(self, farm: Served) -> None:
         super().__init__(farm.application)
-        self.asked, self.is_closed = Counter[str](), False
+        self.asked = Counter[str]()
         self.instead: Callable[[str], httpx.Response | None] = lambda path: None
         self.after: Callable[[str], None] = lambda path: None
 
@@ -71,10 +70,6 @@ class Network(Bridge):
         answer = self.instead(path) or super().handle_request(request)
         self.after(path)
         return answer
-
-    def close(self) -> None:
-        self.is_closed = True
-        super().close()
 
 
 class Worker:
@@ -151,7 +146,6 @@ def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
     said = "\n".join(worker.said)
     assert "no task server answers at" in said
     assert "the server is back" in said
-    assert worker.network.is_closed
 
 
 def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_so_once(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard.access import RateLimit
 from jobs.reach import campaign as reach
-from jobs.reach.in_ledger import InLedger
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import ServerRefuses
 from tests.support.asgi import Bridge
@@ -64,7 +63,7 @@ class ReachedCampaign:
         return self._reached[token]
 
     def reach(self, token: str) -> reach.Campaign:
-        return InLedger(self._ledger, with_token(self._campaign, token))
+        return with_token(self._campaign, token)
 
 
 class ServedCampaign(ReachedCampaign):

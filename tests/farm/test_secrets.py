@@ -15,9 +15,9 @@ from click.testing import CliRunner
 
 from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
+from db.identity import is_dead, process_name
 from db.states import Role
 from db.store.database import without_password
-from jobs.reach.identity import is_dead, process_name
 from jobs.reach.remote import RemoteServer
 from langford.cli.main import cli
 from langford.cli.output.display import plain

@@ -13,12 +13,13 @@ import msgspec
 import pytest
 from msgspec.structs import fields
 
-from db import attempts
+import db.records
+from db import attempts, identity
+from db.identity import Identity
 from db.look.overview import records
 from db.states import Ending, Role, TaskState
 from jobs.farm.api import server
-from jobs.reach import identity, requests, wire
-from jobs.reach.identity import Identity
+from jobs.reach import requests, wire
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.reach.requests import ServerAway, ServerRefuses
@@ -143,7 +144,7 @@ def test_a_change_of_the_messages_changes_their_version() -> None:
     """
     forms = {
         kind.__name__: [field.encode_name + ("" if field.required else "?") for field in fields(kind)]
-        for module in (wire, identity, attempts, records)
+        for module in (wire, identity, attempts, records, db.records)
         for kind in vars(module).values()
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and kind.__module__ == module.__name__
     }

@@ -522,6 +522,12 @@ P     task_index) REFERENCES task (campaign_id, task_index), FOREIGN KEY(attempt
 P SELECT current_schema(), current_user, has_schema_privilege(current_schema(), 'CREATE'),
 P   current_setting('server_encoding');
 
+-- database.Database.uuid
+P SELECT ledger.uuid FROM ledger;
+
+-- database.Database.uuid, transitions.one_at_a_time
+S SELECT ledger.uuid FROM ledger;
+
 -- dialects.advance_ids
 P SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM campaign), false);
 P SELECT setval(pg_get_serial_sequence('voter', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM voter), false);
@@ -1043,12 +1049,6 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   WHERE worker.id IN (
     SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL
   );
-
--- queries.ledger_uuid
-P SELECT ledger.uuid FROM ledger;
-
--- queries.ledger_uuid, transitions.one_at_a_time
-S SELECT ledger.uuid FROM ledger;
 
 -- queries.origins
   SELECT attempt.task_index, attempt.note

@@ -12,13 +12,13 @@ from sqlalchemy import select, update
 
 from db import Campaign, Ledger
 from db.errors import LedgerError, UnknownWorker, WrongToken
+from db.identity import Identity, equipment_of
 from db.machines import EQUIPMENT, Machine
 from db.schema.models import Attempt, Worker
 from db.states import Ending, EventKind, Outcome
 from db.work.presence import NOTE_SECONDS, Presence
 from jobs.pools.evaluation import InProcessPool
-from jobs.reach.identity import Identity, equipment_of
-from jobs.reach.in_ledger import InLedger
+from jobs.reach.patience import Calls
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.devices import CPU, cores
@@ -156,7 +156,7 @@ def test_a_run_says_how_it_ended(ledger: Ledger, campaign: Campaign, reason: str
         asked += 1
         return reason if asked > 3 else None
 
-    source = TaskSource(InLedger(ledger, campaign), me, console=KeptConsole(stop_reason))
+    source = TaskSource(campaign, me, console=KeptConsole(stop_reason))
     report = Run(source, [CPU], KeptConsole(stop_reason), pool_of=InProcessPool).run()
     assert report.stopped == reason
     kept = row(ledger, me.worker_id)
@@ -185,7 +185,7 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 
     console, clock = KeptConsole(lambda: "SIGTERM" if asked.is_set() else None), HurriedClock()
     source = TaskSource(
-        InLedger(ledger, campaign, console, clock=clock), Identity.fresh([CPU]), None, console, clock=clock
+        Calls(console, clock=clock).through(campaign), Identity.fresh([CPU]), None, console, clock=clock
     )
     assert source.ready
     monkeypatch.setattr(Campaign, "overview", hang)
@@ -198,7 +198,7 @@ def test_a_run_hears_signals_while_the_ledger_gives_no_overview(
 
 def test_a_run_that_ends_with_an_error_was_stopped(ledger: Ledger, campaign: Campaign) -> None:
     me = Identity.fresh([CPU])
-    source = TaskSource(InLedger(ledger, campaign), me)
+    source = TaskSource(campaign, me)
 
     class Broken(InProcessPool):
         def submit(self, token: int, index: int) -> None:
@@ -269,7 +269,7 @@ def test_computing_began_between_grant_and_result(ledger: Ledger, campaign: Camp
 
 
 def test_a_result_says_when_its_computing_began(ledger: Ledger, campaign: Campaign) -> None:
-    source = TaskSource(InLedger(ledger, campaign), Identity.fresh([CPU]))
+    source = TaskSource(campaign, Identity.fresh([CPU]))
     Run(source, [CPU], pool_of=InProcessPool).run()
     done = attempts(ledger)
     assert len(done) == TASKS

@@ -15,10 +15,10 @@ import langford as library
 from db import CampaignRecord, Credential, Export, Ledger, Standing, joined, read_export
 from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.messages import BadMessage, converted, document
+from db.records import CampaignInfo
 from db.states import Role
 from jobs.farm.api import server
 from jobs.reach import outbox_files
-from jobs.reach.wire import CampaignInfo
 from jobs.run.loop import result
 from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation

@@ -10,9 +10,8 @@ import pytest
 
 import langford
 from db import Ledger
+from db.identity import Identity
 from jobs.pools.evaluation import InProcessPool
-from jobs.reach.identity import Identity
-from jobs.reach.in_ledger import InLedger
 from jobs.run.loop import Run, result
 from jobs.run.source import TaskSource
 from langford.counting import count_tasks
@@ -78,7 +77,7 @@ def test_a_method_of_ones_own_completes_a_campaign(inclusion: Inclusion, tmp_pat
     key = PlanKey(problem, "inclusion", 6)
     with Ledger(str(tmp_path / "ledger.db"), create=True) as ledger:
         campaign = ledger.create_campaign(key.name, key, plan_of(key).work.tolist())
-        report = Run(TaskSource(InLedger(ledger, campaign), Identity.fresh()), [CPU], pool_of=InProcessPool).run()
+        report = Run(TaskSource(campaign, Identity.fresh()), [CPU], pool_of=InProcessPool).run()
         assert (report.tasks_here, report.stopped, report.set_aside) == (2**6, None, 0)
         assert ledger.campaign(f"langford-{problem.n}-inclusion-6").key == key
         assert result(campaign).published == true_count(problem)
@@ -173,7 +172,7 @@ def test_a_queue_system_of_ones_own_completes_a_campaign(
     queue, console = LocalQueue(tmp_path, slots=2), KeptConsole()
     keeper = QueueKeeper(
         queue,
-        InLedger(ledger, campaign),
+        campaign,
         lambda name, elements: local_script(elements, command),
         most=5,
         seconds=0.5,

@@ -8,6 +8,7 @@ import pytest
 
 import langford
 from jobs.tables.entries import Entry, Row, Table, entries, representative
+from langford.problem import Problem
 from langford.problem.reference import known_of
 from langford.problem.variants import VARIANTS
 from tests.support.cases import few
@@ -38,6 +39,32 @@ def test_there_is_a_table_of_every_family() -> None:
     headers = [file.read_text().splitlines()[0] for file in FILES]
     shown = {header.removeprefix("# ").split(",")[0] for header in headers}
     assert shown == {*VARIANTS}
+
+
+COUNTING = ("# Counted by ", "# Kernels ", "# All of these ", "# Imported ")
+"""Lines of a header that depend on the campaigns of its numbers."""
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_header_is_what_the_program_writes(file: Path) -> None:
+    header, numbers = read_table(file)
+    family = family_of(header)
+    wanted = entries(family)
+    once = Table(family, [Row(entry, 0, 0) for entry in wanted]).up_to
+    rows = []
+    for entry, (_, number) in zip(wanted, numbers, strict=True):
+        arrangements = sum(all_of(problem, number) for problem in entry.problems) if once else number
+        rows.append(Row(entry, number, arrangements))
+    lines = Table(family, rows).bfile().splitlines()
+    assert [line for line in header if not line.startswith(COUNTING)] == lines[: -len(numbers)]
+    assert lines[-len(numbers) :] == [f"{index} {number}" for index, number in numbers]
+
+
+def all_of(problem: Problem, number: int) -> int:
+    """The number of all arrangements, by the number of those that differ by more than a mirror or a rotation."""
+    if problem.circle:
+        return number if problem.empty else number * problem.images
+    return 2 * number - problem.self_mirrored if problem.mirrored else number
 
 
 @pytest.mark.parametrize(

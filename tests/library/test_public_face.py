@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
 from functools import partial
@@ -45,6 +46,24 @@ def test_type_checkers_and_programs_find_every_public_name() -> None:
     assert all(getattr(langford, name) is not None for name in langford.__all__)
     with pytest.raises(AttributeError, match="'langford' has no attribute 'cuont'"):
         _ = langford.cuont  # type: ignore[attr-defined]
+
+
+def test_each_command_says_whether_it_creates_a_ledger() -> None:
+    """The public Ledger creates one by default, for users; that of db does not."""
+    unsaid = []
+    for file in sorted(Path(langford.__file__).parent.joinpath("cli").rglob("*.py")):
+        tree = ast.parse(file.read_text())
+        public = {"langford.Ledger"}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "langford.ledger":
+                public |= {alias.asname or alias.name for alias in node.names if alias.name == "Ledger"}
+        calls = (node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in public)
+        unsaid += [
+            f"{file.name}:{call.lineno}"
+            for call in calls
+            if not any(each.arg == "create" for each in call.keywords)
+        ]
+    assert not unsaid
 
 
 def test_a_task_may_be_any_whole_number() -> None:

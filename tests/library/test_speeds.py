@@ -17,7 +17,6 @@ from langford.problem import Problem
 ROOT = Path(__file__).parents[2]
 GOOD = """
 [new]
-probe_depth = 12
 fastest_from = { cuda = 20 }
 
 [new.pairs]
@@ -39,9 +38,6 @@ def test_every_method_has_its_figures(name: str) -> None:
             start = speeds.forecast(problem.copies)
             assert 0 < start.instant <= start.probe
             assert (start.growth is None) == (method.unit == "points")
-    assert (speeds.probe_depth is None) == (method.unit == "nodes")
-    if speeds.probe_depth is not None:
-        assert speeds.probe_depth in method.depths(Problem.langford(32))
     assert set(speeds.fastest_from) <= set(method.evaluators)
 
 
@@ -52,7 +48,7 @@ def test_the_file_has_no_other_methods() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_every_figure_names_a_command_that_exists_and_hardware(name: str) -> None:
     speeds = measured()[name]
-    figures = {each for each in ("pairs", "others", "probe_depth") if getattr(speeds, each) is not None}
+    figures = {each for each in ("pairs", "others") if getattr(speeds, each) is not None}
     assert set(speeds.fastest_unmirrored) <= set(speeds.fastest_from)
     assert set(speeds.sources) == figures | set(speeds.fastest_from)
     for command, hardware in speeds.sources.values():
@@ -79,8 +75,8 @@ def test_a_method_that_was_the_fastest_somewhere_is_a_candidate_there() -> None:
 def test_figures_are_read() -> None:
     speeds = read(GOOD)
     assert speeds.forecast(2) == Forecast(9, 10, 8.5)
-    assert (speeds.probe_depth, speeds.fastest_from) == (12, {"cuda": 20})
-    with pytest.raises(BadSpeeds, match="no forecast for 3 copies"):
+    assert speeds.fastest_from == {"cuda": 20}
+    with pytest.raises(BadSpeeds, match="no times for 3 copies"):
         speeds.forecast(3)
     with pytest.raises(BadSpeeds, match=r"no table \[new\]: add one"):
         speeds_of("new")

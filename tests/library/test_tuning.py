@@ -18,6 +18,7 @@ from langford.methods.necklace.cuda import Launch as NecklaceLaunch
 from langford.problem import Problem
 from tests.library.programs import host_program
 from tests.support.command_line import ENVIRONMENT, Run
+from tests.support.forecasts import expect
 
 
 @pytest.mark.exhaustive
@@ -85,7 +86,7 @@ def test_a_wrong_count_ends_the_experiments() -> None:
 
 def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that the forecast expects to take seconds: each n takes ten times as long as the one before."""
-    monkeypatch.setattr(session, "core_seconds", lambda problem, method: 10.0 ** (problem.n - 14))
+    expect(monkeypatch, lambda problem, method: 10.0 ** (problem.n - 14))
     assert session.for_cores(Problem.langford(20), METHODS["miller"]) == Problem.langford(15)
     assert session.for_cores(Problem.langford(12), METHODS["miller"]) == Problem.langford(12)
 

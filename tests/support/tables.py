@@ -14,7 +14,7 @@ TABLES = Path(__file__).parents[2] / "docs" / "tables"
 
 def family_of(header: list[str]) -> Family:
     """What a b-file shows, by the command in its header that makes it again."""
-    words = header[-1].removeprefix("# Again: langford table ").split()
+    words = header[-1].removeprefix("# Reproduce with: langford table ").split()
     with command.make_context("table", words) as context:
         read = context.params
     return Family.parse(" ".join(read["words"]), read["first"], read["summed"])

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from db import Ledger
-from jobs.run.limits import TimeLimit
+from jobs.run.limits import KnownSpeed
 from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
@@ -208,8 +208,8 @@ def results_of_workers(folder: Path) -> list[int]:
 
 def test_a_time_limit_drains(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """Within an hour's limit the first task, which takes an hour, leaves no time for another one."""
-    saw = TimeLimit.saw
-    monkeypatch.setattr(TimeLimit, "saw", lambda self, work, _: saw(self, work, 3600.0))
+    saw = KnownSpeed.saw
+    monkeypatch.setattr(KnownSpeed, "saw", lambda self, work, _: saw(self, work, 3600.0))
     limited = langford(*CAMPAIGN, "--time-limit", "1:00:00")
     assert limited.returncode == 3, limited.stderr
     assert "stopped at the time limit" in limited.stderr

@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
 
+from db import Campaign
 from db.messages import BadMessage
 from jobs.farm.guard import bodies
 from jobs.farm.guard.bodies import Bounds
 from jobs.reach import wire
-from jobs.reach.in_ledger import InLedger
 from jobs.reach.wire import A, Operation, Q
 from langford.errors import LangfordError
 from langford.words import several
@@ -21,9 +21,9 @@ class AnotherCampaign(LangfordError):
     """The worker has the plan and results of another campaign, which had this name before."""
 
 
-def lease(campaign: InLedger, request: wire.LeaseRequest) -> wire.Leases:
+def lease(campaign: Campaign, request: wire.LeaseRequest) -> wire.Leases:
     """Raises AnotherCampaign or TooManyLeases."""
-    uuid = campaign.campaign.uuid
+    uuid = campaign.uuid
     if request.campaign != uuid:
         # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
         raise AnotherCampaign(f"the campaign {campaign.name} is {uuid} here: start the worker again")
@@ -31,17 +31,17 @@ def lease(campaign: InLedger, request: wire.LeaseRequest) -> wire.Leases:
     return wire.Leases(leases=leases)
 
 
-def renew(campaign: InLedger, request: wire.Renewal) -> wire.Running:
+def renew(campaign: Campaign, request: wire.Renewal) -> wire.Running:
     running = campaign.renew(request.attempts, request.seconds, dict(request.steps))
     return wire.Running(running=sorted(running))
 
 
-def release(campaign: InLedger, request: wire.Release) -> None:
+def release(campaign: Campaign, request: wire.Release) -> None:
     campaign.release(request.attempts, request.outcome, request.note)
 
 
-def deliver(campaign: InLedger, request: wire.Results) -> wire.Receipts:
-    ahead, tasks = request.now - time.time(), campaign.campaign.tasks
+def deliver(campaign: Campaign, request: wire.Results) -> wire.Receipts:
+    ahead, tasks = request.now - time.time(), campaign.tasks
     deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
     if any(delivery.index >= tasks for delivery in deliveries):
         raise BadMessage(f"the campaign has only {several(tasks, 'task')}")
@@ -54,7 +54,7 @@ class Answered(Generic[Q, A]):
 
     operation: Operation[Q, A]
     # The campaign is reached with the token of the request; None: there is nothing to say
-    answer: Callable[[InLedger, Q], A | None]
+    answer: Callable[[Campaign, Q], A | None]
     bounds: Bounds = bodies.MESSAGE
 
 
@@ -67,5 +67,5 @@ ANSWERED = (
     Answered(wire.FAIL, lambda campaign, asked: wire.SetAside(set_aside=campaign.fail(asked, asked.reason))),
     Answered(wire.DIE, lambda campaign, asked: wire.SetAside(set_aside=campaign.die(asked, asked.reason))),
     Answered(wire.DELIVER, deliver, bodies.RESULTS),
-    Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.campaign.reopen())),
+    Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen())),
 )

@@ -30,7 +30,7 @@ class Overviews:
     def _shared(self, campaign: Campaign) -> Shared[Overview]:
         def ask() -> Overview:
             with self._turn:
-                return campaign.overview(self._folders)
+                return campaign.overview(folders=self._folders)
 
         return Shared(ask)
 

@@ -36,7 +36,7 @@ from db.errors import (
     WrongToken,
 )
 from db.messages import BadMessage, encoded
-from db.records import Right
+from db.records import CampaignInfo, Right
 from db.states import Role
 from db.trust.terms import TokenTerms
 from db.work.tokens import digest
@@ -49,17 +49,7 @@ from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import Refusal, refusing
-from jobs.reach.in_ledger import InLedger
-from jobs.reach.wire import (
-    HEADER,
-    LOSSES,
-    SPOKEN,
-    CampaignInfo,
-    Done,
-    OtherVersion,
-    WireVersion,
-    require_understood,
-)
+from jobs.reach.wire import HEADER, LOSSES, SPOKEN, Done, OtherVersion, WireVersion, require_understood
 from langford.errors import LangfordError
 
 T = TypeVar("T")
@@ -184,7 +174,7 @@ class Endpoints:
         return await self.streams.answer(campaign.name, compute, listener, self.version)
 
     def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> CampaignInfo:
-        return InLedger(self.ledger, campaign).described(standing())
+        return campaign.info(standing())
 
     def _operation(self, answered: Answered[Any, Any]) -> Route:
         operation, bounds = answered.operation, answered.bounds
@@ -196,7 +186,7 @@ class Endpoints:
             body = await bounds.read(request)
 
             def answer(campaign: Campaign, right: Right) -> bytes:
-                reached = InLedger(self.ledger, campaign.on(TokenTerms(right.token)))
+                reached = campaign.on(TokenTerms(right.token))
                 return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
             return _private(await self._authorized(request, operation.role, answer))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import click
 
-from jobs.tuning.forecast import spread
 from langford.cli.campaigns.running import (
     conclude,
     create_campaign,
@@ -35,6 +34,7 @@ from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import Device
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
+from langford.methods.speed import Speed
 
 
 @click.command(
@@ -83,10 +83,10 @@ def run(
         raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
     stop, hooks = StopSignals(), notify.hooks()
 
-    def worked_off(campaign: Campaign, pace: float | None = None) -> int:
+    def worked_off(campaign: Campaign, speed: Speed | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, pace=pace)
+                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise
@@ -123,11 +123,11 @@ def run(
             context.exit(worked_off(begun))
         if found is not None:
             name_others(found, new.key)
-    cost = Cost.of_count(new.problem, new.method, here, spread=spread(new.problem, new.method))
+    cost = Cost.of_count(new.problem, new.method, here)
     cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
-    with Ledger(address) as ledger:
+    with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, new.key, chosen.name, chosen.yes)
         if new.reason.startswith("measured"):
             display.say(f"{cost.what}, {new.reason}")
         cost.say()
-        context.exit(worked_off(campaign, cost.seconds * len(here) / campaign.work if campaign.work else None))
+        context.exit(worked_off(campaign, cost.speed and cost.speed.of_plan(new.plan)))

@@ -13,13 +13,12 @@ import langford
 from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
+from db.identity import Identity
 from db.look.overview.records import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import RunReport
-from jobs.tuning.forecast import spread
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
@@ -245,7 +244,7 @@ def planned(
     state = "is resumed" if name in campaigns else "would be created"
     reason, method = f", {why}" if why else "", METHODS[key.method]
     what = f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{reason}"
-    cost = Cost.of_count(key.problem, method, chosen_devices, what, share, spread(key.problem, method))
+    cost = Cost.of_count(key.problem, method, chosen_devices, what, share)
     return DryRun(cost, left, place_of(ledger, address))
 
 

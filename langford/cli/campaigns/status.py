@@ -15,7 +15,6 @@ from db.look.overview.records import Overview
 from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
-from jobs.reach.in_ledger import campaigns_in
 from jobs.reach.patience import Patience
 from jobs.reach.remote import RemoteServer
 from langford.cli.options.access import AccessOptions, access_options
@@ -81,7 +80,7 @@ def status(
             stack.callback(server.close)
             campaigns = _campaigns_of(server, name)
         else:
-            campaigns = campaigns_in(stack.enter_context(Ledger(address)), where)
+            campaigns = _campaigns_in(stack.enter_context(Ledger(address)), where)
 
         def look() -> list[Overview]:
             return [campaign.overview(timeline=as_json) for campaign in campaigns()]
@@ -92,6 +91,18 @@ def status(
             display.print_json([document(overview) for overview in look()])
         else:
             _print(lines_of(look(), width_of_output()))
+
+
+def _campaigns_in(ledger: Ledger, name: str | None) -> Callable[[], Sequence[Campaign]]:
+    """All campaigns of a ledger, or one: the same objects each time, each of which knows its last forecast.
+
+    Raises NoSuchCampaign.
+    """
+    if name is not None:
+        one = ledger.campaign(name)
+        return lambda: [one]
+    known: dict[str, Campaign] = {}
+    return lambda: [known.setdefault(each.uuid, each) for each in ledger.campaigns()]
 
 
 def _campaigns_of(server: RemoteServer, name: str | None) -> Callable[[], Sequence[Campaign]]:

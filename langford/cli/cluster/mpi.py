@@ -94,7 +94,7 @@ def mpi(
         elif communicator.rank:
             serve(communicator, key, rank_device)
         else:
-            with langford.Ledger(address) as ledger:
+            with langford.Ledger(address, create=True) as ledger:
                 campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
                 code, ranks_compute = _work_off(communicator, campaign, rank_device, time_limit, as_json)
             if ranks_compute:

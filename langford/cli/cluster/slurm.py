@@ -5,16 +5,16 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-from pathlib import Path
 
 import click
 
+import db
 from db import Ledger, Standing
 from db.errors import Away
 from db.store.database import without_password
 from jobs.console import Console
 from jobs.reach.campaign import Campaign
-from jobs.reach.in_ledger import InLedger
+from jobs.reach.patience import Calls
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
@@ -85,7 +85,7 @@ def keep(
     keeper = _keeper(name, queue, job, as_json, stop)
     if keeper is None:
         return
-    known = [keeper.campaign.campaign] if isinstance(keeper.campaign, InLedger) else []
+    known = [] if queue.server else [_campaign_of(name, queue)]
     with notified(known, hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:
@@ -201,15 +201,18 @@ def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[C
     return server.campaign(), command
 
 
+def _campaign_of(name: str, queue: QueueOptions) -> db.Campaign:
+    return Ledger(queue.address).campaign(name)
+
+
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     if not queue.address.startswith("postgresql"):
         raise BadInput(
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
             "URL (see `langford serve`), or a Postgres --ledger"
         )
-    address = queue.address if "://" in queue.address else str(Path(queue.address).absolute())
-    ledger = Ledger(address)
-    campaign = ledger.campaign(name)
+    campaign = _campaign_of(name, queue)
+    address = queue.address
     command = [
         *LANGFORD,
         "run",
@@ -221,4 +224,4 @@ def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[C
     # Jobs inherit the environment: an address that comes from it need not be in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
-    return InLedger(ledger, campaign, console), command
+    return Calls(console).through(campaign), command

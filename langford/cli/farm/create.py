@@ -65,7 +65,7 @@ def create(
             planned(found, address, chosen.name, key, here, why).print(as_json)
         return
     cost = Cost.of_count(new.problem, new.method, here)
-    with Ledger(address) as ledger:
+    with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         cost.say(why)
         if replicate is not None:

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import click
 
+from db.identity import Identity
 from db.look.overview.records import ID_LENGTH
 from jobs.console import Step
-from jobs.reach.identity import Identity
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
 from jobs.run.source import TaskSource
-from jobs.tuning.forecast import pace_on
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import (
@@ -26,6 +25,8 @@ from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
+from langford.methods import plan_of
+from langford.methods.speed import speed_here
 from langford.words import several
 
 
@@ -70,6 +71,7 @@ def work(
     stop = StopSignals()
     chosen_devices = computing.devices()
     server = access.server(url, Terminal(stop=stop)).campaign()
+    context.call_on_close(server.close)
     identity = Identity.fresh(chosen_devices)
     line = ProgressLine(server.name)
     results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))
@@ -83,7 +85,7 @@ def work(
             console,
             computing.time_limit,
             patience=patience,
-            probe=lambda key: pace_on(key, chosen_devices),
+            probe=lambda key: speed_here(plan_of(key), chosen_devices),
         ).run()
     waiting, _ = source.waiting
     reason = ""

@@ -9,48 +9,28 @@ from functools import partial
 
 import click
 
-from jobs.tuning import forecast
 from langford.cli.output import display
 from langford.cli.output.display import say, show
+from langford.cost import about, on_idle, require_affordable, within_reach
 from langford.devices import Device
-from langford.errors import BadInput, TooExpensive
+from langford.errors import BadInput
 from langford.methods import Method, fastest_method
+from langford.methods.speed import Speed, expected_seconds, known_speed
 from langford.problem import Problem
 from langford.problem.variants import DIFFERENCES
-from langford.words import DAY_SECONDS, YEAR_SECONDS, duration, quantity, several
+from langford.words import DAY_SECONDS, duration, long_duration, quantity, several
 
 SECONDS_WORTH_SAYING = 3.0
 SECONDS_WORTH_ADVICE = 1800.0
-SPREAD_WORTH_SAYING = 1.5
+ERROR_WORTH_SAYING = 1.5
 SECONDS_WORTH_A_QUESTION = 3600.0
-MAX_SECONDS = float(YEAR_SECONDS)
-"""Seconds after which nothing starts without --anyway."""
-WORK_OF_A_GPU = 4.0**8
-"""How many times the work that a core does in moments a GPU does in seconds."""
-GROWTH_OF_A_SUM = 4.0
-"""Factor in the work of a sum from n to n + 1."""
-CORES_OF_A_GPU = 700
-"""How many cores are as fast as a GPU, roughly: L(2,28) on an H100, and on two cores."""
-MAX_CORE_YEARS = 10_000.0
-"""What the largest clusters could finish: a hundred thousand cores for a month."""
 SMALLER = 12
 """How many smaller n are looked at for a count that is possible instead."""
 MAX_ALTERNATIVE = 28
-POWERS = ((1e15, "quadrillion"), (1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 PROGRAM_BYTES, PROCESS_BYTES, TASK_BYTES = 150e6, 6e6, 60
 """Memory of a run with one process, of each further one (``benchmarks/farm.py pool``), and of each task."""
 TASK_DISK_BYTES = 700
 """What a task takes in a ledger once it is done."""
-
-
-def seconds_on(problem: Problem, method: Method, devices: Sequence[Device]) -> float:
-    """Expected seconds of a count on these devices; 0 for a short one."""
-    if devices[0].on_cores:
-        return forecast.core_seconds(problem, method) / len(devices)
-    start = method.speeds.forecast(problem.copies)
-    if (start.growth or GROWTH_OF_A_SUM) ** (problem.n - start.instant) < WORK_OF_A_GPU:
-        return 0.0
-    return forecast.expected_seconds([(problem, method)], devices)[problem]
 
 
 @dataclass(frozen=True)
@@ -61,7 +41,7 @@ class Cost:
     seconds: float  # expected on all devices; 0: moments, or not known
     devices: Sequence[Device]  # that compute at the same time
     instead: Callable[[], str]  # returns what makes it shorter, or what else is possible, in words
-    spread: float = 1.0  # the factor by which the seconds may be wrong
+    speed: Speed | None = None  # by which the seconds are expected; None: moments, or another forecast
 
     @classmethod
     def of_count(
@@ -71,20 +51,21 @@ class Cost:
         devices: Sequence[Device],
         what: str = "",
         share: float = 1.0,
-        spread: float = 1.0,
     ) -> Cost:
         """Of a count, or of a share of one."""
-        seconds = seconds_on(problem, method, devices) * share
+        speed = known_speed(problem, method, devices[0])
+        seconds = 0.0 if speed is None else speed.expected(problem) / len(devices) * share
         instead = partial(advice, problem, seconds, devices)
-        return cls(what or f"{problem} by {method.name}", seconds, devices, instead, spread)
+        return cls(what or f"{problem} by {method.name}", seconds, devices, instead, speed)
 
     @property
     def length(self) -> str:
-        """With the devices: "about 46 min on 2 cores"; from SPREAD_WORTH_SAYING on both ends are said."""
-        if self.spread < SPREAD_WORTH_SAYING:
-            return _about(self.seconds, self.devices)
-        ends = " to ".join(long_duration(self.seconds * factor) for factor in (1 / self.spread, self.spread))
-        return f"{ends} on {several(len(self.devices), self.devices[0].unit)}"
+        """With the devices: "about 46 min on 2 idle cores"; from ERROR_WORTH_SAYING on both ends are said."""
+        error = 1.0 if self.speed is None else self.speed.error
+        if error < ERROR_WORTH_SAYING:
+            return about(self.seconds, self.devices)
+        ends = " to ".join(long_duration(self.seconds * factor) for factor in (1 / error, error))
+        return f"{ends} on {on_idle(self.devices)}"
 
     def say(self, why: str = "", first: str = "") -> None:
         """Say it before a long computation.
@@ -101,40 +82,16 @@ class Cost:
 
         ``limit``: seconds after which it stops; None: it does not.  Raises TooExpensive or BadInput.
         """
-        words = f"{self.what}: {_about(self.seconds, self.devices)}"
-        if self.seconds > MAX_SECONDS and not anyway:
-            raise TooExpensive(f"{words}: {self.instead()} (--anyway starts it regardless)")
+        require_affordable(self.what, self.seconds, self.devices, anyway, "--anyway", self.instead)
+        words = f"{self.what}: {about(self.seconds, self.devices)}"
         asks = min(self.seconds, limit or self.seconds) > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
         if asks and not display.confirmed(f"{words}. Start?"):
             raise BadInput(f"{words}: {self.instead()}, or give --yes")
 
 
-def long_duration(seconds: float) -> str:
-    """A duration, in which many years are words that can be grasped.
-
-    >>> long_duration(60), long_duration(3.3e7 * YEAR_SECONDS), long_duration(3.3e19 * YEAR_SECONDS)
-    ('60 s', '33 million years', 'over 1,000 quadrillion years')
-    """
-    years = seconds / YEAR_SECONDS
-    if years >= 1e18:
-        return "over 1,000 quadrillion years"
-    for size, name in POWERS:
-        if years >= size:
-            return f"{years / size:,.0f} {name} years"
-    return duration(seconds)
-
-
-def _about(seconds: float, devices: Sequence[Device]) -> str:
-    number, unit = len(devices), devices[0].unit
-    total, time = long_duration(seconds * number), long_duration(seconds)
-    all_of_it = f" ({total.removesuffix(' years')} {unit} years)" if total.endswith(" years") and number > 1 else ""
-    return f"{'' if time.startswith('over') else 'about '}{time} on {several(number, unit)}{all_of_it}"
-
-
 def advice(problem: Problem, seconds: float, devices: Sequence[Device]) -> str:
     estimate = f"`langford estimate {' '.join(problem.arguments)}` approximates it now"
-    cores = len(devices) * (1 if devices[0].on_cores else CORES_OF_A_GPU)
-    if seconds * cores / YEAR_SECONDS <= MAX_CORE_YEARS:
+    if within_reach(seconds, devices):
         farm = "(`langford create`, then `langford serve`)"
         share = f"more GPUs {farm} make it shorter"
         if devices[0].on_cores:
@@ -156,11 +113,12 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
                 choices.append((smaller, fastest_method(smaller, devices[0]).method))
         except BadInput:
             break
-    expected = forecast.expected_seconds(choices, devices) if choices else {}
+    expected = expected_seconds(choices, devices) if choices else {}
     found = next((each for each in expected if expected[each] <= DAY_SECONDS), None)
     if found is None:
         return ""
-    time = f"takes about {duration(expected[found])}" if expected[found] else "takes moments"
+    moments = expected[found] < SECONDS_WORTH_SAYING
+    time = "takes moments" if moments else f"takes about {duration(expected[found])}"
     return f"{found} {time} here"
 
 

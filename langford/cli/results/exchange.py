@@ -179,7 +179,7 @@ def import_(
     imported: list[dict[str, object]] = []
     counts: list[dict[str, object]] = []
     # Only now: a file that is refused creates no ledger.
-    with Ledger(address) as ledger:
+    with Ledger(address, create=True) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
             campaign, events = exchange.take_export(ledger, export, file)

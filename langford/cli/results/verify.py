@@ -30,9 +30,10 @@ from langford.cli.options.groups import gathered
 from langford.cli.options.types import device, integers
 from langford.cli.output import display
 from langford.cli.output.display import show
-from langford.cli.output.how_long import Cost, DryRun, dry_run_option, seconds_on
+from langford.cli.output.how_long import Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine
 from langford.devices import CPU, HOST, VERIFYING, Device, devices
+from langford.methods.speed import expected_seconds
 from langford.words import duration, seconds_left, several, share
 
 
@@ -216,7 +217,8 @@ def _seconds(verification: Verification, computing: Sequence[Device]) -> float:
     plan, work = verification.campaign.plan, _work(verification)
     if computing[0] == HOST or not work:
         return 0.0
-    return seconds_on(plan.problem, plan.method, computing) * work / float(plan.work.sum())
+    whole = expected_seconds([(plan.problem, plan.method)], computing)[plan.problem]
+    return whole * work / float(plan.work.sum())
 
 
 def _quicker(verification: Verification, expected: float) -> str:

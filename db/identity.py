@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
 import re
@@ -44,14 +43,6 @@ class Identity(Machine, frozen=True, kw_only=True, rename={"worker_id": "worker"
             device_kind=kind_of(devices),
             **equipment_of(devices),
         )
-
-
-def user() -> str:
-    """Where the system knows no name, the number of the user."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):  # KeyError: before Python 3.13
-        return str(os.getuid())
 
 
 def equipment_of(devices: Sequence[Device], environment: Mapping[str, str] = os.environ) -> dict[str, Any]:

@@ -1,0 +1,209 @@
+"""How long a method takes on a device: what is measured, and what follows from it."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from langford.devices import CPU, Cpu, Cuda, Device
+from langford.kernels.gpu.runtime import NoGpu
+from langford.methods import METHODS, Method, Plan, speed, task_depth
+from langford.methods.speed import (
+    GROWTH_ERROR,
+    TABLE_ERROR,
+    Results,
+    Source,
+    Speed,
+    expected_seconds,
+    keep,
+    measured,
+    small_tasks,
+    speed_here,
+    speed_of,
+    tabled,
+    whole_work,
+)
+from langford.problem import Problem
+from langford.result import PartialResult
+from tests.support.forecasts import of_a_core
+
+POLYPHASE, MILLER = METHODS["polyphase"], METHODS["miller"]
+
+
+class Card(Cpu):
+    """A core that is measured as a GPU is."""
+
+    on_cores = False
+
+
+def timed(takes: Callable[[Plan, int], float], kind: type[Cpu] = Card) -> Device:
+    """A device on whose clock a task takes as long as a function says."""
+
+    class Timed(kind):  # type: ignore[misc,valid-type]
+        now = 0.0
+
+        @staticmethod
+        def clock() -> float:
+            return Timed.now
+
+        def evaluator(self, maker: Any, plan: Any) -> Any:
+            class Clockwork:
+                def evaluate(self, index: int) -> PartialResult:
+                    Timed.now += takes(plan, index)
+                    return PartialResult(index, 0, 0, 0)
+
+            return Clockwork()
+
+    return Timed()
+
+
+@pytest.mark.parametrize("kind", [Cpu, Card])
+def test_the_largest_is_measured_and_the_others_are_scaled(
+    monkeypatch: pytest.MonkeyPatch, kind: type[Cpu]
+) -> None:
+    of = []
+    device = timed(lambda plan, index: of.append(plan.problem) or 5.0, kind)
+    monkeypatch.setattr(speed, "is_short", lambda problem, *_: problem.n <= 17)
+    small, middle, large = (Problem.langford(n) for n in (12, 18, 19))
+    one = expected_seconds([(problem, POLYPHASE) for problem in (middle, small, large)], [device])
+    assert set(of) == {large}
+    assert 0.0 < one[small] < one[middle] < one[large]
+    work = whole_work(middle, POLYPHASE) / whole_work(large, POLYPHASE)
+    assert one[middle] / one[large] == pytest.approx(work * (18 / 19) ** 2)
+    two = expected_seconds([(large, POLYPHASE)], [device, device])
+    assert two[large] == pytest.approx(one[large] / 2)
+
+
+def test_a_speed_is_that_of_a_card_that_nobody_else_uses() -> None:
+    now_this_now_that = itertools.cycle([9.0, 5.0, 2.0, 7.0])
+    problem = Problem.langford(19)
+    found = measured(problem, POLYPHASE, timed(lambda plan, index: next(now_this_now_that) / 4))
+    plan = POLYPHASE.plan(problem, POLYPHASE.suggested_depth(problem))
+    assert found.expected(problem) == pytest.approx(2.0 / 4 / plan.work.max() * plan.work.sum())
+
+
+def test_a_long_task_is_timed_once() -> None:
+    times = iter([20.0])
+    problem = Problem.langford(19)
+    assert measured(problem, POLYPHASE, timed(lambda plan, index: next(times))).expected(problem) >= 20.0
+
+
+def test_tasks_grow_until_they_show_the_speed() -> None:
+    def takes(plan: Plan, index: int) -> float:
+        depths.append(plan.depth)
+        return 0.01 + float(plan.work[index]) / work
+
+    depths, problem = list[int](), Problem.langford(20)
+    work = whole_work(problem, METHODS["shifted"])
+    found = measured(problem, METHODS["shifted"], timed(takes))
+    assert depths == sorted(depths, reverse=True)
+    assert len(set(depths)) > 1
+    assert found.expected(problem) == pytest.approx(1.0, rel=0.05)  # what a task prepares hardly counts
+
+
+def test_a_search_on_a_card_is_measured_at_small_problems(monkeypatch: pytest.MonkeyPatch) -> None:
+    # A task of the problem itself would take hours: the first problem with a task that is long enough is measured.
+    planned = []
+
+    def noted(self: Method, problem: Problem, depth: int, seed: int = 0) -> Plan:
+        planned.append(problem.n)
+        return plan(self, problem, depth, seed)
+
+    plan = type(MILLER).plan
+    monkeypatch.setattr(type(MILLER), "plan", noted)
+    monkeypatch.setattr(speed, "ENOUGH_SECONDS", math.inf)
+    measured(Problem.langford(14), MILLER, Card())
+    assert sorted(set(planned)) == [13, 14]
+    planned.clear()
+    monkeypatch.setattr(speed, "ENOUGH_SECONDS", 0.0)
+    large, larger = Problem.langford(20), Problem.langford(24)
+    found = measured(larger, MILLER, Card())
+    assert set(planned) == {13}
+    assert found.error == pytest.approx(GROWTH_ERROR**11)
+    growth = MILLER.speeds.forecast(2).growth
+    assert growth is not None
+    assert found.expected(larger) / found.expected(large) == pytest.approx(growth**4)
+    assert found.expected(large) > 3600.0
+
+
+def test_a_search_grows_by_colours_not_by_the_order() -> None:
+    # A near-Skolem problem has one colour less than its order.
+    large, start = Problem.named("near-skolem", 24, missing=24), MILLER.speeds.forecast(2)
+    found = measured(large, MILLER, timed(lambda plan, index: float(plan.work[index])))
+    probe = large.resized(start.probe)
+    assert start.growth is not None
+    assert found.expected(large) == pytest.approx(whole_work(probe, MILLER) * start.growth ** (large.n - probe.n))
+
+
+def test_the_task_that_shows_the_speed_of_a_core_is_no_small_one() -> None:
+    # What a task prepares for each u takes as long as thousands of points.
+    shifted = METHODS["shifted"]
+    for n in (20, 24, 28, 32):
+        start = shifted.speeds.forecast(2)
+        probe = Problem.langford(min(n, start.probe))
+        plan = shifted.plan(probe, small_tasks(probe, shifted, start.points))
+        assert 2**31 < plan.work.max() <= 2**34
+
+
+def test_the_profile_answers_before_a_measurement(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LANGFORD_PROFILE", str(tmp_path / "profile.json"))
+    problem = Problem.langford(19)
+    keep(problem, CPU, {"polyphase": 77.0})
+    monkeypatch.setattr(speed, "measured", lambda *_: pytest.fail("measured"))
+    known = speed_of(problem, POLYPHASE, CPU)
+    assert (known.source, known.expected(problem)) == (Source.PROFILE, pytest.approx(77.0))
+
+
+def test_the_table_answers_for_a_card_that_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_here(card: Cuda) -> str:
+        raise NoGpu("there is none")
+
+    monkeypatch.setattr(Cuda, "name", property(none_here))
+    problem, method = Problem.langford(28), METHODS["shifted2"]
+    known = speed_of(problem, method, Cuda())
+    assert (known.source, known.error) == (Source.TABLE, TABLE_ERROR)
+    assert 900 < known.expected(problem) < 3600
+    # A plan for such cards has tasks of the time that is asked for.
+    depth = task_depth(problem, method, Cuda(), 120.0)
+    plan = method.plan(problem, depth)
+    assert 120.0 / 32 < known.of_plan(plan).expected(float(plan.work.max())) <= 120.0
+    with pytest.raises(NoGpu):
+        speed_of(Problem.langford(20, 3), METHODS["regular"], Cuda())  # not in the table
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_table_is_of_the_right_order(name: str) -> None:
+    """The whole count of the largest problem that takes moments is not said to take minutes."""
+    method = METHODS[name]
+    for copies in (2, 3):
+        first = Problem.named("starter", 12) if name == "necklace" else Problem.langford(11, copies)
+        if method.refusal(first) is None:
+            known = tabled(first, method, CPU)
+            assert known is not None
+            assert known.expected(first) < 5.0
+
+
+def test_results_show_the_mean_and_the_slowest() -> None:
+    results = Results()
+    assert results.speed is None
+    for work, seconds in ((50.0, 2.0), (50.0, 5.0), (0.0, 99.0)):
+        results.saw(work, seconds)
+    assert results.speed is not None
+    assert results.speed.source is Source.RESULTS
+    assert results.speed.expected(100.0) == pytest.approx(7.0)
+    assert results.speed.longest.expected(100.0) == pytest.approx(10.0)
+
+
+def test_a_run_is_told_the_speed_of_its_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = Problem.langford(19)
+    plan = POLYPHASE.plan(problem, 8)
+    of_a_core(monkeypatch, 50.0)
+    known = speed_here(plan, [CPU])
+    assert known is not None
+    assert known.expected(float(plan.work.sum())) == pytest.approx(50.0)
+    assert speed_here(plan, [Cuda()]) is None  # its workers need it
+    assert Speed(2.0, Source.TABLE).expected(3.0) == 6.0
