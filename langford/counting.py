@@ -41,7 +41,7 @@ def count(
         anyway: compute even where the problem has an obstruction, and the count is known to be 0.
 
     Raises:
-        BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu, BadProfile: as their messages say.
+        BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu: as their messages say.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
     problem, place = problem_of(problem), Device.parse(str(device))

@@ -23,7 +23,7 @@ from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
 from langford.errors import MachineFailed
-from langford.kernels.cache import cache_folder, refuse_open_caches
+from langford.kernels.cache import kept_in, refuse_open_caches
 from langford.machine import process
 from langford.methods import Plan, PlanKey, method_hash, plan_of, planned, require_elsewhere
 from langford.provenance import kernel_hash, require_unchanged
@@ -59,7 +59,7 @@ class WorkerPool:
         for heartbeat in (self._loading, *(member.heartbeat for member in self._members)):
             heartbeat.clear()
         # This process chooses folders for code, and deletes a new one in the end: those that it starts are killed.
-        cache_folder()
+        kept_in("")
         refuse_open_caches()
         kernels = kernel_hash()
         require_unchanged(kernels)

@@ -22,7 +22,7 @@ def choices(
     """Yield (kind of device, experiment): the projected time of a problem by each method, on a core and on GPU 0.
 
     ``repetitions``: tasks of each method, drawn over the whole plan.
-    Raises BadInput when no device has two methods for the problem, BadProfile or OSError.
+    Raises BadInput when no device has two methods for the problem, NoHome or OSError.
     """
     compared = 0
     for device in (CPU, GPU):

@@ -36,7 +36,7 @@ def experiments(
     """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
 
     On the cores a smaller problem is counted if this one would take long there.  ``save``: keep the best
-    settings of the GPU in the profile.  Raises CheckFailed when two counts differ, BadProfile or OSError.
+    settings of the GPU in the profile.  Raises CheckFailed when two counts differ, NoHome or OSError.
     """
     watch = Stopwatch(repetitions, console)
     smaller = for_cores(problem, method)

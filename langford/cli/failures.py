@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 from contextlib import suppress
 from importlib.util import find_spec
@@ -14,9 +15,11 @@ import langford
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output.display import say
 from langford.errors import BadInput, causes, modules_of
+from langford.loading import delete_damaged
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}
+ABSENT = re.compile(r"No module named '([\w.]+)'")
 PACKAGES = ("db", "jobs", "slurm")
 NO_MEMORY, NO_THREAD = "failed to map segment", "can't start new thread"
 """What a library that is loaded, or Python, says where the memory or the number of threads is limited."""
@@ -62,11 +65,15 @@ def _code_of_refusal(error: OSError) -> int:
 
 def unusable(error: Exception) -> str | None:
     """What of this installation of Python keeps the program from starting, and what to do; None: nothing of it."""
-    if isinstance(error, ImportError) and (error.name or "").partition(".")[0] in sys.stdlib_module_names:
+    absent = next(filter(None, map(_absent_part, causes(error))), None)
+    if absent is not None:
         return (
-            f"this Python has no {error.name} ({sys.executable}): use another one, or install the library that it "
+            f"this Python has no {absent} ({sys.executable}): use another one, or install the library that it "
             "needs and build it again; `langford doctor` lists what is absent"
         )
+    damaged = delete_damaged(error)
+    if damaged is not None:
+        return damaged
     in_numba = any(module.partition(".")[0] in COMPILERS for module in modules_of(error))
     if in_numba and type(error).__module__.partition(".")[0] not in COMPILERS:
         return (
@@ -74,6 +81,15 @@ def unusable(error: Exception) -> str | None:
             "again; `langford doctor` shows whether it works"
         )
     return None
+
+
+def _absent_part(error: BaseException) -> str | None:
+    """The module of the standard library that this Python was built without; None: that is not the error."""
+    if not isinstance(error, ImportError):
+        return None
+    said = ABSENT.search(str(error))
+    name = error.name or (said[1] if said else "")
+    return name if name.partition(".")[0] in sys.stdlib_module_names else None
 
 
 def cannot_print(error: OSError) -> int:

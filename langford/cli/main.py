@@ -162,7 +162,10 @@ def _code_of_command() -> int:
         advice = f" (see `{context.command_path} --help`)" if context is not None else ""
         say(f"langford: {' '.join(error.format_message().split())}{advice}")
         return ExitCode.BAD_INPUT
-    except (click.Abort, KeyboardInterrupt):
+    except (click.Abort, KeyboardInterrupt) as error:
+        if isinstance(error.__cause__, EOFError):
+            # click takes it for the end of an answer, which it is at a question of click's own, without a cause.
+            return _code_of_unforeseen(error.__cause__)
         say("langford: stopped by SIGINT")
         return code_of_signal(signal.SIGINT)
     except LangfordError as error:
@@ -178,12 +181,17 @@ def _code_of_command() -> int:
         say(f"langford: {wrong} is not valid text here: use a UTF-8 locale, and write it in UTF-8")
         return ExitCode.BAD_INPUT
     except Exception as error:
-        # Then click could not end the line that has ^C.
-        is_stopped = isinstance(error, OSError) and isinstance(error.__context__, KeyboardInterrupt)
-        code = code_of_signal(signal.SIGINT) if is_stopped else code_of_failure(error)
-        if code is None:
-            raise
-        return code
+        return _code_of_unforeseen(error)
+
+
+def _code_of_unforeseen(error: Exception) -> int:
+    """Report an error of the system or of this installation; any other is raised."""
+    # Then click could not end the line that has ^C.
+    is_stopped = isinstance(error, OSError) and isinstance(error.__context__, KeyboardInterrupt)
+    code = code_of_signal(signal.SIGINT) if is_stopped else code_of_failure(error)
+    if code is None:
+        raise error
+    return code
 
 
 @cache

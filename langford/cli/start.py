@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 
+from langford.loading import delete_damaged
+
 
 def main() -> None:
     if sys.platform == "win32":
@@ -17,6 +19,12 @@ def main() -> None:
         from langford.cli.main import main as command
 
         command()
+    except (EOFError, ValueError) as error:
+        reason = delete_damaged(error)
+        if reason is None:
+            raise
+        print(f"langford: {reason}", file=sys.stderr)
+        sys.exit(2)
     except KeyboardInterrupt:
         # Nothing has been done yet, or all has been said: what the command does between hears of it itself.
         os._exit(128 + signal.SIGINT)

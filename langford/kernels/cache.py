@@ -11,7 +11,6 @@ import errno
 import os
 import platform
 import shutil
-import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -19,6 +18,7 @@ from pathlib import Path
 
 from langford.errors import LangfordError
 from langford.machine.folders import NoHome, base_folder, objection
+from langford.machine.kept import say_once
 from langford.provenance import kernel_hash
 
 CHOSEN = "LANGFORD_KERNEL_CACHE"
@@ -27,11 +27,13 @@ SHARED_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 """Where anybody can make a folder on most systems, after the place for temporary files."""
 NUMBA_CACHE = {"NUMBA_CACHE_DIR": None}
 """The variable that names a folder to numba, which has ours otherwise."""
-_said: set[str] = set()
+
+NOWHERE = "/dev/null/none"
+"""A folder in which nothing can be."""
 
 
 class NoCacheFolder(LangfordError):
-    """There is no folder where compiled code is safe from other users."""
+    """There is no folder where compiled code is safe from other users: none is kept."""
 
 
 def cache_folder() -> Path:
@@ -67,10 +69,19 @@ def cache_folder() -> Path:
     return folder
 
 
+def kept_in(name: str) -> Path | None:
+    """The file of that name in the folder; None where nothing can be kept, which is said once."""
+    try:
+        return cache_folder() / name
+    except NoCacheFolder as error:
+        say_once(str(error))
+        return None
+
+
 def refuse_open_caches(usual: Mapping[str, str | None] = NUMBA_CACHE) -> None:
     """Have libraries keep code below our folder where their own ones are not private, with one line about it.
 
-    Processes that this one starts do the same.  Raises NoCacheFolder.
+    Processes that this one starts do the same.  Where no folder can be used, they keep none.
 
     Args:
         usual: the variables that name the folders of libraries, with where they are in the home folder otherwise;
@@ -88,9 +99,11 @@ def refuse_open_caches(usual: Mapping[str, str | None] = NUMBA_CACHE) -> None:
         except OSError:
             reason, is_usable = None, False  # the library could not use it
         if not is_usable:
-            ours = cache_folder() / (variable.lower() if below_home else "")
-            ours.mkdir(exist_ok=True)
-            os.environ[variable] = str(ours)
+            ours = kept_in(variable.lower() if below_home else "")
+            with suppress(OSError):  # it cannot be used either
+                if ours is not None:
+                    ours.mkdir(exist_ok=True)
+            os.environ[variable] = str(ours or NOWHERE)
         if reason is not None:
             reasons[variable] = refusal(folder, reason)
     if reasons:
@@ -105,15 +118,6 @@ def refusal(folder: Path, reason: str) -> str:
 def remedy(*variables: str) -> str:
     """What is said to do about it; ``variables``: they name other folders."""
     return f"change that, or name another folder with {', '.join(variables)}"
-
-
-def say_once(message: str) -> None:
-    """Write a line on standard error, unless this process has done so before."""
-    if message not in _said and sys.stderr is not None:
-        _said.add(message)
-        text = message if message.isprintable() else message.encode("unicode_escape").decode()
-        with suppress(OSError):
-            print(f"langford: {text}", file=sys.stderr, flush=True)
 
 
 def _usual_folders() -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """The settings that ``langford tune`` found best on the devices of this machine.
 
 The profile is a JSON file, device name → method → setting → value, in the user's configuration
-folder; a setting that it does not name has its default.
+folder; a setting that it does not name has its default, and so have all where it cannot be read.
 """
 
 from __future__ import annotations
@@ -10,20 +10,18 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from langford.errors import LangfordError
-from langford.machine.durable import replace_file
+from langford.machine.durable import TooLarge, content, replace_file
 from langford.machine.folders import NoHome, base_folder
+from langford.machine.kept import say_once
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
+MOST = 2**20
+"""Bytes of a profile, at most."""
 Settings = TypeVar("Settings", bound="DataclassInstance")
-
-
-class BadProfile(LangfordError):
-    """The profile of this machine cannot be used; the message says why and what to do."""
 
 
 def profile_file() -> Path:
@@ -33,25 +31,33 @@ def profile_file() -> Path:
 
 
 def settings_of(device: str, method: str) -> dict[str, Any]:
-    """The settings of a method on a device, by the device's name; raises BadProfile."""
+    """The settings of a method on a device, by the device's name; none where the profile cannot be used."""
     settings = _profile().get(device, {}).get(method, {})
-    if not isinstance(settings, dict):
-        raise BadProfile(f"{profile_file()}: {device}, {method} holds no settings; run `langford tune` again")
-    return settings
+    if isinstance(settings, dict):
+        return settings
+    say_unusable(f"{device}, {method} holds no settings")
+    return {}
 
 
 def chosen_from(defaults: Settings, chosen: dict[str, Any]) -> Settings:
-    """The defaults, a dataclass, with the chosen settings in their place; raises BadProfile for an unknown one."""
-    try:
-        return replace(defaults, **chosen)
-    except TypeError as error:
-        raise BadProfile(
-            f"{profile_file()} names an unknown setting ({error}); run `langford tune` again"
-        ) from error
+    """The defaults, a dataclass, with the chosen settings in their place, unless one of these cannot be."""
+    kinds = get_type_hints(type(defaults))
+    for name, value in chosen.items():
+        if name not in kinds or not _fits(value, kinds[name]):
+            say_unusable(f"it has {name} = {json.dumps(value)}")
+            return defaults
+    return replace(defaults, **chosen)
+
+
+def _fits(value: object, kind: Any) -> bool:
+    """Whether a value read from the file may be a setting of this type."""
+    if value is None or isinstance(value, bool):
+        return isinstance(value, kind) and not (isinstance(value, bool) and kind is not bool)
+    return isinstance(value, int | float) and value >= 0 and (isinstance(value, kind) or isinstance(0.0, kind))
 
 
 def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
-    """Keep the settings of a method on a device; the file.  Raises BadProfile, NoHome or OSError."""
+    """Keep the settings of a method on a device; the file.  Raises NoHome or OSError."""
     profile, file = _profile(), profile_file()
     profile.setdefault(device, {})[method] = settings
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -59,20 +65,23 @@ def save_settings(device: str, method: str, settings: dict[str, Any]) -> Path:
     return file
 
 
-def _profile() -> dict[str, Any]:
+def say_unusable(reason: str) -> None:
+    """Say once that the profile, or a part of it, is not used."""
+    say_once(f"{profile_file()} is not used ({reason}): correct or delete it, and run `langford tune` again")
+
+
+def _profile() -> dict[str, dict[str, Any]]:
     try:
         file = profile_file()
-    except NoHome:
+        profile = json.loads(content(file, MOST).decode("utf-8-sig"))
+    except (NoHome, FileNotFoundError, NotADirectoryError):
         return {}
-    try:
-        profile = json.loads(file.read_text("utf-8-sig"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError) as error:
+    except (OSError, TooLarge, ValueError, RecursionError) as error:
         is_closed = isinstance(error, PermissionError) and not os.access(file.parent, os.X_OK)
-        if is_closed and not os.environ.get("LANGFORD_PROFILE"):
-            return {}  # the home folder is another user's
-        raise BadProfile(f"{file} cannot be read ({error}); delete it and run `langford tune` again") from error
-    if not isinstance(profile, dict) or not all(isinstance(each, dict) for each in profile.values()):
-        raise BadProfile(f"{file} is not a profile; delete it and run `langford tune` again")
-    return profile
+        if not is_closed or os.environ.get("LANGFORD_PROFILE"):  # else the home folder is another user's
+            say_unusable(getattr(error, "strerror", None) or str(error))
+        return {}
+    if isinstance(profile, dict) and all(isinstance(each, dict) for each in profile.values()):
+        return profile
+    say_unusable("it is not a profile")
+    return {}

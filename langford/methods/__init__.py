@@ -214,7 +214,7 @@ def chosen_plan(
         BadDepth: the method does not split the problem at this depth.
         BadSeed: the method has no sums for this seed.
         BadInput: ``task_seconds`` is not above 0.
-        BadProfile, NoGpu: as :func:`fastest_method`.
+        NoGpu: as :func:`fastest_method`.
     """
     if task_seconds is not None and not task_seconds > 0:
         raise BadInput(f"a task takes more than 0 seconds, not {task_seconds}: give a larger task_seconds")

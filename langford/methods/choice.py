@@ -57,7 +57,7 @@ def fastest(problem: Problem, methods: Iterable[Method], device: Device) -> Choi
         methods: at least one, in order of preference.
         device: where; its name is read only when there are several methods.
 
-    Raises BadProfile, or NoGpu when there is no such GPU.
+    Raises NoGpu when there is no such GPU.
     """
     candidates = {method.name: method for method in methods}
     ruled = by_rule(problem, candidates.values(), device.kind)

@@ -153,7 +153,6 @@ class Plan(ABC):
             BadDepth: the tasks are too large for the device.
             NoGpu: there is no such GPU, or CuPy is missing.
             NoCompiler: the kernels of the GPU cannot be compiled for the processor.
-            BadProfile: the profile of this machine names settings that do not exist.
         """
         if device not in self._evaluators:
             self.method.require_kernel(device.kernels)

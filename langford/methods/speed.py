@@ -12,15 +12,16 @@ a factor for each further colour, which benchmarks have shown.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
 from random import Random
 
 from langford.devices import Device
-from langford.errors import BadDepth
+from langford.errors import BadDepth, LangfordError
 from langford.kernels.gpu.runtime import NoGpu
-from langford.machine.profile import BadProfile, profile_file, save_settings, settings_of
+from langford.machine.profile import save_settings, say_unusable, settings_of
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 
@@ -148,7 +149,7 @@ def is_short(problem: Problem, method: Method, device: Device) -> bool:
 def speed_of(problem: Problem, method: Method, device: Device) -> Speed:
     """The speed of a method at a problem, from the profile, else measured now, else from the table.
 
-    Raises BadProfile, NoGpu where the device is missing and not in the table, and what Plan.evaluator raises.
+    Raises NoGpu where the device is missing and not in the table, and what Plan.evaluator raises.
     """
     try:
         seconds = profiled(device).get(problem.name, {}).get(method.name)
@@ -263,15 +264,24 @@ def whole_work(problem: Problem, method: Method) -> float:
 
 
 def keep(problem: Problem, device: Device, seconds: dict[str, float]) -> str:
-    """Keep the measured seconds of each method in the profile; the file.  Raises BadProfile or OSError."""
+    """Keep the measured seconds of each method in the profile; the file.  Raises NoHome or OSError."""
     known = {**profiled(device), problem.name: seconds}
     return str(save_settings(device.name, PROFILE_ENTRY, known))
 
 
 def profiled(device: Device) -> dict[str, dict[str, float]]:
-    """Seconds of each method on this machine, by name of the problem; raises BadProfile or NoGpu."""
+    """Seconds of each method on this machine, by name of the problem; raises NoGpu."""
     known = settings_of(device.name, PROFILE_ENTRY)
-    for seconds in known.values():
-        if not isinstance(seconds, dict) or not all(isinstance(value, int | float) for value in seconds.values()):
-            raise BadProfile(f"{profile_file()}: {device.name} holds no times; run `langford tune choice` again")
-    return known
+    usable = {name: seconds for name, seconds in known.items() if _is_measured(name, seconds)}
+    if len(usable) < len(known):
+        say_unusable(f"{device.name} holds no times")
+    return usable
+
+
+def _is_measured(name: str, seconds: object) -> bool:
+    with suppress(LangfordError):
+        Problem.parse(name)
+        return isinstance(seconds, dict) and all(
+            isinstance(each, int | float) and each > 0 for each in seconds.values()
+        )
+    return False

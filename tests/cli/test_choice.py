@@ -13,7 +13,7 @@ from langford import counting, methods
 from langford.devices import CPU, Cuda, Device
 from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
 from langford.kernels.gpu.runtime import NoGpu
-from langford.machine.profile import BadProfile, profile_file, save_settings
+from langford.machine.profile import profile_file, save_settings
 from langford.methods import METHODS, PlanKey, candidates, chosen_plan, fastest_method, speed
 from langford.methods.speed import keep, measured
 from langford.problem import Problem
@@ -90,10 +90,13 @@ def test_half_a_measurement_decides_nothing() -> None:
     assert (chosen(Problem.langford(8)), chosen(Problem.langford(24))) == ("polyphase", "shifted2")
 
 
-def test_a_damaged_measurement_is_refused() -> None:
-    save_settings(CPU.name, "choice", {"langford-8": "fast"})
-    with pytest.raises(BadProfile, match="langford tune choice"):
-        fastest_method(Problem.langford(8), CPU)
+@pytest.mark.parametrize("damaged", [{"langford-8": "fast"}, {"eight": {}}, {"langford-8": {"miller": -1}}])
+def test_a_damaged_measurement_is_said_and_decides_nothing(
+    damaged: dict[str, object], capfd: pytest.CaptureFixture[str]
+) -> None:
+    save_settings(CPU.name, "choice", damaged)
+    assert chosen(Problem.langford(8)) == "polyphase"
+    assert f"{profile_file()} is not used ({CPU.name} holds no times): " in capfd.readouterr().err
 
 
 def test_the_library_counts_by_the_measured_method_but_plans_alike_everywhere(

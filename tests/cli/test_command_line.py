@@ -26,7 +26,7 @@ from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.cases import exhaustive
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted
+from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.forecasts import of_a_core
 
 
@@ -59,68 +59,6 @@ def test_kernels_are_compiled_once(langford: Run, tmp_path: Path) -> None:
     assert cached() == compiled
     assert list(tmp_path.iterdir()) == [cache.parent]
     assert list(cache.parent.iterdir()) == [cache]
-
-
-RACE = """
-import sys, time
-from contextlib import nullcontext
-from pathlib import Path
-from numba.core.caching import IndexDataCacheFile
-from langford.kernels.cpu import compiled
-
-write_index, write_data = IndexDataCacheFile._save_index, IndexDataCacheFile._save_data
-folder, is_first = Path({folder!r}), "15" in sys.orig_argv
-mine, others = (folder / "first", folder / "second")[:: 1 if is_first else -1]
-
-def index_late(self, overloads):
-    if "gray_sum" in self._index_path:
-        mine.touch()
-        deadline = time.monotonic() + 3
-        while not others.exists() and time.monotonic() < deadline:
-            time.sleep(0.01)
-        time.sleep(0.3 * is_first)
-    write_index(self, overloads)
-
-def data_late(self, name, data):
-    time.sleep(0.6 * ("gray_sum" in self._index_path and not is_first))
-    write_data(self, name, data)
-
-IndexDataCacheFile._save_index, IndexDataCacheFile._save_data = index_late, data_late
-compiled.compiled_once = lambda *kernel: nullcontext()  # which keeps most kernels from such a race
-"""
-
-
-@pytest.mark.exhaustive
-def test_shapes_that_are_compiled_at_the_same_time_stay_apart(tmp_path: Path) -> None:
-    """numba reads its index of shapes, extends and writes it, then writes the shape's code.
-
-    Without a lock one shape's code is loaded for another: here when the first process is the last one to write the
-    index, and the second one the last to write the code.
-    """
-    # With what the sum calls, which is compiled already.
-    cache = tmp_path / "cache" / "langford" / cache_folder().name
-    kept = ("cpu_", "godfrey.block_sequence")
-    shutil.copytree(
-        cache_folder(), cache, ignore=lambda _, names: {name for name in names if not name.startswith(kept)}
-    )
-    cache.chmod(0o700)
-    environment = {**ENVIRONMENT, "XDG_CACHE_HOME": str(tmp_path / "cache")}
-    racing = planted(tmp_path / "planted", RACE.format(folder=str(tmp_path)))
-    counts = {"3": "1", "15": "39809640"}  # the code for small sums is wrong for large ones
-    for variables in (racing, {}):
-        processes = {
-            n: subprocess.Popen(
-                [*COMMAND, "count", n, "--method", "godfrey", "--json"], env=environment | variables, text=True,
-                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            )
-            for n in counts
-        }  # fmt: skip
-        for n, process in processes.items():
-            out, errors = process.communicate(timeout=240)
-            assert process.returncode == 0, errors
-            assert json.loads(out)["count"] == counts[n]
-    assert (tmp_path / "first").exists()
-    assert (tmp_path / "second").exists()
 
 
 @pytest.mark.parametrize(

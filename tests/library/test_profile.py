@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from langford.machine import profile
 from langford.machine.folders import NoHome
-from langford.machine.profile import BadProfile, chosen_from, profile_file, save_settings, settings_of
+from langford.machine.profile import chosen_from, profile_file, save_settings, settings_of
 from langford.methods.backtracking.cuda import Settings
 from langford.methods.necklace.cuda import Launch
 
@@ -35,18 +36,46 @@ def test_another_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert settings_of("some GPU", "miller") == {}
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"some GPU": 3}', '{"some GPU": {"miller": [8]}}'])
-def test_damaged_profiles_are_refused(content: str) -> None:
+DAMAGED = ["", "{", "[]", '{"some GPU": 3}', '{"some GPU": {"miller": [8]}}', "\0" * 70, "[" * 99999, "\ud800"]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
+def test_a_damaged_profile_is_said_once_and_replaced(content: str, capfd: pytest.CaptureFixture[str]) -> None:
     profile_file().parent.mkdir(parents=True)
-    profile_file().write_text(content)
-    with pytest.raises(BadProfile, match="langford tune"):
-        settings_of("some GPU", "miller")
+    profile_file().write_bytes(content.encode(errors="surrogatepass"))
+    for _ in range(2):
+        assert settings_of("some GPU", "miller") == {}
+    (said,) = capfd.readouterr().err.splitlines()
+    assert said.startswith(f"langford: {profile_file()} is not used (")
+    assert said.endswith("): correct or delete it, and run `langford tune` again")
+    save_settings("some GPU", "regular", {"threads": 64})
+    assert settings_of("some GPU", "regular") == {"threads": 64}
 
 
-@pytest.mark.parametrize(("defaults", "unknown"), [(Settings(), "colour_of_the_case"), (Launch(), "min_blocks")])
-def test_settings_that_there_are_not_are_refused(defaults: Settings | Launch, unknown: str) -> None:
-    with pytest.raises(BadProfile, match=f"unknown setting .*{unknown}.*; run `langford tune` again"):
-        chosen_from(defaults, {unknown: 1})
+@pytest.mark.parametrize(
+    ("defaults", "name", "value"),
+    [
+        (Settings(), "colour_of_the_case", 1),
+        (Launch(), "min_blocks", 1),
+        (Settings(), "threads", "64"),
+        (Settings(), "threads", -64),
+        (Settings(), "threads", None),
+        (Settings(), "threads", True),
+        (Settings(), "threads", [64]),
+        (Settings(), "persistent", 1),
+        (Settings(), "cpu_share", float("nan")),
+    ],
+)
+def test_settings_that_cannot_be_are_said_and_not_used(
+    defaults: Settings | Launch, name: str, value: object, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert chosen_from(defaults, {name: value}) is defaults
+    assert f"{profile_file()} is not used (it has {name} = " in capfd.readouterr().err
+
+
+def test_settings_of_all_kinds_are_used() -> None:
+    chosen = {"blocks": 2, "computing": None, "cpu_share": 0, "persistent": False}
+    assert chosen_from(Settings(), chosen) == Settings(blocks=2, computing=None, cpu_share=0.0, persistent=False)
 
 
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "LANGFORD_PROFILE"])
@@ -67,16 +96,18 @@ def test_a_user_without_a_home_has_no_profile(monkeypatch: pytest.MonkeyPatch) -
         save_settings("some GPU", "miller", {"threads": 64})
 
 
-def test_a_profile_in_the_home_of_another_user_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    """That folder is closed; a file that is closed itself would have been named."""
-    closed = PermissionError(13, "Permission denied")
+def test_a_profile_in_the_home_of_another_user_is_none(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """That folder is closed; a file that is closed itself is named."""
 
-    def refuse(path: Path, encoding: str) -> str:
-        raise closed
+    def refuse(*_: object) -> bytes:
+        raise PermissionError(13, "Permission denied")
 
-    save_settings("some GPU", "miller", {"threads": 64})
-    monkeypatch.setattr(Path, "read_text", refuse)
-    with pytest.raises(BadProfile, match="cannot be read"):
-        settings_of("some GPU", "miller")
+    monkeypatch.setattr(profile, "content", refuse)
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     assert settings_of("some GPU", "miller") == {}
+    assert capfd.readouterr().err == ""
+    monkeypatch.setattr(os, "access", lambda path, mode: True)
+    assert settings_of("some GPU", "miller") == {}
+    assert f"{profile_file()} is not used (Permission denied)" in capfd.readouterr().err

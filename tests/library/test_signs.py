@@ -30,7 +30,7 @@ def digest(forms: Forms) -> str:
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Where signs are kept, empty; also those that take little time to find."""
-    monkeypatch.setattr(signs, "cache_folder", lambda: tmp_path)
+    monkeypatch.setattr(signs, "kept_in", tmp_path.joinpath)
     monkeypatch.setattr(factors, "MIN_KEPT", 7)
     return tmp_path
 
@@ -47,12 +47,12 @@ def test_another_seed_has_other_signs() -> None:
 def test_signs_are_kept_and_damaged_ones_found_again(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = Problem.langford(7)
     found = digest(Differences(problem, 3))
-    (file,) = folder.iterdir()
+    (file,) = folder.glob("signs-*[!k]")
     whole = file.read_bytes()
     with monkeypatch.context() as patched:
         patched.setattr(factors, "chosen_signs", lambda *_: pytest.fail("found again"))
         assert digest(Differences(problem, 3)) == found
-    for damaged in (b"", b"{", b"[]", b'{"signs": 7}', whole.replace(b"-1", b"1", 1)):
+    for damaged in (b"", b"{", b"[]", b'{"signs": 7}', whole.replace(b"-1", b"1", 1), whole[:-1]):
         file.write_bytes(damaged)
         assert digest(Differences(problem, 3)) == found
         assert file.read_bytes() == whole

@@ -1,6 +1,6 @@
 """Another user of the machine plants code where the program looks for its own: it is not run, the count is right.
 
-The code is a pickle in the place of each of numba's index files.  Loaded, it makes a folder and ends the program.
+The code is a pickle in the place of each compiled kernel.  Loaded, it makes a folder and ends the program.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from langford.kernels.cache import cache_folder
+from langford.machine.kept import write
 from langford.provenance import kernel_hash
 from tests.support.command_line import COMMAND, ENVIRONMENT, planted, run_here
 
@@ -61,10 +62,10 @@ class Machine:
     def plant(self, folder: Path, owner: int | None = STRANGER) -> None:
         """Plant code in a folder, as another user; with None as this one, whose folders may be open."""
         copy_kernels(folder)
-        indices = list(folder.rglob("*.nbi"))
-        assert indices
-        for index in indices:
-            index.write_bytes(pickle.dumps(Code(self.proof)))
+        kernels = list(folder.glob("*.nbc"))
+        assert kernels
+        for file in kernels:
+            write(file, pickle.dumps(Code(self.proof)))
         if owner is not None:
             for file in (folder, *folder.rglob("*")):
                 os.chown(file, owner, owner)
@@ -93,11 +94,9 @@ class Machine:
 def copy_kernels(folder: Path) -> None:
     """Copy the kernels of the count, which were compiled for tests before."""
     folder.mkdir(mode=0o700, parents=True)
-    for file in cache_folder().rglob("godfrey*"):
-        if file.suffix in (".nbi", ".nbc") or ".numba-" in file.name:
-            copy = folder / file.relative_to(cache_folder())
-            copy.parent.mkdir(exist_ok=True)
-            shutil.copy(file, copy)
+    for file in cache_folder().iterdir():
+        if file.suffix == ".nbc" or file.name.startswith("godfrey"):
+            shutil.copy(file, folder)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -159,12 +158,10 @@ def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
     assert said.startswith(f"langford: {folder} is not used for compiled code: other users can write to it")
 
 
-@pytest.mark.exhaustive
 def test_settings_of_numba_in_the_working_folder(warm: Machine) -> None:
     """numba reads them again before each compilation: here they come after the program has begun."""
     folder = warm.top / "theirs"
     warm.plant(folder, owner=None)
-    folder.chmod(0o777)
     program = f"""
 from pathlib import Path
 import langford, langford.kernels.cpu, numba
@@ -173,9 +170,7 @@ numba.config.reload_config()
 assert numba.config.CACHE_DIR == "{folder}"
 print("L(2,3) =", langford.count(3, method="godfrey"))
 """
-    said = warm.counts(warm.run(python=program))
-    assert said
-    assert all(line.startswith(f"langford: {folder}/") for line in said)
+    assert warm.counts(warm.run(python=program)) == []
 
 
 NO_NAME = "import pwd\ndef unknown(user):\n    raise KeyError(user)\npwd.getpwuid = unknown\n"

@@ -16,7 +16,7 @@ from db import Ledger
 from langford.cli.campaigns import running
 from langford.cli.output import display
 from tests.support.cases import exhaustive
-from tests.support.command_line import COMMAND, ENVIRONMENT, Run, without_announcement
+from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, without_announcement
 from tests.support.preloaded import Preparation, preloaded
 from tests.support.servers import Server
 
@@ -294,34 +294,65 @@ def test_scripts_start_without_the_working_folder_on_the_path(langford: Run, tmp
         assert f"#SBATCH --chdir={tmp_path}" in done.stdout
 
 
-def without(module: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the program on a Python that was built without a module."""
-    program = f"import sys; sys.modules[{module!r}] = None; from langford.cli.start import main; main()"
-    return ran([sys.executable, "-c", program, *arguments], Path.cwd())
+FINDER = """class Absent:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            raise ImportError("No module named " + repr(name))
+sys.meta_path.insert(0, Absent())"""
+"""As some loaders report it: the error does not name the module otherwise."""
+PARTS = {
+    "_sqlite3": ("sqlite", ["status", "run 8", "create 8"]),
+    "_ssl": ("tls", ["serve x", "work http://[::1]:9/x"]),
+}
 
 
-@pytest.mark.exhaustive
+def without(absent: str, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the program on a Python that was built without a module: that is what the line ``absent`` makes of it."""
+    program = f"import sys\n{absent}\nfrom langford.cli.start import main; main()"
+    return ran([sys.executable, "-c", program, *arguments], folder, LANGFORD_TOKEN="token")
+
+
 @pytest.mark.parametrize(
-    ("module", "part", "command"), [("_sqlite3", "sqlite", "status"), ("_ssl", "tls", "serve")]
+    ("module", "command"),
+    exhaustive([(module, command) for module, (_, commands) in PARTS.items() for command in commands]),
 )
-def test_a_python_without_a_part_is_named(module: str, part: str, command: str) -> None:
-    refused = without(module, command, "x")
-    assert (refused.returncode, refused.stdout) == (2, "")
-    [said] = refused.stderr.splitlines()
-    assert said.startswith(f"langford: this Python has no {module} ({sys.executable}): use another one")
-    found = {each["part"]: each for each in json.loads(without(module, "doctor", "--json").stdout)}
-    assert found[part]["state"] == "absent"
+def test_a_python_without_a_part_is_named(tmp_path: Path, module: str, command: str) -> None:
+    for said_by in (f"sys.modules[{module!r}] = None", FINDER.format(module=module)):
+        refused = without(said_by, tmp_path, *command.split())
+        assert (refused.returncode, refused.stdout) == (2, "")
+        *_, said = refused.stderr.splitlines()
+        assert said.startswith(f"langford: this Python has no {module} ({sys.executable}): use another one")
+        assert "Traceback" not in refused.stderr
+
+
+@pytest.mark.parametrize("module", exhaustive(PARTS))
+def test_doctor_lists_what_this_python_is_without(tmp_path: Path, module: str) -> None:
+    listed = without(f"sys.modules[{module!r}] = None", tmp_path, "doctor", "--json").stdout
+    found = {each["part"]: each for each in json.loads(listed)}
+    assert found[PARTS[module][0]]["state"] == "absent"
     assert found["processor"]["state"] == "works"
 
 
+NO_NUMBA = """import numba
+code = {"__name__": "numba.core"}
+exec("def njit(*_, **__): raise RuntimeError('no compiler')", code)
+numba.njit = code["njit"]
+"""
+
+
 def test_a_numba_that_does_not_start_is_named(tmp_path: Path) -> None:
+    broken = planted(tmp_path / "planted", NO_NUMBA)
     refused, doctor = (
-        ran([*COMMAND, *command], tmp_path, NUMBA_CACHE_LOCATOR_CLASSES="Bogus")
-        for command in (["count", "8"], ["doctor", "--json"])
+        ran([*COMMAND, *command], tmp_path, **broken) for command in (["count", "8"], ["doctor", "--json"])
     )
     *_, said = refused.stderr.splitlines()
-    assert said.startswith("langford: numba cannot start (RuntimeError: Unknown cache locator class: 'Bogus'")
+    assert said.startswith("langford: numba cannot start (RuntimeError: no compiler): ")
     assert "Traceback" not in refused.stderr
     assert refused.returncode == 2
     [processor] = [each for each in json.loads(doctor.stdout) if each["part"] == "processor"]
     assert processor["state"] == "broken"
+
+
+def test_numbas_own_folders_do_not_matter(tmp_path: Path) -> None:
+    done = ran([*COMMAND, "count", "8"], tmp_path, NUMBA_CACHE_LOCATOR_CLASSES="Bogus")
+    assert done.returncode == 0, done.stderr

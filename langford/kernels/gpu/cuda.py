@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from langford.kernels.cache import cache_folder
+from langford.kernels.cache import kept_in
 from langford.kernels.gpu.runtime import NoGpu, cupy_for
-from langford.machine.durable import replace_file
+from langford.machine.kept import kept
 from langford.machine.process import COMPILING, STEPS
 
 
@@ -38,7 +37,7 @@ class CudaProgram:
             properties = cupy.cuda.runtime.getDeviceProperties(index)
             # Not cupy.RawModule: programs of one file would share a module, and so its constants.
             self._module = cupy.cuda.Module()
-            self._module.load_file(str(_machine_code(cupy, source, properties)))
+            self._module.load(machine_code(cupy, source, properties))
             self._shared = int(self._variable("shared_bytes", (1,), np.int32).get()[0])
             kernel, driver = self._module.get_function(main), cupy.cuda.driver
             driver.funcSetAttribute(
@@ -125,8 +124,8 @@ class CudaStream:
         self._stream.synchronize()
 
 
-def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
-    """The machine code of a program for a GPU, from the cache or compiled now.
+def machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> bytes:
+    """The machine code of a program for a GPU, kept or compiled now; raises NoGpu.
 
     CuPy's own compilation names no architecture with its specific features, which the
     warpgroup instructions of sm_90a need.
@@ -135,9 +134,8 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
     capability = 10 * properties["major"] + properties["minor"]
     architecture = f"sm_{capability}" + "a" * (capability == 90)
     options = (f"--gpu-architecture={architecture}", "--std=c++17", "--device-int128")
-    key = hashlib.sha256(repr((source, options, nvrtc.getVersion())).encode()).hexdigest()[:24]
-    path = cache_folder() / f"{key}.cubin"
-    if not path.exists():
+
+    def compiled() -> bytes:
         program = nvrtc.createProgram(source, "langford.cu", [], [])
         try:
             with COMPILING.noted(f"for this GPU ({architecture})"):
@@ -147,5 +145,8 @@ def _machine_code(cupy: Any, source: str, properties: dict[str, Any]) -> Path:
                 f"the kernels do not compile for {architecture}; send this log to the authors:\n"
                 + nvrtc.getProgramLog(program)
             ) from error
-        replace_file(path, nvrtc.getCUBIN(program))
-    return path
+        code: bytes = nvrtc.getCUBIN(program)
+        return code
+
+    key = hashlib.sha256(repr((source, options, nvrtc.getVersion())).encode()).hexdigest()[:24]
+    return kept(kept_in(f"{key}.cubin"), compiled)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import ctypes
-import fcntl
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 from langford.errors import LangfordError
-from langford.kernels.cache import cache_folder
+from langford.kernels.cache import kept_in
+from langford.machine.kept import kept
 from langford.machine.process import COMPILING
 
 BLOCKS = 2
@@ -78,35 +76,45 @@ class HostProgram:
         return HostStream(self, words)
 
 
-def _loaded(library: Path) -> ctypes.CDLL:
+def _loaded(library: bytes) -> ctypes.CDLL:
     """A copy of a library: a file that is loaded twice has its constants only once."""
-    with NamedTemporaryFile(dir=library.parent, suffix=".so") as copy:
-        copy.write(library.read_bytes())
-        copy.flush()
-        return ctypes.CDLL(copy.name)
+    kept_code = kept_in("")
+    # Some systems run no code that is among the temporary files.
+    for place in (None, kept_code) if kept_code is not None else (None,):
+        try:
+            with TemporaryDirectory(prefix="langford-", dir=place) as folder:
+                copy = Path(folder, "kernels.so")
+                copy.write_bytes(library)
+                return ctypes.CDLL(str(copy))
+        except OSError as error:
+            failure = error
+    raise failure
 
 
 @cache
-def _compiled(source: str) -> Path:
+def _compiled(source: str) -> bytes:
     """The library of a program, compiled once for all processes of this machine."""
-    library = _folder() / f"{_digest(HEADER.read_text() + source)}.so"
-    with _missing(library) as new:
-        if new is not None:
+
+    def compiled() -> bytes:
+        with COMPILING.noted("of the GPU for this processor"), TemporaryDirectory(prefix="langford-") as folder:
             # What every program includes first takes half of the time.
-            folders = [f"-I{folder}" for folder in (_header().parent, HEADER.parent)]
+            (Path(folder) / "host.h.gch").write_bytes(_header())
+            new, folders = Path(folder) / "kernels.so", [f"-I{each}" for each in (folder, HEADER.parent)]
             _compile("-shared", "-x", "c++", "-", "-o", new, *folders, text=f'#include "{HEADER.name}"\n{source}')
-    return library
+            return new.read_bytes()
+
+    return kept(kept_in(f"{_digest(HEADER.read_text() + source)}.so"), compiled)
 
 
-@cache
-def _header() -> Path:
+def _header() -> bytes:
     """``host.h``, compiled beforehand."""
-    header = _folder() / _digest(HEADER.read_text()) / "host.h.gch"
-    header.parent.mkdir(exist_ok=True)
-    with _missing(header) as new:
-        if new is not None:
-            _compile("-x", "c++-header", HEADER, "-o", new)
-    return header
+
+    def compiled() -> bytes:
+        with TemporaryDirectory(prefix="langford-") as folder:
+            _compile("-x", "c++-header", HEADER, "-o", new := Path(folder) / "host.h.gch")
+            return new.read_bytes()
+
+    return kept(kept_in(f"{_digest(HEADER.read_text())}.gch"), compiled)
 
 
 def _compile(*options: str | Path, text: str | None = None) -> str:
@@ -122,23 +130,6 @@ def _compile(*options: str | Path, text: str | None = None) -> str:
         raise NoCompiler(f"g++ does not compile the kernel ({message}): leave --device host out") from error
 
 
-@contextmanager
-def _missing(file: Path) -> Iterator[Path | None]:
-    """A context in which one process makes a missing file: the path to write to, or None when the file exists."""
-    if file.exists():
-        yield None
-        return
-    with file.with_suffix(".lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if file.exists():
-            yield None
-            return
-        new = file.with_suffix(".new")
-        with COMPILING.noted("of the GPU for this processor"):
-            yield new
-        new.rename(file)
-
-
 def _digest(texts: str) -> str:
     """The name of the code that this compiler makes of these texts."""
     return hashlib.sha256("\n".join([*COMPILER, _version(), texts]).encode()).hexdigest()[:16]
@@ -147,13 +138,6 @@ def _digest(texts: str) -> str:
 @cache
 def _version() -> str:
     return _compile("--version")
-
-
-def _folder() -> Path:
-    """The folder of these libraries, beside numba's cache: one for each version of the sources."""
-    folder = cache_folder() / "host"
-    folder.mkdir(exist_ok=True)
-    return folder
 
 
 class HostStream:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
 from typing import Any
 
 from langford.errors import LangfordError
 from langford.kernels.cache import refuse_open_caches
+from langford.machine.kept import can_keep
 from langford.version import install
 
 CACHES = {
@@ -75,6 +78,9 @@ def describe_gpus() -> list[str]:
 
 def _cupy() -> Any:
     refuse_open_caches(CACHES)
+    kernels = Path(os.environ.get("CUPY_CACHE_DIR") or Path.home() / CACHES["CUPY_CACHE_DIR"])
+    if not can_keep(kernels, "CUPY_CACHE_DIR"):
+        os.environ["CUPY_CACHE_IN_MEMORY"] = "1"  # CuPy would raise
     try:
         import cupy
     except ImportError as error:

@@ -128,7 +128,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
     def on(cls, plan: AnyPlan, device: Cuda) -> Self:
         """The evaluator for a GPU, with the settings of this machine's profile.
 
-        Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu, BadProfile or
+        Each GPU has a worker, and each worker its share of the cores.  Raises NoGpu or
         MethodDoesNotApply.
         """
         share = max(1, cores() // len(devices(device.kind)))

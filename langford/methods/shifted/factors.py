@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 
 from langford.methods.shifted.forms import Form, Forms, random_sign, sign_of_term, terms_of
-from langford.methods.shifted.signs import Draft, chosen_signs, kept
+from langford.methods.shifted.signs import Draft, chosen_signs, kept_signs
 from langford.problem import Problem
 
 MIN_KEPT = 14
@@ -83,7 +83,7 @@ class Differences(Forms):
         if self.chosen:
             name = f"{self.problem.name} {self.seed}"
             find = partial(chosen_signs, drafts, signs, self.fixed, name)
-            signs = find() if self.problem.n < MIN_KEPT else kept(name, find)
+            signs = find() if self.problem.n < MIN_KEPT else kept_signs(name, find)
         return tuple(draft.form(own) for draft, own in zip(drafts, signs, strict=True))
 
     def _draft(self, d: int) -> Draft:

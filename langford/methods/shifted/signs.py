@@ -15,23 +15,21 @@ all machines find the same signs.  Floating-point numbers hold them exactly: a f
 b / 2 pairs with the same product, so a total over 32 factors stays below 2^24 units, and a field below
 2^20 · b · 2^24 < 2^51.
 
-It takes seconds, so :func:`kept` keeps signs in the folder of the compiled kernels of this version of the code.
+It takes seconds, so :func:`kept_signs` keeps signs in the folder of the compiled kernels of this version.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256, shake_256
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.kernels.cache import NoCacheFolder, cache_folder
-from langford.machine.durable import replace_file
+from langford.kernels.cache import kept_in
+from langford.machine.kept import kept
 from langford.methods.shifted.forms import Form, sign_of_term
 
 ROUNDS = 300
@@ -185,29 +183,8 @@ def _heights(seed: str, count: int) -> list[int]:
     return heights
 
 
-def kept(name: str, find: Callable[[], Signs]) -> Signs:
-    """The signs of that name from their file, or found and written there; a file that is damaged is replaced."""
-    try:
-        file = cache_folder() / f"signs-{_digest(name)[:32]}.json"
-    except NoCacheFolder:
-        return find()
-    signs = _read(file)
-    if signs is None:
-        signs = find()
-        with suppress(OSError):
-            replace_file(file, json.dumps({"signs": signs, "sha256": _digest(json.dumps(signs))}).encode())
+def kept_signs(name: str, find: Callable[[], Signs]) -> Signs:
+    """The signs of that name as they were kept, or found now."""
+    file = kept_in(f"signs-{sha256(name.encode()).hexdigest()[:32]}")
+    signs: Signs = json.loads(kept(file, lambda: json.dumps(find()).encode()))
     return signs
-
-
-def _read(file: Path) -> Signs | None:
-    """The signs of a file; None when there is none, or it does not hold what was written."""
-    with suppress(OSError, ValueError, KeyError, TypeError):
-        document = json.loads(file.read_bytes())
-        signs: Signs = document["signs"]
-        if document["sha256"] == _digest(json.dumps(signs)):
-            return signs
-    return None
-
-
-def _digest(text: str) -> str:
-    return sha256(text.encode()).hexdigest()

@@ -12,10 +12,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
-from numba import cfunc, types
+from numba import types
 
 from langford.kernels.cpu.carry_save import add_words, make_room
-from langford.kernels.cpu.compiled import kernel, part
+from langford.kernels.cpu.compiled import callback, kernel, part
 from langford.kernels.cpu.ir import LANES, add_rows, call_by_address, set_bits, trailing_zero_bits
 from langford.methods.polyphase.kernels.term import accumulate
 
@@ -190,7 +190,7 @@ def build_parts(forms: int, parts: int, split: int, pairs: int, chains: int, wor
     width = max(forms, 1) * LANES
     zeros = (0,) * (words + 2)
 
-    @cfunc(JOIN_ROWS, cache=True)
+    @callback(JOIN_ROWS)
     def join_rows(rows, count, steps, first):
         """Row x of a table is the row without x's lowest bit, plus that bit's step, bit 0's being ``first``."""
         for x in range(1, count):
@@ -198,7 +198,7 @@ def build_parts(forms: int, parts: int, split: int, pairs: int, chains: int, wor
             add_rows(rows, x * width, rows, (x & (x - 1)) * width, steps, step, width)
         return count
 
-    @cfunc(BLOCK_SUM, cache=True)
+    @callback(BLOCK_SUM)
     def block_sum(
         members, first_word, dead, words_in_block, limit, high, low, table, keys, first_key, weight, limbs, residues
     ):
