@@ -133,10 +133,34 @@ def test_what_cannot_be_written_is_said_before_the_search(
         draw.main(["7", "--out", out], standalone_mode=False)
 
 
-@pytest.mark.parametrize("problem", [Problem.langford(12), Problem.langford(17, 3)], ids=str)
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem.langford(12),
+        Problem.langford(17, 3),
+        *(Problem.named("starter", n) for n in (10, 13)),
+        *(Problem.named("cyclic-skolem", n) for n in (9, 12)),
+    ],
+    ids=str,
+)
 def test_estimates_hold_the_true_value(problem: Problem) -> None:
     found, true = estimate(problem, 200_000), published(problem) or 0
     assert abs(found.value - true) < 4 * found.standard_error < true
+
+
+CIRCLES = ["starter-7", "cyclic-skolem-5", "cyclic-skolem-1"]
+CIRCLES += ["cyclic-1.2.4.5-over-11-empty-1.3.8", "cyclic-1.2.3.5.6-over-12-empty-2.9"]
+
+
+@pytest.mark.parametrize("problem", map(Problem.parse, CIRCLES), ids=str)
+def test_estimates_of_circles_are_unbiased(problem: Problem) -> None:
+    """The mean over many seeds; what is left to the exact count at the end is exact."""
+    true = problem.published(brute_force.arrangements(problem))
+    found = [estimate(problem, 500, seed) for seed in range(40)]
+    mean = sum(each.value for each in found) / len(found)
+    error = math.sqrt(sum(each.standard_error**2 for each in found)) / len(found)
+    assert true > 0
+    assert abs(mean - true) <= 4 * error
 
 
 @pytest.mark.parametrize("walks", [0, -1, 1.5, None, 10**20])

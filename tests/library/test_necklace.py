@@ -8,10 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from langford.arithmetic.residue import residue
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, find_method, merge
 from langford.methods.necklace.plan import NecklacePlan, rotations
 from langford.problem import Problem
+from langford.result import PartialResult
 
 _FROM_1 = (
     1, 1, 3, 9, 25, 133, 631, 3857, 25905, 188181, 1515283, 13376125, 128102625, 1317606101, 14534145947,
@@ -85,10 +87,51 @@ def test_every_necklace_has_one_representative(places: int, data: st.DataObject)
 def test_refuses_other_rows() -> None:
     with pytest.raises(MethodDoesNotApply, match="necklace cannot count langford-8: it counts rows on a circle"):
         find_method("necklace", Problem.langford(8))
-    with pytest.raises(MethodDoesNotApply, match="at most 64 places, not 66; no method can"):
-        find_method("necklace", cyclic_skolem(33))
+    for longer in (starter(32), cyclic_skolem(33)):
+        with pytest.raises(MethodDoesNotApply, match=f"at most 64 places, not {longer.places}; no method can"):
+            find_method("necklace", longer)
+        with pytest.raises(
+            MethodDoesNotApply, match=f"keeps a circle in 64 bits; {longer.places} places do not fit"
+        ):
+            find_method("miller", longer)
+    for longest in (starter(31), cyclic_skolem(32)):
+        assert find_method("necklace", longest).refusal(longest) is None
+        assert find_method("miller", longest).refusal(longest) is None
+    with pytest.raises(MethodDoesNotApply, match="at most one empty place"):
+        find_method("necklace", Problem.from_differences([1, 3], 6, [1, 4], circle=True))
     for method in ("shifted", "shifted2", "polyphase", "godfrey"):
         with pytest.raises(
             MethodDoesNotApply, match="on a line, not on a circle; use necklace or miller or regular"
         ):
             find_method(method, starter(8))
+
+
+def full_circle(places: int) -> Problem:
+    return starter(places // 2) if places % 2 else cyclic_skolem(places // 2)
+
+
+def exactly(plan: NecklacePlan, index: int) -> PartialResult:
+    """What a task adds, word by word."""
+    start, free = int(plan.prefixes[index]), int(plan.free[index])
+    words = range(start, start + (1 << free))
+    terms = [rotations(plan.problem.places, word) * plan.term(word) for word in words]
+    value = sum(terms)
+    return PartialResult(index, value, residue(value), len(terms) - terms.count(0))
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.parametrize("places", range(60, 65))
+def test_the_widest_words_of_the_longest_circles(places: int, seed: int) -> None:
+    plan = plan_of(full_circle(places), 2, seed)
+    for index in (1, 2, 3):
+        assert plan.evaluate(index) == exactly(plan, index)
+
+
+@given(st.integers(5, 64), st.integers(0, 3), st.data())
+def test_no_word_adds_more_than_the_bound(places: int, seed: int, data: st.DataObject) -> None:
+    """Few signs of −1: then most factors are e_d or next to it.  Also with every second sign changed."""
+    plan = plan_of(full_circle(places), 2, seed)
+    word = sum(1 << place for place in data.draw(st.sets(st.integers(0, places - 1), max_size=4)))
+    alternating = (2 << places) // 3 & (1 << places) - 1
+    for each in (word, word ^ alternating):
+        assert places * abs(plan.term(each)) <= plan.term_bound

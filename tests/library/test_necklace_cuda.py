@@ -20,7 +20,7 @@ from tests.library.programs import (
     require_same,
     text_of,
 )
-from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS, cyclic_skolem, starter
+from tests.library.test_necklace import CYCLIC_SKOLEM, STARTERS, cyclic_skolem, exactly, starter
 from tests.support.cases import exhaustive
 
 
@@ -64,6 +64,13 @@ def test_tasks_of_many_beginnings_on_the_host(free: int) -> None:
     plan = plan_of(starter(9), 3)
     assert plan.free.max() >= 15  # 8 beginnings or more, and words with four heads
     require_same(plan, NecklaceOnGpu(plan, partial(_on_host, free), Launch(threads=64)))
+
+
+def test_the_widest_words_of_the_longest_circle_on_the_host() -> None:
+    plan = plan_of(starter(31), 2)
+    gpu = NecklaceOnGpu(plan, partial(_on_host, 5), Launch(threads=32))
+    for index in (1, 2, 3):
+        assert gpu.evaluate(index) == exactly(plan, index)
 
 
 @pytest.mark.exhaustive
