@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import as_completed
 from queue import SimpleQueue
 
+from langford.cost import MAX_SECONDS, require_affordable
 from langford.devices import Device, devices
 from langford.machine.process import computing_threads
-from langford.methods import Count, Plan, chosen_plan, find_method, merge
+from langford.methods import Count, Method, Plan, chosen_plan, find_method, merge
 from langford.methods.backtracking import estimation, explicit
+from langford.methods.speed import expected_seconds, tabled
 from langford.problem import Problem, problem_of
 from langford.result import PartialResult
 
@@ -38,10 +40,12 @@ def count(
             fastest that applies, on this device (:func:`langford.methods.fastest_method`).
         device: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them.
         seed: for "shifted2", "shifted" and "necklace", which of its sums; the count is the same with each.
-        anyway: compute even where the problem has an obstruction, and the count is known to be 0.
+        anyway: compute even where the problem has an obstruction, and the count is known to be 0, or where it takes
+            over a year.
 
     Raises:
         BadProblem, MethodDoesNotApply, BadSeed, BadDevice, NoGpu: as their messages say.
+        TooExpensive: it takes over a year; the message gives the expected time.
         CheckFailed: a result contradicts itself; do not trust this machine.
     """
     problem, place = problem_of(problem), Device.parse(str(device))
@@ -49,9 +53,25 @@ def count(
         if method is not None:
             find_method(method, problem)
         return Count(problem, 0, 0, 0, 0, (f"no arrangement exists, {problem.obstruction}",))
-    chosen = chosen_plan(problem, place, method, seed=seed)
-    merged, _ = count_tasks(chosen.plan, devices(str(device)))
+    chosen, workers = chosen_plan(problem, place, method, seed=seed), devices(str(device))
+    require_affordable(
+        f"{problem} by {chosen.method.name}",
+        _expected_seconds(problem, chosen.method, workers),
+        workers,
+        anyway,
+        "anyway=True",
+        lambda: "langford.estimate approximates it, and langford.plan splits it for other machines",
+    )
+    merged, _ = count_tasks(chosen.plan, workers)
     return merged
+
+
+def _expected_seconds(problem: Problem, method: Method, workers: Sequence[Device]) -> float:
+    """By the table of benchmarks, where that is enough to know that a count may start; otherwise measured."""
+    known = tabled(problem, method, workers[0])
+    if known is not None and known.longest.expected(problem) / len(workers) < MAX_SECONDS:
+        return known.expected(problem) / len(workers)
+    return expected_seconds([(problem, method)], workers)[problem]
 
 
 def plan(

@@ -13,7 +13,7 @@ from langford.devices import Device
 from langford.errors import BadDepth
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods.plan import Method
-from langford.methods.speed import profiled, speed_of
+from langford.methods.speed import is_short, profiled, speed_of
 from langford.problem import Problem
 from langford.problem.variants import VARIANTS
 
@@ -116,7 +116,7 @@ def task_depth(
         found = _coarsest(problem, method, device, seconds, depths)
         return depths[-1] if found is None else found
     suggested = max(depths[0], method.suggested_depth(problem) - device.fewer_levels)
-    if at_most is None:
+    if at_most is None or is_short(problem, method, device):
         return suggested
     deeper = [depth for depth in depths if depth >= suggested and method.fewest_tasks(problem, depth) <= MANY_TASKS]
     found = _coarsest(problem, method, device, at_most, deeper)

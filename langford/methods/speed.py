@@ -45,6 +45,10 @@ PROFILE_ENTRY = "choice"
 """Where the profile keeps the measured seconds, in the place of a method's name."""
 
 
+_measured: dict[tuple[Problem, str, Device], Speed] = {}
+"""What this process has measured: a depth, a forecast and a limit ask in turn."""
+
+
 class Source(StrEnum):
     """What a speed is known from, the best first."""
 
@@ -147,7 +151,7 @@ def is_short(problem: Problem, method: Method, device: Device) -> bool:
 
 
 def speed_of(problem: Problem, method: Method, device: Device) -> Speed:
-    """The speed of a method at a problem, from the profile, else measured now, else from the table.
+    """The speed of a method at a problem, from the profile, else measured once, else from the table.
 
     Raises NoGpu where the device is missing and not in the table, and what Plan.evaluator raises.
     """
@@ -155,7 +159,10 @@ def speed_of(problem: Problem, method: Method, device: Device) -> Speed:
         seconds = profiled(device).get(problem.name, {}).get(method.name)
         if seconds is not None:
             return Speed(seconds / whole_work(problem, method), Source.PROFILE, 1.0, method, problem)
-        return measured(problem, method, device)
+        key = problem, method.name, device
+        if key not in _measured:
+            _measured[key] = measured(problem, method, device)
+        return _measured[key]
     except NoGpu:
         known = tabled(problem, method, device)
         if known is None:

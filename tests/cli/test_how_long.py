@@ -11,11 +11,13 @@ from unittest.mock import Mock
 import pytest
 from click.testing import CliRunner, Result
 
+import langford as library
 from db import Ledger
 from db.errors import LedgerUnusable
 from langford.cli.main import cli
 from langford.cli.output.how_long import Cost, advice
 from langford.devices import CPU, Cuda
+from langford.errors import BadInput, TooExpensive
 from langford.machine.cores import cores
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
@@ -249,3 +251,46 @@ def test_a_search_far_beyond_the_benchmarks_has_a_range() -> None:
     [time] = [line for line in shown.splitlines() if line.startswith("  time ")]
     assert re.search(r"\d+ (d|days|years) to \d+ years on ", time)
     assert "about" not in time
+
+
+def test_a_new_campaign_with_a_time_limit_has_tasks_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Its tasks took 21 s, so that none was started, and it advised the same command, for ever.
+    of_a_core(monkeypatch, 4000.0)
+    monkeypatch.setattr("langford.cli.campaigns.run.work_off", Mock(side_effect=BadInput("not now")))
+    depths, longest = {}, {}
+    for limit in ("20", "2:00:00", "0"):
+        call("run", "langford", "24", "--workers", "1", "--time-limit", limit, "--yes", "--ledger", f"{limit}.db")
+        with Ledger(f"{limit}.db", create=False) as ledger:
+            [campaign] = ledger.campaigns()
+            depths[limit] = campaign.key.depth
+            longest[limit] = 4000.0 * campaign.plan.work.max() / campaign.plan.work.sum()
+    suggested = METHODS["shifted2"].suggested_depth(Problem.langford(24))
+    assert depths["20"] > depths["0"] == depths["2:00:00"] == suggested
+    assert longest["20"] <= 5 < longest["0"]
+
+
+def test_tasks_of_a_created_campaign_take_the_time_that_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_core(monkeypatch, 100_000.0)
+    said = json.loads(call("create", "28", "--task-time", "2m", "--dry-run", "--json").stdout)
+    plan = plan_of(PlanKey(Problem.langford(28), "shifted2", int(said["what"].rsplit(" depth ")[1].split(",")[0])))
+    assert 120 / 32 < 100_000.0 * plan.work.max() / plan.work.sum() <= 120
+    both = call("create", "28", "--task-time", "2m", "--depth", "4")
+    assert "leave --depth out" in both.output
+
+
+def test_a_limit_that_no_task_fits_is_not_advised_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_core(monkeypatch, MINUTES)
+    done = call("run", "langford", "12", "--depth", "8", "--workers", "1", "--time-limit", "0.5")
+    assert "give a longer --time-limit to resume" in done.stderr
+    assert "the same command" not in done.stderr
+
+
+def test_python_refuses_what_the_command_refuses(monkeypatch: pytest.MonkeyPatch) -> None:
+    # It computed for quadrillions of years without a word.
+    with pytest.raises(TooExpensive, match=r"L\(2,40\) by \w+: about \d+ quadrillion years on .*anyway=True"):
+        library.count(40)
+    expect(monkeypatch, lambda problem, method: 1e10)
+    monkeypatch.setattr("langford.counting.tabled", lambda *_: None)
+    with pytest.raises(TooExpensive):
+        library.count(8)
+    assert library.count(8, anyway=True) == 150

@@ -19,7 +19,11 @@ def taking(seconds: Callable[[Problem, Method], float]) -> dict[str, object]:
         pace = seconds(problem, method) / whole_work(problem, method)
         return Speed(pace, Source.MEASUREMENT, 1.0, method, problem)
 
-    return {"langford.methods.speed:measured": measured, "langford.methods.speed:is_short": lambda *_: False}
+    return {
+        "langford.methods.speed:measured": measured,
+        "langford.methods.speed:is_short": lambda *_: False,
+        "langford.methods.speed:_measured": {},
+    }
 
 
 def of_a_core(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:

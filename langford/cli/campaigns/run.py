@@ -18,6 +18,7 @@ from langford.cli.options.common import (
     json_option,
     ledger_option,
     patience_option,
+    task_time_option,
 )
 from langford.cli.options.groups import (
     CampaignOptions,
@@ -27,7 +28,6 @@ from langford.cli.options.groups import (
     compute_options,
 )
 from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
-from langford.cli.options.types import duration
 from langford.cli.output import display
 from langford.cli.output.answer import Asked, nothing_to_count
 from langford.cli.output.how_long import Cost, dry_run_option
@@ -35,6 +35,9 @@ from langford.devices import Device
 from langford.errors import LangfordError
 from langford.ledger import Campaign, Ledger
 from langford.methods.speed import Speed
+
+TASKS_IN_LIMIT = 4
+"""As many of a new campaign's tasks fit into the time limit, one after the other."""
 
 
 @click.command(
@@ -51,13 +54,7 @@ The same command resumes the campaign, and so does NAME alone (--name NAME, if i
 0 done, 1 tasks set aside, 2 bad input, 3 incomplete, 4 a result is wrong, 128 + N stopped by signal N."""
 )
 @campaign_options_or_name
-@click.option(
-    "--task-time",
-    type=duration,
-    metavar="TIME",
-    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), measured here; default on "
-    "GPUs: 20 s.",
-)
+@task_time_option
 @ledger_option
 @compute_options
 @patience_option
@@ -79,8 +76,7 @@ def run(
     as_json: bool,
 ) -> None:
     """Create or resume a campaign and run it on this machine."""
-    if task_time is not None and chosen.depth is not None:
-        raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
+    chosen.require_one_depth(task_time)
     stop, hooks = StopSignals(), notify.hooks()
 
     def worked_off(campaign: Campaign, speed: Speed | None = None) -> int:
@@ -112,7 +108,11 @@ def run(
     problem = chosen.problem()
     if problem.obstruction and not chosen.anyway:
         context.exit(nothing_to_count(problem, chosen.method_name, asked).print(as_json))
-    new = chosen.plan(place, place.task_seconds if task_time is None else task_time)
+    usual = place.task_seconds
+    at_most = computing.time_limit / TASKS_IN_LIMIT if computing.time_limit else None
+    if at_most is not None and usual is not None:
+        usual = min(usual, at_most)
+    new = chosen.plan(place, usual if task_time is None else task_time, at_most=at_most)
     here = computing.devices()
     with existing(address) as found:
         begun = None if found is None else found.begun(new, chosen.name)

@@ -18,7 +18,7 @@ from db.look.overview.records import ID_LENGTH
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.outbox import Outbox
-from jobs.run.loop import RunReport
+from jobs.run.loop import OUT_OF_TIME, RunReport
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
@@ -145,6 +145,8 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
     left = campaign.tasks - campaign.standing().tasks_done
     if left:
+        if not report.tasks_here and report.stopped == OUT_OF_TIME:
+            advice = f"give a longer --time-limit to resume (ledger {campaign.database.where})"
         reason = f"stopped at the {report.stopped}" if report.stopped else "other workers hold the rest"
         words = f"{campaign.tasks - left:,} of {several(campaign.tasks, 'task')} done ({reason}); {advice}"
         return Unfinished(campaign, report, ExitCode.INCOMPLETE, words)

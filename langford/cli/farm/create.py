@@ -11,7 +11,7 @@ import click
 from db import Campaign
 from db.states import Role
 from langford.cli.campaigns.running import create_campaign, existing, planned
-from langford.cli.options.common import is_given, json_option, ledger_option, replicate_option
+from langford.cli.options.common import is_given, json_option, ledger_option, replicate_option, task_time_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
@@ -32,6 +32,7 @@ OF_NEW = ("role", "days", "label", "out")
 Examples:
   langford create 24 --depth 12
   langford create 31 --dry-run
+  langford create 28 --device cuda --task-time 2m
   langford create differences 1,2,5,7 --depth 4 --name odd
   langford create 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
@@ -43,16 +44,24 @@ Examples:
     show_default=True,
     help="What most workers compute on; sets the default method and depth.",
 )
+@task_time_option
 @replicate_option
 @ledger_option
 @dry_run_option
 @json_option
 def create(
-    chosen: CampaignOptions, device: str, replicate: float | None, address: str, dry_run: bool, as_json: bool
+    chosen: CampaignOptions,
+    device: str,
+    task_time: float | None,
+    replicate: float | None,
+    address: str,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Write a campaign with all its tasks into a ledger, for workers that start later."""
+    chosen.require_one_depth(task_time)
     place = Device.parse(device)
-    new = chosen.plan(place, shared=True)
+    new = chosen.plan(place, task_time, shared=True)
     if new.problem.obstruction and not chosen.anyway:
         raise BadInput(
             f"{new.problem} = 0, so there is nothing to create (--anyway creates it regardless): "

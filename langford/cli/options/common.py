@@ -110,6 +110,13 @@ def chosen_cores(wanted: int | None) -> int:
     return present if wanted is None else wanted
 
 
+task_time_option = click.option(
+    "--task-time",
+    type=duration,
+    metavar="TIME",
+    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), measured here; for a GPU "
+    "that is elsewhere, by the benchmarks.",
+)
 yes_option = click.option(
     "--yes", is_flag=True, help="Start without asking, even over an hour of work or a million tasks."
 )

@@ -129,13 +129,24 @@ class CampaignOptions(ProblemOptions):
             raise click.UsageError(f"{word:.80} is resumed as it was created: leave the options of a new one out")
         return word
 
-    def plan(self, device: Device, task_seconds: float | None = None, shared: bool = False) -> ChosenPlan:
+    def require_one_depth(self, task_time: float | None) -> None:
+        """Raises UsageError where the depth is given, and the time of tasks that would choose it too."""
+        if task_time is not None and self.depth is not None:
+            raise click.UsageError("--task-time chooses the depth: leave --depth out, or --task-time")
+
+    def plan(
+        self,
+        device: Device,
+        task_seconds: float | None = None,
+        shared: bool = False,
+        at_most: float | None = None,
+    ) -> ChosenPlan:
         """The plan that the options name; :func:`langford.methods.chosen_plan` chooses what they leave out.
 
         Raises BadProblem, and as that function.
         """
         given = (self.method_name, self.depth, self.plan_seed)
-        return chosen_plan(self.problem(), device, *given, task_seconds, shared)
+        return chosen_plan(self.problem(), device, *given, task_seconds, shared, at_most)
 
 
 @dataclass(frozen=True)
