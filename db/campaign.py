@@ -298,6 +298,18 @@ class Campaign:
 
     # -- results --------------------------------------------------------------------------
 
+    def exchange(
+        self,
+        deliveries: Sequence[Delivery],
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int],
+        copies: int = 0,
+    ) -> tuple[list[Receipt], list[Lease]]:
+        """Deliver results, then lease tasks; raises as both."""
+        return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
+
     def export(self) -> Export:
         """All accepted results, including those in doubt."""
         with self.reading(snapshot=True) as transaction:

@@ -59,3 +59,14 @@ class Campaign(Protocol):
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
         """Deliver results; returns what became of each.  Raises RequestRefused."""
+
+    def exchange(
+        self,
+        deliveries: Sequence[Delivery],
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int],
+        copies: int = 0,
+    ) -> tuple[list[Receipt], list[Lease]]:
+        """Deliver results and lease tasks, at once where that can be; raises as both."""

@@ -23,6 +23,9 @@ from jobs.reach.wire import MAX_AT_ONCE
 from langford.errors import LangfordError
 from langford.words import several
 
+MAX_RIDING = 100
+"""How many results may go along with a request for tasks: more of them would delay its answer."""
+
 
 @dataclass(frozen=True, slots=True)
 class FailedTask:
@@ -50,7 +53,7 @@ class Outgoing:
     ) -> None:
         """Without an outbox, results wait in memory."""
         self._campaign, self._outbox, self._patience = campaign, outbox, patience
-        self._console, self._sending = console, Backoff(clock=clock)
+        self._console, self._sending, self._failing = console, Backoff(clock=clock), False
         # Results that are not on the disk, by attempt and nonce.
         self._held: dict[tuple[int, str], Delivery] = {}
         self._failures = deque[FailedTask]()
@@ -118,16 +121,33 @@ class Outgoing:
             try:
                 receipts = self._patience.ask(partial(deliver_each, self._campaign, batch))
             except Away:
-                self._sending.failed()
+                self.unsettled()
                 self._keep()
                 return
             except LangfordError:
                 self._keep()
                 raise
-            self._sending.succeeded()
-            for delivery, receipt in zip(batch, receipts, strict=True):
-                self._settle(delivery, receipt)
-                yield delivery, receipt
+            yield from self.settle(batch, receipts)
+
+    def riding(self) -> list[Delivery]:
+        """The results that may go along with a request for tasks; none if many wait, or the last ones failed."""
+        waiting = self._waiting() if self._campaign.transport.is_remote and not self._failing else []
+        return waiting if len(waiting) <= MAX_RIDING else []
+
+    def unsettled(self) -> None:
+        """Note that results had no answer: until others have one, none go along with another request."""
+        self._failing = True
+        self._sending.failed()
+
+    def settle(
+        self, deliveries: Sequence[Delivery], receipts: Sequence[Receipt]
+    ) -> Iterator[tuple[Delivery, Receipt]]:
+        """Take the receipts of results; yields what became of each."""
+        self._failing = False
+        self._sending.succeeded()
+        for delivery, receipt in zip(deliveries, receipts, strict=True):
+            self._settle(delivery, receipt)
+            yield delivery, receipt
 
     def close(self) -> None:
         """End, and say where results are that still wait; the next worker of the campaign adopts them."""

@@ -16,7 +16,7 @@ from db.messages import BadMessage
 from db.records import NO_STEPS, CampaignInfo, Transport
 from db.states import Ending, Outcome
 from jobs.reach import wire
-from jobs.reach.requests import CampaignReplaced, Requests, understood
+from jobs.reach.requests import CampaignReplaced, Requests, ServerAway, understood
 from jobs.reach.wire import A, Operation, Q
 from langford.errors import BadInput
 
@@ -91,7 +91,12 @@ class RemoteCampaign:
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
         """Lease tasks of the campaign that was seen first; raises NotEnrolled."""
-        request = wire.LeaseRequest(
+        return self._post(wire.LEASE, self._lease_request(worker_id, count, seconds, held, copies)).leases
+
+    def _lease_request(
+        self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int
+    ) -> wire.LeaseRequest:
+        return wire.LeaseRequest(
             campaign=self.uuid or self.info().campaign,
             worker=worker_id,
             count=count,
@@ -99,7 +104,6 @@ class RemoteCampaign:
             held=list(held),
             copies=copies,
         )
-        return self._post(wire.LEASE, request).leases
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
@@ -123,8 +127,33 @@ class RemoteCampaign:
         return self._post(wire.DIE, _end(credential, reason)).set_aside
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        request = wire.Results(deliveries=list(deliveries), now=self._requests.clock.wall())
-        answer = self._post(wire.DELIVER, request)
+        return self._of_each(deliveries, self._post(wire.DELIVER, self._results(deliveries)))
+
+    def exchange(
+        self,
+        deliveries: Sequence[Delivery],
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int],
+        copies: int = 0,
+    ) -> tuple[list[Receipt], list[Lease]]:
+        """One request, if the server knows it.  Raises RequestRefused and NotEnrolled."""
+        spoken = self._requests.spoken
+        if spoken is None or spoken < wire.EXCHANGES:
+            return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
+        lease = self._lease_request(worker_id, count, seconds, held, copies)
+        try:
+            answer = self._post(wire.EXCHANGE, wire.Exchange(results=self._results(deliveries), lease=lease))
+        except ServerAway:
+            self._requests.spoken = None  # it may be an older server when it is back
+            raise
+        return self._of_each(deliveries, answer), answer.leases
+
+    def _results(self, deliveries: Sequence[Delivery]) -> wire.Results:
+        return wire.Results(deliveries=list(deliveries), now=self._requests.clock.wall())
+
+    def _of_each(self, deliveries: Sequence[Delivery], answer: wire.Receipts) -> list[Receipt]:
         with understood(self._address):
             if len(answer.receipts) != len(deliveries):
                 raise BadMessage(f"receipts: expected {len(deliveries)}, got {len(answer.receipts)}")

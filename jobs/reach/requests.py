@@ -64,6 +64,7 @@ class Requests:
     Attributes:
         address: of the server, http(s)://HOST:PORT.
         name: of the campaign in the URL; empty: it names none.
+        spoken: the version of the server's messages; None: unknown.
     """
 
     def __init__(
@@ -96,6 +97,7 @@ class Requests:
             )
         self._errors = httpx.HTTPError
         self._server = parts.scheme, host, parts.port or (443 if parts.scheme == "https" else 80)
+        self.spoken: WireVersion | None = None
         self._answered, self._calls = False, Calls(console, "the server", clock)
         self._certificate = certificate
         self._client = partial(
@@ -158,7 +160,8 @@ class Requests:
         version = response.headers.get(HEADER)
         if is_answer or version is not None:
             with understood(address):
-                disagree = disagreement(SPOKEN, WireVersion.stated(version))
+                self.spoken = WireVersion.stated(version)
+                disagree = disagreement(SPOKEN, self.spoken)
             if disagree is not None:
                 raise ServerRefuses(f"{address}: {disagree}")
         if is_answer:

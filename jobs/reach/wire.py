@@ -83,6 +83,13 @@ class Results(Message, frozen=True, kw_only=True):
     now: Real
 
 
+class Exchange(Message, frozen=True, kw_only=True):
+    """Results, and what a worker asks for next: the tasks whose results it delivers are done before that."""
+
+    results: Results
+    lease: LeaseRequest
+
+
 # -- answers of the server --------------------------------------------------------------------
 
 
@@ -110,6 +117,12 @@ class Receipts(Message, frozen=True, kw_only=True):
     """What became of results, in the order in which they were sent."""
 
     receipts: Annotated[list[Receipt], Several]
+
+
+class Exchanged(Receipts, frozen=True, kw_only=True):
+    """What became of results, and the leases that were granted after them."""
+
+    leases: Annotated[list[Lease], Several]
 
 
 class Reopened(Message, frozen=True, kw_only=True):
@@ -164,6 +177,7 @@ RELEASE = Operation("/releases", Role.WORKER, Release, Done)
 FAIL = Operation("/failures", Role.WORKER, End, SetAside)
 DIE = Operation("/deaths", Role.WORKER, End, SetAside)
 DELIVER = Operation("/results", Role.WORKER, Results, Receipts)
+EXCHANGE = Operation("/exchanges", Role.WORKER, Exchange, Exchanged)
 RETRY = Operation("/retries", Role.ADMIN, dict[str, Any], Reopened)
 
 
@@ -201,6 +215,8 @@ SPOKEN = WireVersion(1, 2)
 """The version that this program speaks."""
 LOSSES = WireVersion(1, 2)
 """The version from which on a status says what was lost."""
+EXCHANGES = WireVersion(1, 2)
+"""The version from which on a server has EXCHANGE."""
 
 
 def disagreement(client: WireVersion, server: WireVersion) -> str | None:

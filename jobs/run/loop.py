@@ -159,9 +159,9 @@ class Run:
                 return draining
             if self._leases and all(lease.is_copy for lease in self._leases.values()) and self._source.finished:
                 return None  # others were faster with everything
+            self._look(pool)  # after asking for tasks: a result goes along with the request for the next one
             # The wait is short, so that signals are noticed soon; a result ends it at once.
             self._handle(list(pool.poll(self._source.wait_seconds)))
-            self._look(pool)
             self._say_what_compiles(pool)
             self._console.show(self._step())
 

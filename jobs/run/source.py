@@ -7,14 +7,14 @@ first one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from msgspec import structs
 
-from db import Delivery, Lease
+from db import Delivery, Lease, Receipt
 from db.errors import Away, UnknownWorker
 from db.files.reading import agreed_plan
 from db.identity import Identity
@@ -26,7 +26,7 @@ from jobs.reach.campaign import Campaign
 from jobs.reach.outbox import Outbox
 from jobs.reach.outgoing import FailedTask, Outgoing
 from jobs.reach.patience import Backoff, Limited, Patience
-from jobs.reach.requests import ServerRefuses
+from jobs.reach.requests import RequestRefused, ServerRefuses
 from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
@@ -254,7 +254,7 @@ class TaskSource:
             self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outgoing.attempts
         try:
-            leases = self._campaign.lease(me, min(MAX_AT_ONCE, count), self._lease_seconds, attempts, idle)
+            leases = self._exchange(me, min(MAX_AT_ONCE, count), self._lease_seconds, attempts, idle)
         except UnknownWorker as error:
             self._console.say(f"{error}, as after a restored backup: this worker enrols again")
             self._enrolled = False
@@ -275,6 +275,22 @@ class TaskSource:
             self._idling.failed()
         return leases
 
+    def _exchange(self, *request: Any) -> list[Lease]:
+        """Leases, by the same request that delivers the results that wait."""
+        riding = self._outgoing.riding()
+        if riding:
+            try:
+                receipts, leases = self._campaign.exchange(riding, *request)
+            except RequestRefused:
+                self._send(at_once=True)  # finds out which result is refused
+            except LangfordError:
+                self._outgoing.unsettled()  # the next request for tasks goes alone
+                raise
+            else:
+                self._note(self._outgoing.settle(riding, receipts))
+                return leases
+        return self._campaign.lease(*request)
+
     def _report(self) -> bool:
         """Report failures and deaths, also of a time when the campaign was away; returns whether one set aside."""
         any_set_aside = False
@@ -293,7 +309,10 @@ class TaskSource:
     def _send(self, at_once: bool = False) -> None:
         if self._refusal is not None:
             return
-        for delivery, receipt in self._outgoing.send(at_once):
+        self._note(self._outgoing.send(at_once))
+
+    def _note(self, arrived: Iterable[tuple[Delivery, Receipt]]) -> None:
+        for delivery, receipt in arrived:
             work = self._work.pop(delivery.attempt, None)
             if receipt.event is None:
                 mean = self.known.work / self.known.tasks

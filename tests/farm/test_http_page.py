@@ -92,7 +92,7 @@ def test_the_examples_are_answered_as_the_page_shows(farm: Served) -> None:
         for number, lease in enumerate(got.json()["leases"] if section == "lease-tasks" else [], 1):
             leases[number] = converted(lease, Lease)
     assert len(leases) == 3
-    assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1}
+    assert farm.campaign.progress().attempts == {"done": 1, "failed": 1, "preempted": 1, "running": 1}
 
 
 def test_the_stream_says_what_the_status_says(farm: Served) -> None:
@@ -137,6 +137,8 @@ def _here(document: Any, campaign: str, leases: dict[int, Lease]) -> Any:
     changed = {key: _here(value, campaign, leases) for key, value in document.items()}
     if "campaign" in changed:
         changed["campaign"] = campaign
+    if "held" in changed:
+        changed["held"] = [leases[number].attempt for number in document["held"]]
     if "attempt" in changed:
         lease = leases[document["attempt"]]
         changed |= shown_by(lease)

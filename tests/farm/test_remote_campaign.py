@@ -12,17 +12,19 @@ from pathlib import Path
 
 import httpx
 import pytest
+from msgspec import structs
 from sqlalchemy import insert, select
 
 from db import Delivery, Lease, Ledger
 from db.identity import Identity
 from db.schema.models import Attempt, Token
-from db.states import Ending, Outcome, Role
+from db.states import Ending, Outcome, Role, TaskState
 from jobs.farm.api import server
 from jobs.farm.guard.access import RateLimit
 from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
 from jobs.reach.requests import CampaignReplaced, ServerRefuses
+from jobs.reach.wire import HEADER
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries
@@ -318,3 +320,69 @@ def test_a_ledger_restored_from_a_backup(farm: Served, worker: Worker, tmp_path:
         assert sum("the nonce is not that of attempt" in said for said in late.said) == 2
         assert (campaign.progress().tasks, campaign.progress().conflicts) == ({"done": TASKS}, 0)
         assert campaign.results() == TRUE
+
+
+# -- results and the next lease in one request ----------------------------------------------------
+
+
+def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, worker: Worker) -> None:
+    """One request a task: no other one between the first lease and the last."""
+    for _ in range(3):
+        worker.source.deliver(worker.lease(1))
+    assert dict(worker.network.asked) == {NAME: 1, "workers": 1, "leases": 1, "exchanges": 2}
+    assert farm.campaign.standing().tasks[TaskState.DONE] == 2
+    worker.work()
+    assert is_done(farm)
+
+
+def test_an_older_server_gets_two_requests(farm: Served, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As soon as it has answered, also where it replaces a newer one."""
+    worker.source.deliver(worker.lease(1))
+    monkeypatch.setattr(server, "PRIVATE", {HEADER: "1.1"})
+    worker.network.instead = lambda path: (
+        httpx.Response(404, stream=httpx.ByteStream(b"there is no such page")) if path == "exchanges" else None
+    )
+    assert worker.lease(1) == []
+    worker.clock.move(3600.0)
+    worker.work()
+    assert is_done(farm)
+    assert worker.network.asked["exchanges"] == 1
+
+
+def test_a_result_that_is_refused_keeps_no_other_one_and_no_task_back(farm: Served, worker: Worker) -> None:
+    held = worker.lease(2)
+    worker.source.deliver([(lease, structs.replace(done, index=lease.index + 10**6)) for lease, done in held[:1]])
+    worker.source.deliver(held[1:])
+    assert len(worker.lease(1)) == 1
+    assert worker.network.asked["exchanges"] == 1
+    assert farm.campaign.standing().tasks[TaskState.DONE] == 1
+    assert worker.source.waiting[0] == 0
+
+
+def test_a_limit_on_leases_keeps_no_result_back(farm: Served, worker: Worker) -> None:
+    """The server has taken it, and the worker delivers it again."""
+    worker.source.deliver(worker.lease(1))
+    refused = httpx.ByteStream(b'{"error": "the workers with this token hold 1 task"}')
+    worker.network.instead = lambda path: (
+        httpx.Response(429, stream=refused, headers={"Retry-After": "60"}) if path == "exchanges" else None
+    )
+    assert worker.lease(1) == []
+    worker.clock.move(10.0)
+    worker.source.attend([], {})
+    assert farm.campaign.standing().tasks[TaskState.DONE] == 1
+    assert worker.source.waiting[0] == 0
+
+
+def test_an_error_of_the_server_with_results_keeps_no_task_back(farm: Served, worker: Worker) -> None:
+    worker.source.deliver(worker.lease(1))
+    worker.network.instead = lambda path: (
+        None if path == "leases" else httpx.Response(503, stream=httpx.ByteStream(b"busy"))
+    )
+    assert worker.lease(1) == []
+    worker.clock.move(HOUR)
+    worker.source.attend([], {})  # the results alone, in vain too
+    worker.clock.move(HOUR)
+    assert len(worker.lease(1)) == 1
+    worker.network.instead = lambda path: None
+    worker.work()
+    assert is_done(farm, released=1)

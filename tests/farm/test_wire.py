@@ -37,6 +37,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "now": 5.0,
     },
 }  # fmt: skip
+REQUESTS["exchanges"] = {"results": REQUESTS["results"], "lease": REQUESTS["leases"]}
 WRONG = {
     "text": [None, 7, True, [], {}, "x" * 4_001, "\ud800"],
     "integer": [None, "7", 1.0, True, -1, 2**63, 10**30, 10**400, [], {}, float("nan")],

@@ -48,6 +48,12 @@ def deliver(campaign: Campaign, request: wire.Results) -> wire.Receipts:
     return wire.Receipts(receipts=campaign.deliver(deliveries))
 
 
+def exchange(campaign: Campaign, request: wire.Exchange) -> wire.Exchanged:
+    """Raises as :func:`lease`, when the results have been taken: whoever repeats the request loses nothing."""
+    receipts = deliver(campaign, request.results).receipts
+    return wire.Exchanged(receipts=receipts, leases=lease(campaign, request.lease).leases)
+
+
 @dataclass(frozen=True)
 class Answered(Generic[Q, A]):
     """An operation, what answers it, and bounds on its requests."""
@@ -67,5 +73,6 @@ ANSWERED = (
     Answered(wire.FAIL, lambda campaign, asked: wire.SetAside(set_aside=campaign.fail(asked, asked.reason))),
     Answered(wire.DIE, lambda campaign, asked: wire.SetAside(set_aside=campaign.die(asked, asked.reason))),
     Answered(wire.DELIVER, deliver, bodies.RESULTS),
+    Answered(wire.EXCHANGE, exchange, bodies.RESULTS),
     Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen())),
 )
