@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from langford.errors import MethodDoesNotApply
-from langford.methods.backtracking import refusal
+from langford.methods.backtracking.limits import refusal
 from langford.problem import Problem
 from langford.problem.reference import cited, published
 

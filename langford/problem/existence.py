@@ -19,16 +19,33 @@ On a circle with an even number of places, the proof by classes holds as on a li
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 from langford.words import several
 
-if TYPE_CHECKING:
-    from langford.problem.problem import Problem
+
+class Rows(Protocol):
+    """The rows of a problem, see :class:`langford.problem.Problem`."""
+
+    @property
+    def n(self) -> int: ...
+    @property
+    def copies(self) -> int: ...
+    @property
+    def circle(self) -> bool: ...
+    @property
+    def differences(self) -> Sequence[int]: ...
+    @property
+    def places(self) -> int: ...
+    @property
+    def filled(self) -> Sequence[int]: ...
+    @property
+    def empty(self) -> Sequence[int]: ...
+    def placements(self, difference: int) -> Sequence[int]: ...
 
 
-def obstruction(problem: Problem) -> str | None:
+def obstruction(problem: Rows) -> str | None:
     """Why there can be no arrangement, or None when none of the proofs applies.
 
     The reason begins with its kind and a colon: by parity, by divisibility or for lack of space.
@@ -42,7 +59,7 @@ def obstruction(problem: Problem) -> str | None:
     return _parity(problem) or _classes(problem) or _room(problem)
 
 
-def _parity(problem: Problem) -> str | None:
+def _parity(problem: Rows) -> str | None:
     places, differences = sum(problem.filled), sum(problem.differences)
     rest = places - differences
     if problem.copies > 2 or rest % 2 == 0:
@@ -54,7 +71,7 @@ def _parity(problem: Problem) -> str | None:
     )
 
 
-def _classes(problem: Problem) -> str | None:
+def _classes(problem: Rows) -> str | None:
     for p, q in _prime_powers(problem.copies):
         filled = [0] * q
         for place in problem.filled:
@@ -102,7 +119,7 @@ def _prime_powers(number: int) -> Iterator[tuple[int, int]]:
             q *= p
 
 
-def _in_words(problem: Problem, filled: list[int], multiples: int, p: int) -> str:
+def _in_words(problem: Rows, filled: list[int], multiples: int, p: int) -> str:
     s, q = problem.copies, len(filled)
     if s == 2:
         even, odd = filled
@@ -122,7 +139,7 @@ def _in_words(problem: Problem, filled: list[int], multiples: int, p: int) -> st
     )
 
 
-def _room(problem: Problem) -> str | None:
+def _room(problem: Rows) -> str | None:
     n = problem.n
     span = sum(problem.differences) * (problem.copies - 1)
     room = sum(problem.filled[-n:]) - sum(problem.filled[:n])

@@ -16,9 +16,9 @@ from langford.arithmetic.limbs import SPREAD_BOUND
 from langford.arithmetic.residue import MODULUS, residue
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS
-from langford.methods.backtracking import refusal
 from langford.methods.backtracking.kernels import rows
 from langford.methods.backtracking.kernels.backtrack import plus
+from langford.methods.backtracking.limits import refusal
 from langford.methods.polyphase import cuda
 from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu

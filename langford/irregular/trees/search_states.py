@@ -17,8 +17,8 @@ from langford.irregular.errors import TooWide
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
 from langford.kernels.cpu.compiled import compiled_once
-from langford.methods.backtracking import WORD_PLACES, refusal
 from langford.methods.backtracking.kernels.backtrack import count_starts, feasible
+from langford.methods.backtracking.limits import WORD_PLACES, refusal
 from langford.methods.backtracking.order import SearchOrder
 from langford.problem import Problem
 

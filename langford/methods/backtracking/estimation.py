@@ -16,8 +16,8 @@ import numpy as np
 
 from langford.errors import BadInput, BadSeed, MethodDoesNotApply, whole
 from langford.kernels.cpu.compiled import compiled_once
-from langford.methods.backtracking import refusal
 from langford.methods.backtracking.kernels.backtrack import random_walks
+from langford.methods.backtracking.limits import refusal
 from langford.methods.backtracking.order import SearchOrder, circle_of, colours_at_random
 from langford.problem import Problem
 

@@ -13,7 +13,7 @@ from random import Random
 import numpy as np
 
 from langford.errors import TooExpensive
-from langford.methods.backtracking import refusal
+from langford.methods.backtracking.limits import refusal
 from langford.methods.backtracking.order import SearchOrder, circle_of, rows_of
 from langford.problem import Problem
 

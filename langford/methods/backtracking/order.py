@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.methods.backtracking import MAX_DIFFERENCE, WORD_PLACES
+from langford.methods.backtracking.limits import MAX_DIFFERENCE, WORD_PLACES
 from langford.problem import Problem
 
 

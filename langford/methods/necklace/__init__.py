@@ -5,16 +5,9 @@ from __future__ import annotations
 from typing import ClassVar
 
 from langford.devices import Cpu, Cuda
+from langford.methods.necklace.limits import MAX_DEPTH, MAX_PLACES, MIN_FREE, TASK_PLACES
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
-
-MAX_PLACES = 64
-"""A sequence of signs is a machine word."""
-MIN_FREE = 6
-"""The last places of a word, which no task fixes: kernels test the words that differ only there together."""
-MAX_DEPTH = 26
-TASK_PLACES = 34
-"""Places that run freely in a task of about a minute on a core."""
 
 
 def on_cpu() -> type:

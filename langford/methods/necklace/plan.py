@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic.residue import residue
-from langford.methods.necklace import MIN_FREE
+from langford.methods.necklace.limits import MIN_FREE
 from langford.methods.plan import Method, Plan
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult

@@ -82,7 +82,7 @@ class Shifted(Method):
     def split(self, problem: Problem, depth: int, seed: int) -> Plan:
         from langford.methods.shifted.plan import ShiftedPlan
 
-        return ShiftedPlan(self, problem, depth, seed)
+        return ShiftedPlan(self, problem, depth, seed, self.forms)
 
 
 class Shifted2(Shifted):

@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import widths
 from langford.kernels.symmetries import Integers, prefix_classes, reversed_components
-from langford.methods.plan import Plan
+from langford.methods.plan import Method, Plan
 from langford.methods.shifted.tables import Shape
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
 if TYPE_CHECKING:
-    from langford.methods.shifted import Shifted
     from langford.methods.shifted.forms import Forms
 
 
@@ -49,11 +48,11 @@ class ShiftedPlan(Plan):
         pairs: int64[tasks, 2], the class of u's prefixes and that of v's prefixes of each task.
     """
 
-    method: Shifted
-
-    def __init__(self, method: Shifted, problem: Problem, depth: int, seed: int = 0) -> None:
+    def __init__(self, method: Method, problem: Problem, depth: int, seed: int, forms: type[Forms]) -> None:
+        """``forms``: the factors of this version of the sum."""
         super().__init__(method, problem, depth, seed)
-        self.outline = method.forms.outline(problem)
+        self._forms = forms
+        self.outline = forms.outline(problem)
         self.components, self.shape = self.outline.components, Shape.of(self.outline)
         self.multiplier = 1
         self.prefix_bits = depth // 2
@@ -71,7 +70,7 @@ class ShiftedPlan(Plan):
     @cached_property
     def forms(self) -> Forms:
         """The factors; finding their signs may take seconds, once for all depths."""
-        return _forms(self.method.forms, self.problem, self.seed)
+        return _forms(self._forms, self.problem, self.seed)
 
     def _prefix_classes(self) -> list[list[int]]:
         """The prefixes of each class, ascending."""
