@@ -91,7 +91,7 @@ class Recomputation:
         return evaluate(self.plan, part, self.device)
 
     def terms(self, parts: Collection[Evaluation]) -> int | None:
-        """How many terms that are not 0 a task has been added up from; None for a search."""
+        """How many terms that are not 0 a task has been added up from, 0 for no parts; None for a search."""
         terms = [self.plan.terms(part.result) for part in parts]
         known = [number for number in terms if number is not None]
         return sum(known) if len(known) == len(terms) else None
@@ -155,10 +155,13 @@ def compare(
             for share in (work / work.sum()).tolist():
                 again.append(next(evaluated))
                 done(index, share)
+            if not again:  # a search finds nothing deeper: the sum of no tasks is 0
+                done(index, 1.0)
             recomputed, known = way.evaluation(index, again), stored[index]
+            terms = way.campaign.terms(known.result)
             yield Comparison(
                 index, known.result.value, recomputed.result.value, recomputed,
-                way.campaign.terms(known.result), way.terms(again),
+                terms, None if terms is None else way.terms(again),
             )  # fmt: skip
 
 

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Barrier
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from click.testing import CliRunner
 
 from db import Ledger
+from jobs.pools.evaluation import evaluate
 from jobs.verify.recomputation import Comparison, Recomputation, compare, recomputation
 from langford.cli.results.confirm import confirm
 from langford.cli.results.verify import verify
-from langford.devices import CPU
+from langford.devices import CPU, HOST, Device
+from langford.errors import BadDepth, MethodDoesNotApply
 from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support.campaigns import PLAN, finish, new_campaign
+from tests.support.cases import exhaustive
 from tests.support.databases import new_ledger
 
 
@@ -52,6 +58,41 @@ def test_every_part_belongs_to_one_task(method: str) -> None:
     parts = [part for index in plan.tasks for part in way.parts(index)]
     assert sorted(parts) == list(way.plan.tasks)
     assert all(way.owners[part] == index for index in plan.tasks for part in way.parts(index))
+
+
+SMALL = [
+    Problem.langford(3), Problem.named("starter", 2), Problem.langford(4), Problem.skolem(4),
+    Problem.langford(3, 3), Problem.hooked_skolem(3), Problem.named("starter", 4), Problem.named("cyclic-skolem", 4),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("kernel", [CPU, pytest.param(HOST, marks=pytest.mark.exhaustive)], ids=str)
+@pytest.mark.parametrize(
+    "method", [*sorted(METHODS.keys() - {"shifted", "shifted2"}), *exhaustive(["shifted", "shifted2"])]
+)
+def test_all_tasks_of_small_problems_agree_at_every_depth(method: str, kernel: Device) -> None:
+    """With the sums of deeper tasks, also those of a search that have none, and by the other kernel."""
+    compared = childless = 0
+    for problem in SMALL if kernel == CPU else SMALL[:2]:
+        if METHODS[method].refusal(problem) is not None:
+            continue
+        for depth in METHODS[method].depths(problem):
+            with suppress(BadDepth, MethodDoesNotApply):
+                plan = METHODS[method].plan(problem, depth)
+                way = recomputation(plan, None, kernel)
+                stored: Any = SimpleNamespace(results=[evaluate(plan, index, CPU) for index in plan.tasks])
+                shares = dict.fromkeys(plan.tasks, 0.0)
+
+                def done(index: int, share: float, shares: dict[int, float] = shares) -> None:
+                    shares[index] += share
+
+                for comparison in compare(stored, way, plan.tasks, done):
+                    assert comparison.verdict == "agrees", (problem.name, depth, comparison.words)
+                    compared, childless = compared + 1, childless + (not way.parts(comparison.index))
+                assert list(shares.values()) == pytest.approx([1.0] * len(plan.tasks))
+    assert compared
+    if kernel == CPU and METHODS[method].unit == "nodes":
+        assert childless
 
 
 def test_the_parts_of_one_task_are_evaluated_at_once(ledger: Ledger) -> None:
