@@ -36,6 +36,7 @@ from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import queries, transitions
 from db.work.transitions import SECONDS, Claimant
+from langford.methods.speed import credible
 
 CLOCK_SECONDS = 60.0
 """Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
@@ -269,15 +270,16 @@ _LAST_RESULTS = (
 
 
 def pace(transaction: Transaction, device_kind: str | None = None, token: str = "") -> float | None:
-    """Seconds per unit of work at the slowest of the last results with a token; None: unknown.
+    """Seconds per unit of work at the slowest credible one of the last results with a token; None: unknown.
 
     If it has none, the median of those of other tokens counts, if there are MIN_TOKENS: what a single one claims
     decides nothing for others.  ``device_kind``: None: any; ``token``: digest, "" for workers that open the ledger.
     """
-    slowest: dict[str, float] = {}
+    told: dict[str, list[tuple[float, float]]] = {}
     for row in transaction.connection.execute(_LAST_RESULTS).all():
         if row.campaign_id == transaction.campaign_id and device_kind in (None, row.device_kind):
-            slowest[row.token] = max(slowest.get(row.token, 0.0), row.seconds / row.work)
+            told.setdefault(row.token, []).append((row.work, row.seconds))
+    slowest = {of: max(seconds / work for work, seconds in credible(tasks)) for of, tasks in told.items()}
     if token in slowest:
         return slowest[token]
     return median_high(slowest.values()) if len(slowest) >= MIN_TOKENS else None

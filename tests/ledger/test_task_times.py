@@ -54,3 +54,20 @@ def test_tasks_with_a_fixed_cost_are_known_by_their_results(
         assert known is not None
         assert number / (number + ALIKE) * seconds <= known * (1 + 1e-9)
         assert known <= seconds * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("larger", [1.0, 3.0])
+def test_a_few_claims_of_centuries_change_nothing(larger: float) -> None:
+    # Three true results that claimed 10^10 s beside ten others made "about 2 d 5 h" of 20 minutes.
+    honest = [(1000.0 + i, 60.0 + i % 3) for i in range(10)]
+    alone, beside = times_of(honest), times_of([*honest, *((larger * 1000.0, 1e10) for _ in range(3))])
+    for work in (500.0, 1000.0, 4000.0):
+        assert beside(work) == pytest.approx(alone(work))
+
+
+def test_short_claims_of_many_do_not_silence_the_results_of_others() -> None:
+    arrivals = [Arrival("liar", 0.0, 1000.0, 1e-9) for _ in range(50)]
+    arrivals += [Arrival(name, 0.0, 1000.0, 60.0) for name in ("one", "other") for _ in range(5)]
+    models = dict.fromkeys(("liar", "one", "other"), "a core")
+    times = TaskTimes(arrivals, models, {name: name for name in models})
+    assert times.seconds("a core", 1000.0) == pytest.approx(60.0)

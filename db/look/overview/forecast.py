@@ -18,6 +18,7 @@ from db.look.overview import schedule
 from db.look.overview.records import Eta
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.messages import Time
+from langford.methods.speed import OUTLIER, credible, size_of
 from langford.words import MIN_SHARE
 
 MIN_RESULTS = 3
@@ -36,7 +37,7 @@ differ from the others together, so that many results do not make it smaller."""
 MAX_RISE = 1.25
 """An estimate that is longer than the last one by more than this factor, and a task, is believed at once."""
 INERTIA, MIN_INERTIA_SECONDS = 1 / 60, 2.0
-"""In this share of the time left, an estimate goes two thirds of its way to a new one."""
+"""Time constant of the smoothing, as a share of the time left, and at least in seconds."""
 NO_TOKENS: Mapping[str, str] = MappingProxyType({})
 MIN_ALIKE = 5
 """Number of results that make the devices of a worker known: the very first are those of its shortest tasks."""
@@ -140,14 +141,21 @@ class TaskTimes:
     def __init__(
         self, results: Sequence[Arrival], models: Mapping[str, Hashable], tokens: Mapping[str, str] = NO_TOKENS
     ) -> None:
-        """Of the times that several tokens claim for a size, the median counts, so that no one decides alone."""
-        claims: dict[Hashable, dict[int, dict[str, tuple[float, float, int]]]] = {}
+        """Of the times that several tokens claim for a size, the median counts, so that no one decides alone.
+
+        Times far beyond the others of a token do not count, see :func:`langford.methods.speed.credible`.
+        """
+        told: dict[tuple[Hashable, str], list[tuple[float, float]]] = {}
         for result in results:
             if result.seconds is not None and result.work > 0 and result.worker in models:
-                sizes, token = claims.setdefault(models[result.worker], {}), tokens.get(result.worker, "")
-                claimed = sizes.setdefault(_size(result.work), {})
+                source = models[result.worker], tokens.get(result.worker, "")
+                told.setdefault(source, []).append((result.work, result.seconds))
+        claims: dict[Hashable, dict[int, dict[str, tuple[float, float, int]]]] = {}
+        for (model, token), tasks in told.items():
+            for done, took in credible(tasks):
+                claimed = claims.setdefault(model, {}).setdefault(size_of(done), {})
                 work, seconds, number = claimed.get(token, (0.0, 0.0, 0))
-                claimed[token] = work + result.work, seconds + result.seconds, number + 1
+                claimed[token] = work + done, seconds + took, number + 1
         sums = {
             model: {size: _agreed(list(claimed.values())) for size, claimed in sizes.items()}
             for model, sizes in claims.items()
@@ -177,7 +185,7 @@ class TaskTimes:
         ratios = []
         for result in results:
             expected = self.seconds(self._models.get(result.worker), result.work)
-            if expected and result.seconds is not None:
+            if expected and result.seconds is not None and result.seconds <= OUTLIER * expected:
                 ratios.append(result.seconds / expected)
         return statistics.stdev(ratios) if len(ratios) > 1 else 1.0
 
@@ -188,10 +196,6 @@ def _agreed(claims: Sequence[tuple[float, float, int]]) -> tuple[float, float, i
         return claims[0]
     work, number = sum(claim[0] for claim in claims), sum(claim[2] for claim in claims)
     return work, work * statistics.median_low(seconds / done for done, seconds, _ in claims), number
-
-
-def _size(work: float) -> int:
-    return math.frexp(work)[1]
 
 
 def _curve(sizes: Mapping[int, tuple[float, float, int]]) -> list[tuple[float, float]]:
