@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
+from functools import cached_property
 from typing import Annotated, Literal, Self
 
 from msgspec import Meta
@@ -53,7 +54,7 @@ class Lease(Credential, frozen=True, rename={"is_copy": "copy"}):
     is_copy: bool  # whether another worker was granted the same task earlier and still holds it
 
 
-class Delivery(Credential, frozen=True):
+class Delivery(Credential, frozen=True, dict=True):
     """An evaluation that a worker delivers for an attempt, see :class:`langford.result.Evaluation`."""
 
     index: Count
@@ -66,9 +67,12 @@ class Delivery(Credential, frozen=True):
 
     @classmethod
     def of(cls, shown: Credential, evaluation: Evaluation) -> Self:
-        return cls(shown.attempt, shown.nonce, **evaluation.to_document())
+        made = cls(shown.attempt, shown.nonce, **evaluation.to_document())
+        if evaluation.seconds == measurable(evaluation.seconds):
+            made.__dict__["evaluation"] = evaluation  # which need not be read from its text again
+        return made
 
-    @property
+    @cached_property
     def evaluation(self) -> Evaluation:
         result = PartialResult.from_text(self.index, self.value, self.residue, self.evaluated)
         return Evaluation(result, measurable(self.seconds), self.provenance, self.began)

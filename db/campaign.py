@@ -150,6 +150,12 @@ class Campaign:
             yield Transaction(connection, self.campaign_id)
 
     @contextmanager
+    def _changing_attempts(self) -> Iterator[Transaction]:
+        """As :meth:`writing`; but the nonce of an attempt proves that its campaign was not deleted."""
+        with self.database.writing() as connection:
+            yield Transaction(connection, self.campaign_id)
+
+    @contextmanager
     def reading(self, snapshot: bool = False) -> Iterator[Transaction]:
         """See :meth:`db.Database.reading`; raises NoSuchCampaign when the campaign was deleted."""
         with self.database.reading(snapshot=snapshot) as connection:
@@ -192,9 +198,11 @@ class Campaign:
             transaction = Transaction(connection, self.campaign_id)
             known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
             self._deadlines.cut(connection)
-            presence.lose(connection, set(transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)))
-            if held is not None:
-                leases.release_lost(transaction, worker_id, held)
+            if known.overdue:
+                ended = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
+                presence.lose(connection, set(ended))
+            if held is not None and known.running:
+                leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
             account = self.terms.account(transaction, self.record, worker_id, known)
             allowed = count if account is None else account.allowed(count)
             longest = self._deadlines.warranted(transaction, self.terms.digest)
@@ -221,8 +229,8 @@ class Campaign:
         the same: a late result is accepted.  The deadline of an attempt that is older than the terms allow is moved
         only if it has made more steps than at the last renewal.
         """
-        with self.writing() as transaction:
-            attempts = queries.shown(transaction, credentials)
+        with self._changing_attempts() as transaction:
+            attempts = queries.shown(transaction, self.record, credentials)
             self._presence.note(transaction.connection, {row.worker_id for row in attempts.values()})
             longest = self.terms.longest(self._deadlines, transaction)
             extended = [
@@ -237,8 +245,8 @@ class Campaign:
         self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
         """Return unfinished tasks to the queue; neither release nor preemption counts as a failure."""
-        with self.writing() as transaction:
-            tasks = queries.tasks_of(transaction, credentials)
+        with self._changing_attempts() as transaction:
+            tasks = queries.tasks_of(transaction, self.record, credentials)
             transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     def die(self, credential: Credential, reason: str) -> bool:
@@ -251,8 +259,8 @@ class Campaign:
 
     @retried
     def _complain(self, credential: Credential, outcome: Outcome, reason: str) -> bool:
-        with self.writing() as transaction:
-            tasks = queries.tasks_of(transaction, [credential])
+        with self._changing_attempts() as transaction:
+            tasks = queries.tasks_of(transaction, self.record, [credential])
             return any(
                 complaints.complain(transaction, attempt, index, outcome, reason)
                 for attempt, index in tasks.items()
@@ -287,7 +295,7 @@ class Campaign:
         one_at_a_time = False
         while True:
             try:
-                with self.writing() as transaction:
+                with self._changing_attempts() as transaction:
                     receipts, new = acceptance.accept(
                         transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
                     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Annotated, Any, Self
 
@@ -55,6 +55,7 @@ class AttemptRecord:
     age: float
     voter_id: int
     share: float  # share of the results of its campaign that another voter evaluates again
+    secret: str = field(repr=False)  # key of the draw of its campaign, see db.trust.draw
     # (value as decimal text, attempt) of the accepted result of the task; None: there is none
     accepted: tuple[str, int] | None
 

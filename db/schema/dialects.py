@@ -97,6 +97,16 @@ class Later(FunctionElement[float]):
 spelled(Later, sqlite="max({}, {})", postgresql="greatest({}, {})")
 
 
+class InOneText(FunctionElement[str]):
+    """The numbers of a group, separated by spaces; NULL: there are none."""
+
+    type = String()
+    inherit_cache = True
+
+
+spelled(InOneText, sqlite="group_concat({}, ' ')", postgresql="string_agg({}::text, ' ')")
+
+
 # -- many values as one parameter -------------------------------------------------------------
 
 

@@ -123,15 +123,22 @@ def _configure_sqlite(engine: Engine) -> None:
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
         reading = connection.get_execution_options().get("read_only")
-        connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
-        connection.info["changes"] = _sqlite_of(connection).total_changes
+        statement, raw = "BEGIN" if reading else "BEGIN IMMEDIATE", _sqlite_of(connection)
+        try:
+            raw.execute(statement)  # not by SQLAlchemy, which takes longer than SQLite
+        except sqlite3.Error as error:
+            raise OperationalError(statement, None, error) from error
+        connection.info["changes"] = raw.total_changes
 
     @event.listens_for(engine, "commit")
     def commit(connection: Connection) -> None:
         """Let every commit write page 1, which names the file that it belongs to, see :mod:`db.store.damage`."""
         raw = _sqlite_of(connection)
         if raw.total_changes != connection.info["changes"]:
-            number = raw.execute("PRAGMA user_version").fetchone()[0] or secrets.randbits(31)
+            number = connection.info.get("number")
+            if number is None:
+                number = raw.execute("PRAGMA user_version").fetchone()[0] or secrets.randbits(31)
+                connection.info["number"] = number
             raw.execute(f"PRAGMA user_version = {number}")
 
 

@@ -82,6 +82,8 @@ def accept(
     Overtaken, and the transaction must be undone.
     """
     shown = results.attempts(transaction, deliveries)
+    if not any(shown):
+        queries.require_undeleted(transaction.connection, campaign)
     if one_at_a_time or any(attempt.accepted for attempt in shown if attempt is not None):
         # Votes will be counted.
         transitions.one_at_a_time(transaction)

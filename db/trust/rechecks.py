@@ -37,6 +37,8 @@ _CLAIMANT = (
         Voter.device_kind,
         Voter.kernels,
         Voter.distrusted,
+        transitions.OVERDUE.label("overdue"),
+        queries.RUNNING.label("running"),
         *accounts.COLUMNS,
     )
     .select_from(Campaign)

@@ -209,9 +209,9 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
     return [Lease(attempt, claimant.nonce, index, work[index], is_copy=True) for index, attempt in attempts.items()]
 
 
-def release_lost(transaction: Transaction, worker_id: str, held: Collection[int]) -> None:
-    """Release the attempts of a worker that it does not know of: the answer that granted them was lost."""
-    lost = queries.running(transaction, worker_id) - set(held)
+def release_lost(transaction: Transaction, running: Collection[int], held: Collection[int]) -> None:
+    """Release those running attempts of a worker that it does not hold: the answer that granted them was lost."""
+    lost = set(running) - set(held)
     if lost:
         note = "its worker does not know of it"
         transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))

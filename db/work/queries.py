@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, Row, bindparam, case, func, select
+from sqlalchemy import ColumnElement, Connection, Row, String, bindparam, case, func, select
 from sqlalchemy.orm import aliased
 
 from db.attempts import Credential
 from db.errors import LedgerUnusable, NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
-from db.schema.dialects import Now, among
+from db.schema.dialects import InOneText, Now, among
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Worker, same_task
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
@@ -113,20 +113,30 @@ _SHOWN = select(
 ).where(among(Attempt.id, "attempts"))
 
 
-def tasks_of(transaction: Transaction, credentials: Collection[Credential]) -> dict[int, int]:
+def tasks_of(
+    transaction: Transaction, campaign: CampaignRecord, credentials: Collection[Credential]
+) -> dict[int, int]:
     """The task of each attempt whose nonce is shown; other attempts, and those of other campaigns, are omitted."""
-    return {attempt: row.task_index for attempt, row in shown(transaction, credentials).items()}
+    return {attempt: row.task_index for attempt, row in shown(transaction, campaign, credentials).items()}
 
 
-def shown(transaction: Transaction, credentials: Collection[Credential]) -> dict[int, Row[*tuple[Any, ...]]]:
-    """The rows (id, task, worker, steps, age) of attempts whose nonces are shown, as in :func:`tasks_of`."""
+def shown(
+    transaction: Transaction, campaign: CampaignRecord, credentials: Collection[Credential]
+) -> dict[int, Row[*tuple[Any, ...]]]:
+    """The rows (id, task, worker, steps, age) of attempts whose nonces are shown, as in :func:`tasks_of`.
+
+    Raises NoSuchCampaign when the campaign was deleted; a nonce proves that it was not.
+    """
     rows = transaction.connection.execute(_SHOWN, {"attempts": [credential.attempt for credential in credentials]})
     attempts = {row.id: row for row in rows if row.campaign_id == transaction.campaign_id}
-    return {
+    genuine = {
         credential.attempt: attempts[credential.attempt]
         for credential in credentials
         if credential.attempt in attempts and credential.is_genuine(attempts[credential.attempt].nonce)
     }
+    if not genuine:
+        require_undeleted(transaction.connection, campaign)
+    return genuine
 
 
 _earlier, _its_worker, _its_voter = aliased(Attempt), aliased(Worker), aliased(Voter)
@@ -149,14 +159,16 @@ def held_since(voter: type[Voter]) -> ColumnElement[float]:
 
 
 # By the worker alone: otherwise SQLite might read all attempts of the campaign.
-_RUNNING = select(Attempt.id, Attempt.campaign_id).where(
-    Attempt.worker_id == bindparam("worker"), Attempt.ended.is_(None)
+RUNNING: ColumnElement[str | None] = (
+    select(InOneText(Attempt.id))
+    .where(
+        Attempt.worker_id == bindparam("worker", type_=String),
+        Attempt.ended.is_(None),
+        Attempt.campaign_id + 0 == CAMPAIGN,
+    )
+    .scalar_subquery()
 )
-
-
-def running(transaction: Transaction, worker_id: str) -> set[int]:
-    rows = transaction.connection.execute(_RUNNING, {"worker": worker_id})
-    return {row.id for row in rows if row.campaign_id == transaction.campaign_id}
+"""The attempts of a worker that run, as text; None: there are none."""
 
 
 _IN_TIME = (

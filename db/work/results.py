@@ -30,11 +30,13 @@ _ATTEMPTS = (
         Attempt.granted,
         (Now() - Attempt.granted).label("age"),
         Worker.voter_id,
-        select(Campaign.recheck_share).where(Campaign.id == CAMPAIGN).scalar_subquery().label("share"),
+        Campaign.recheck_share.label("share"),
+        Campaign.secret,
         Result.value,
         Result.attempt_id.label("by"),
     )
     .join(Worker, Worker.id == Attempt.worker_id)
+    .join(Campaign, Campaign.id == Attempt.campaign_id)
     .outerjoin(Result, same_task(Result, Attempt))
     .where(among(Attempt.id, "attempts"))
 )
@@ -55,6 +57,7 @@ def attempts(transaction: Transaction, deliveries: Sequence[Delivery]) -> list[A
             row.age,
             row.voter_id,
             row.share,
+            row.secret,
             None if row.by is None else (row.value, row.by),
         )
         if row is not None

@@ -54,6 +54,10 @@ OF_TOKEN: ColumnElement[bool] = OF_CAMPAIGN & Attempt.worker_id.in_(
 """Conditions that select the attempts that :func:`end` ends; ``shown``: the digest of a token."""
 
 
+OVERDUE: ColumnElement[bool] = select(Attempt.id).where(EXPIRED, Attempt.ended.is_(None)).exists()
+"""Whether any lease has expired."""
+
+
 def insert_tasks(transaction: Transaction, work: Sequence[float]) -> None:
     """All are ready; ``work``: by index."""
     rows = given(transaction.dialect, [Task.task_index, Task.work]).add_columns(

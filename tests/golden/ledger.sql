@@ -554,7 +554,6 @@ P ANALYZE task;
   WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks) AND result.lot > :lot;
 
 -- draw.lots
-  SELECT campaign.secret FROM campaign WHERE campaign.id = :campaign;
   SELECT voter.id, voter.kind, voter.valid FROM voter WHERE (voter.id IN :voters);
 
 -- enrolment._trusted_voter
@@ -1062,9 +1061,6 @@ P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (
 -- queries.require_undeleted
   SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
 
--- queries.running
-  SELECT attempt.id, attempt.campaign_id FROM attempt WHERE attempt.worker_id = :worker AND attempt.ended IS NULL;
-
 -- queries.shown
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.worker_id, attempt.steps, NOW -
     attempt.granted AS age
@@ -1222,23 +1218,26 @@ P LIMIT :count
 P FOR UPDATE OF result SKIP LOCKED;
 
 -- rechecks.known
-  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (
-    SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
-  ) AS doubts, EXISTS (
-    SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL
-  ) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels, voter.distrusted, token.leases,
-    token.held, token.room, token.results, token.counted, NOW AS now
+  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
+    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
+    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
+    voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
+    AS overdue, (
+S   SELECT group_concat(attempt.id, ' ') AS anon_1
+P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
+    FROM attempt
+    WHERE attempt.worker_id = :worker AND attempt.ended IS NULL AND attempt.campaign_id + :campaign_id = :campaign
+  ) AS running, token.leases, token.held, token.room, token.results, token.counted, NOW AS now
   FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
   LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
   WHERE campaign.id = :campaign;
 
 -- results.attempts
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
-    AS age, worker.voter_id, (
-    SELECT campaign.recheck_share FROM campaign WHERE campaign.id = :campaign
-S ) AS share, result.value, result.attempt_id AS "by"
-P ) AS share, result.value, result.attempt_id AS by
-  FROM attempt JOIN worker ON worker.id = attempt.worker_id
+S   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS
+S   "by"
+P   AS age, worker.voter_id, campaign.recheck_share AS share, campaign.secret, result.value, result.attempt_id AS by
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN campaign ON campaign.id = attempt.campaign_id
   LEFT OUTER JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
   WHERE (attempt.id IN :attempts);
 
