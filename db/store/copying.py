@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from sqlalchemy import Connection, Integer, Table, delete, func, insert, select
+from sqlalchemy import Connection, Integer, Table, delete, func, insert, select, update
 
-from db.errors import LeasesRunning, LedgerError
-from db.schema.dialects import advance_ids
-from db.schema.models import Attempt, Base, Campaign, Ledger
+from db.errors import LedgerError
+from db.schema.dialects import Now, advance_ids
+from db.schema.models import Attempt, Base, Campaign, Ledger, Task
+from db.states import Outcome, TaskState
 from db.store.database import Database, without_password
 from langford.words import several
 
@@ -29,32 +30,35 @@ class CopiedTable:
 def copy(source: str, target: str) -> list[CopiedTable]:
     """Copy the ledger ``source`` into ``target``, a new or empty one, in one transaction.
 
-    Both are file names or database URLs; ids and times are kept.  Returns the tables.
+    Both are file names or database URLs; ids and times are kept.  Workers may use the source meanwhile: one state
+    of it is copied, and their leases are released in the copy, once it is compared.  Returns the tables.
 
-    Raises LeasesRunning when workers hold leases of the source, and another LedgerError when one of them cannot be
-    opened, when the target has campaigns, or when a copied table differs from its original.  After an error or a
-    kill the target is as it was: no new one exists, and an empty one is empty.
+    Raises LedgerError when one of them cannot be opened, when the target has campaigns, or when a copied table
+    differs from its original.  After an error or a kill the target is as it was: no new one exists, and an empty
+    one is empty.
     """
-    with Database(source) as original, original.reading(snapshot=True) as reading:
-        _require_quiet(reading, original.where)
-        with Database.filling(target) as writing:
-            if writing.scalar(select(func.count()).select_from(Campaign)):
-                where = without_password(target)
-                raise LedgerError(f"{where} has campaigns: copy to a new ledger, or use export and import")
-            # The copy is the same ledger: results that workers still hold for it are accepted there.
-            writing.execute(delete(Ledger))
-            return [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
+    with (
+        Database(source) as original,
+        original.reading(snapshot=True) as reading,
+        Database.filling(target) as writing,
+    ):
+        if writing.scalar(select(func.count()).select_from(Campaign)):
+            where = without_password(target)
+            raise LedgerError(f"{where} has campaigns: copy to a new ledger, or use export and import")
+        # The copy is the same ledger: results that workers still hold for it are accepted there.
+        writing.execute(delete(Ledger))
+        tables = [_copy_table(reading, writing, table) for table in Base.metadata.sorted_tables]
+        _release_all(writing)
+        return tables
 
 
-def _require_quiet(connection: Connection, where: str) -> None:
-    """Raises LeasesRunning."""
-    running = connection.scalar(select(func.count()).select_from(Attempt).where(Attempt.ended.is_(None)))
-    if running:
-        raise LeasesRunning(
-            f"{several(running, f'lease of {where} is', f'leases of {where} are')} running: stop the workers, or "
-            "run the campaign once more on this "
-            "host so that dead leases end, then copy"
-        )
+def _release_all(copied: Connection) -> None:
+    """End the leases of a copy: no worker of the original renews them there; a late result is accepted as any."""
+    note = func.coalesce(Attempt.note, "its ledger was copied")
+    running = update(Attempt).where(Attempt.ended.is_(None))
+    copied.execute(running.values(ended=Now(), outcome=Outcome.RELEASED.value, note=note))
+    leased = update(Task).where(Task.state == TaskState.LEASED.value)
+    copied.execute(leased.values(state=TaskState.READY.value))
 
 
 def _copy_table(reading: Connection, writing: Connection, table: Table) -> CopiedTable:

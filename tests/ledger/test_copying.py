@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sqlite3
+from collections import Counter
 from contextlib import ExitStack, closing
 from pathlib import Path
 from unittest.mock import Mock
@@ -13,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 from sqlalchemy import Connection, Table, text
 
-from db import Database, Ledger
-from db.errors import LeasesRunning, LedgerError, LedgerUnusable, NoLedger
+from db import Campaign, Database, Ledger
+from db.errors import LedgerError, LedgerUnusable, NoLedger
 from db.store import copying
 from jobs.run.loop import result
 from langford.cli.main import cli
@@ -47,13 +48,29 @@ def test_a_copy_is_the_same_and_goes_on(tmp_path: Path, kind: str) -> None:
         assert finish(where) == COUNT
 
 
-def test_running_leases_are_not_copied(tmp_path: Path) -> None:
-    source = str(tmp_path / "a.db")
-    ledger = Ledger(source, create=True)
-    new_campaign(ledger).lease("a", 2, 60)
-    with pytest.raises(LeasesRunning, match="2 leases"):
-        copying.copy(source, str(tmp_path / "b.db"))
-    assert not list(tmp_path.glob("*b.db*"))
+def states(campaign: Campaign) -> Counter[str]:
+    return Counter(task.state for task in campaign.task_records())
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_ledger_that_works_is_copied(tmp_path: Path, kind: str) -> None:
+    """Its leases are ready tasks of the copy, which takes the late results of their workers, too."""
+    source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)
+    with Ledger(source, create=True) as ledger:
+        campaign = new_campaign(ledger)
+        done, held = campaign.lease("a", 1, 60), campaign.lease("a", 2, 60)
+        campaign.deliver(true_deliveries(done, 0.1))
+        copying.copy(source, target)
+        assert states(campaign) == {"done": 1, "leased": 2, "ready": TASKS - 3}
+        campaign.deliver(true_deliveries(held[:1], 0.1))
+    with Ledger(target) as copied:
+        campaign = copied.campaign(NAME)
+        assert states(campaign) == {"done": 1, "ready": TASKS - 1}
+        outcomes = campaign.overview().attempts
+        assert {outcome: number for outcome, number in outcomes.items() if number} == {"done": 1, "released": 2}
+        [receipt] = campaign.deliver(true_deliveries(held[1:], 0.1))
+        assert receipt.verdict == "accepted"
+    assert finish(target) == COUNT
 
 
 def test_nothing_is_written_over(tmp_path: Path) -> None:
@@ -169,3 +186,9 @@ def test_the_command(tmp_path: Path) -> None:
     done = CliRunner().invoke(cli, ["ledger", "copy", str(tmp_path / "a.db"), str(tmp_path / "b.db")])
     assert done.exit_code == 0
     assert "result" in done.output
+
+
+def test_who_asks_for_a_backup_is_told_of_copy() -> None:
+    done = CliRunner().invoke(cli, ["ledger", "backup"])
+    assert done.exit_code == 2
+    assert "Did you mean 'copy'?" in done.output
