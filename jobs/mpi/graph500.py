@@ -7,10 +7,10 @@ import time
 import numpy as np
 
 from langford.errors import CheckFailed
-from langford.irregular.cuda.blocks import SORTED
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.kronecker import generated
-from langford.irregular.cuda.partition import MAX_ROWS, PartitionedOnGpu
+from langford.irregular.graphs.gpu_blocks import SORTED
+from langford.irregular.graphs.gpu_partition import MAX_ROWS, PartitionedOnGpu
 from langford.irregular.graphs.graph500 import Graph500, Search, check_edges, levels_of, require_joined, roots_among
 from langford.irregular.graphs.kronecker import edges_bytes, kronecker_slice, require_scale
 from langford.irregular.graphs.partition import Communicator, PartitionedGraph

@@ -25,10 +25,11 @@ from langford.irregular.cycles.client_server import Scenario, Transition, client
 from langford.irregular.cycles.event_graph import EventGraph
 from langford.irregular.cycles.optimal import OptimalCycle, cycle_mean, cycle_ratio
 from langford.irregular.graphs.bfs import Bfs, bfs
-from langford.irregular.graphs.components import Components, components
+from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
 from langford.irregular.graphs.graph500 import check_bfs, graph500
 from langford.irregular.graphs.kronecker import kronecker
+from langford.irregular.parts import Components
 from langford.irregular.trees.search_states import SearchStates, search_states
 from langford.irregular.trees.tree import Tree
 from langford.irregular.trees.tree_matrix import TreeMatrix

@@ -10,7 +10,6 @@ import numpy as np
 from langford.devices import Cpu, Cuda
 from langford.irregular.arrays import require_choice
 from langford.irregular.memory import present_bytes
-from langford.loading import load
 
 
 class Place(ABC):
@@ -56,13 +55,19 @@ class FirstGpu(Place):
 
     @property
     def xp(self) -> Any:
-        return load("langford.irregular.cuda.gpu:gpu_by_number")(0).xp
+        from langford.irregular.cuda.gpu import gpu_by_number
+
+        return gpu_by_number(0).xp
 
     def free_bytes(self) -> int:
-        return int(load("langford.irregular.cuda.gpu:free_bytes")())
+        from langford.irregular.cuda.gpu import free_bytes
+
+        return free_bytes()
 
     def wait(self) -> None:
-        load("langford.irregular.cuda.gpu:wait")()
+        from langford.irregular.cuda.gpu import wait
+
+        wait()
 
 
 _PLACES: dict[str, type[Place]] = {Cpu.kind: Core, Cuda.kind: FirstGpu}

@@ -23,8 +23,8 @@ from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graphs.graph500 import RULES
 from langford.irregular.graphs.kronecker import kronecker_slice
 from langford.irregular.graphs.partition import Grid, PartitionedGraph
-from langford.irregular.graphs.rows import cuts, heads_of, sorted_rows
 from langford.irregular.memory import present_bytes
+from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
 from tests.irregular.ranks import ThreadRanks, on_threads
 

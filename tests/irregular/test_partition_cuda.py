@@ -21,11 +21,11 @@ from jobs.mpi.graph500 import graph500_on_ranks
 from jobs.mpi.ranks import has_nccl
 from langford.errors import BadInput, CheckFailed
 from langford.irregular import Graph, bfs, check_bfs, graph500, kronecker
-from langford.irregular.cuda import blocks
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.irregular.cuda.partition import PartitionedOnGpu
 from langford.irregular.errors import TooLarge
-from langford.irregular.graphs.bfs import Direction
+from langford.irregular.graphs import gpu_blocks as blocks
+from langford.irregular.graphs.gpu_partition import PartitionedOnGpu
+from langford.irregular.levels import Direction
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu, device_count
 from tests.irregular.ranks import ThreadRanks, on_threads

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from langford.errors import BadInput
 from langford.irregular import Tree, TreeMatrix, leaffix, rootfix, search_states
-from langford.irregular.trees.compression import best_offset, compress
+from langford.irregular.compression import best_offset, compress
 from langford.irregular.trees.tree import broom, chain, random_tree, star
 from langford.problem import Problem
 from tests.irregular.references import euler_tour, list_rank, unrolled

@@ -6,9 +6,9 @@ import numpy as np
 from numba.extending import register_jitable
 
 from langford.irregular.cpu.compiled import kernel
+from langford.irregular.levels import AUTO, UP
 from langford.kernels.cpu.compiled import part
 
-DOWN, UP, AUTO = 0, 1, 2
 # A level goes from below when its edges are more than 1/25 of those not yet looked at, and from above again when
 # the frontier is less than 1/150 of the vertices: the rule of Beamer, Asanović and Patterson (2012).  With 1/15 and
 # 1/18, as GAP has them, a core is as fast and a GPU slower.

@@ -8,9 +8,8 @@ import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.graphs.bfs import DIRECTIONS, MAX_LEVELS, Bfs, Level
-from langford.irregular.graphs.graph import Graph
-from langford.irregular.graphs.rows import bare_rows, heads_of
+from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Level, Search
+from langford.irregular.rows import Rows, bare_rows, heads_of, sorted_rows, sources_of
 
 CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""
@@ -24,7 +23,7 @@ class GpuGraph:
     Searches of one graph share their memory; those of several threads follow each other on the GPU.
     """
 
-    def __init__(self, gpu: Gpu, graph: Graph) -> None:
+    def __init__(self, gpu: Gpu, graph: Rows) -> None:
         xp, n, self._vertex = gpu.xp, graph.n, graph.indices.dtype
         # A caller's own offsets may leave no room to count beyond the last edge.
         offset = np.result_type(graph.indptr.dtype, offset_type(graph.m))
@@ -43,8 +42,9 @@ class GpuGraph:
         """The arrays for a search from below (below.cuh); those of a directed graph are sorted again."""
         indptr, indices = self._rows
         if not self._symmetric:
-            back = Graph(indptr, indices).reversed
-            indptr, indices = back.indptr.astype(indptr.dtype, copy=False), back.indices
+            offset = indptr.dtype
+            indptr, indices, _ = sorted_rows(self._n, indices, sources_of(indptr, indices), symmetric=False)
+            indptr = indptr.astype(offset, copy=False)
         return indptr, indices, heads_of(indptr, indices), bare_rows(indptr)
 
     def start(self, root: int, direction: str) -> tuple[Array, Array]:
@@ -59,17 +59,17 @@ class GpuGraph:
         )  # fmt: skip
         return parent, record
 
-    def search(self, root: int, direction: str) -> Bfs:
+    def search(self, root: int, direction: str) -> Search:
         """Search breadth first from a vertex; ``direction`` as in bfs."""
         parent, record = self.start(root, direction)
         counts = self._gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
         if counts[0] > FEW_LEVELS:
             counts = self._gpu.on_host(record)
         levels = counts[1:].reshape(-1, 3)[: counts[0]].tolist()
-        return Bfs(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
+        return Search(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
 
 
-def graph_on_gpu(graph: Graph) -> GpuGraph:
+def graph_on_gpu(graph: Rows) -> GpuGraph:
     """The arrays for searches of a graph of CuPy's arrays."""
     return GpuGraph(gpu_of(graph.indptr), graph)
 

@@ -6,19 +6,19 @@ import numpy as np
 
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.grid import GATE_WORDS
-from langford.irregular.graphs.components import Components
-from langford.irregular.graphs.graph import Graph
+from langford.irregular.parts import Components
+from langford.irregular.rows import Rows
 
 SWEEPS = 10_000
 """Of one launch; between two of them the program can be interrupted."""
 
 
-def components_on_gpu(graph: Graph) -> Components:
+def components_on_gpu(graph: Rows) -> Components:
     """The strong components of a graph of CuPy's arrays."""
     return strong_components(gpu_of(graph.indptr), graph)
 
 
-def strong_components(gpu: Gpu, graph: Graph) -> Components:
+def strong_components(gpu: Gpu, graph: Rows) -> Components:
     """The strong components of a graph on a device.
 
     A vertex that is the largest of those before it and of those behind it names its component: the vertices with it

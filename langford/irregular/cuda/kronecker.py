@@ -6,17 +6,12 @@ import numpy as np
 
 from langford.irregular.arrays import Array
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.irregular.graphs.kronecker import edges_bytes, require_scale, thresholds, vertex_type
-from langford.irregular.memory import require_memory
+from langford.irregular.quadrants import thresholds, vertex_type
 
 
-def kronecker_on_gpu(scale: int, edgefactor: int, seed: int) -> tuple[Array, Array]:
-    """As langford.irregular.graphs.kronecker.kronecker, on GPU 0; raises NoGpu."""
-    require_scale(scale, edgefactor)
-    gpu = gpu_by_number(0)
-    needed = edges_bytes(scale, edgefactor)
-    require_memory(f"a graph of scale {scale} on the GPU", needed, gpu.free_bytes())
-    return generated(gpu, scale, seed, 0, edgefactor << scale)
+def kronecker_on_gpu(scale: int, seed: int, count: int) -> tuple[Array, Array]:
+    """The first edges, as langford.irregular.graphs.kronecker has them, on GPU 0; raises NoGpu."""
+    return generated(gpu_by_number(0), scale, seed, 0, count)
 
 
 def generated(gpu: Gpu, scale: int, seed: int, first: int, count: int) -> tuple[Array, Array]:

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
+from langford.irregular.compression import Step
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.tree import level_bounds
-from langford.irregular.trees.compression import Step
 from langford.kernels.gpu.program import Program
 
 GATE = 64
@@ -22,7 +22,7 @@ OPERATORS = {"add": 0, "mul": 1, "min": 2, "max": 3, "xor": 4}
 
 @dataclass(frozen=True)
 class Passes:
-    """Steps as langford.irregular.trees.compression has them, one behind the other.
+    """Steps as langford.irregular.compression has them, one behind the other.
 
     Attributes:
         bounds: where the entries of each step begin and end, int64[steps, 2].

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from langford.irregular.arrays import Array
+from langford.irregular.compression import compress
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.passes import GATE, Passes, by_levels, packed
 from langford.irregular.cuda.tree import level_bounds
-from langford.irregular.trees.compression import compress
 
 PARTS = {"forward": 1, "backward": 4, "solve": 7}
 """The parts of a solve that a launch does; as in solve.cu."""

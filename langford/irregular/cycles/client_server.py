@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import offset_type
-from langford.irregular.cycles.policies import BITS
 from langford.irregular.graphs.bfs import bfs
 from langford.irregular.graphs.graph import Graph
 from langford.irregular.memory import present_bytes, require_memory
+from langford.irregular.policies import BITS
 
 
 @dataclass(frozen=True)

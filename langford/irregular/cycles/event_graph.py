@@ -11,9 +11,9 @@ import numpy as np
 
 from langford.errors import BadInput
 from langford.irregular.cycles.optimal import cycle_ratio, in_words, timeless_cycle
-from langford.irregular.cycles.policies import BITS
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graphs.graph import Graph
+from langford.irregular.policies import BITS
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ import numpy as np
 
 from langford.irregular.arrays import Array, module_of, on_host
 from langford.irregular.cpu.cycles import shift_components
-from langford.irregular.cycles.policies import LARGEST, Optimum, PolicyIteration, WideDistance, largest, limit_of
 from langford.irregular.errors import TooWide
-from langford.irregular.graphs.components import Components
 from langford.irregular.graphs.graph import Graph
+from langford.irregular.parts import Components
+from langford.irregular.policies import LARGEST, Optimum, PolicyIteration, WideDistance, largest, limit_of
 
 _TOO_WIDE = "the potentials may need more than 62 bits: give floats, or divide the weights by a common factor"
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
 
 from langford.errors import BadInput, CheckFailed
 from langford.irregular.arrays import Array, module_of, on_gpu, on_host, require_length, require_numbers
+from langford.irregular.cycles.cpu_iteration import CpuIteration
 from langford.irregular.cycles.howard import Howard
-from langford.irregular.cycles.policies import BITS, LARGEST, CpuIteration, largest
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
-from langford.loading import load
+from langford.irregular.policies import BITS, LARGEST, PolicyIteration, largest
 from langford.words import some
 
 MAX_FLOAT = 1e300
@@ -123,8 +124,9 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     if timeless:
         message = f"the cycle {in_words(timeless)} takes no time: give one of its edges a time"
         raise ZeroTime(message, timeless)
-    there = on_gpu(graph.indptr)
-    iteration = load("langford.irregular.cuda.cycles:iteration_on_gpu") if there else CpuIteration
+    iteration: Callable[..., PolicyIteration] = CpuIteration
+    if on_gpu(graph.indptr):
+        from langford.irregular.cuda.cycles import iteration_on_gpu as iteration
     howard = Howard(graph, components(graph), signed, durations, iteration)
     if howard.empty:
         raise NoCycle("the graph has no cycle: give a graph with one")

@@ -14,10 +14,10 @@ import numpy as np
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, require_length
 from langford.irregular.cpu.sequential_cycles import howard_passes, yto_pivots
-from langford.irregular.cycles.policies import LARGEST, largest
 from langford.irregular.errors import NoCycle
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
+from langford.irregular.policies import LARGEST, largest
 
 _NO_CYCLE = "the graph has no cycle: give a graph with one"
 

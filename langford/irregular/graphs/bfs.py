@@ -4,35 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
 import numpy as np
 
 from langford.errors import BadInput, whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
-from langford.irregular.cpu.bfs import AUTO, DOWN, UP, depths, search
+from langford.irregular.cpu.bfs import depths, search
 from langford.irregular.graphs.graph import Graph
-from langford.loading import load
-
-Direction = Literal["auto", "down", "up"]
-DIRECTIONS: dict[str, int] = {"auto": AUTO, "down": DOWN, "up": UP}
-MAX_LEVELS = 4096
-"""Levels of which a search keeps a record."""
-
-
-@dataclass(frozen=True)
-class Level:
-    """One level of a search: a row of the thesis's table 2.1.
-
-    Attributes:
-        frontier: vertices at this depth.
-        inspected: edges looked at to find the next ones.
-        direction: "down" from the frontier to its targets, "up" from unreached vertices to the frontier.
-    """
-
-    frontier: int
-    inspected: int
-    direction: str
+from langford.irregular.levels import DIRECTIONS, DOWN, MAX_LEVELS, UP, Direction, Level
 
 
 @dataclass(frozen=True)
@@ -52,7 +31,9 @@ class Bfs:
     def depth(self) -> Array:
         """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first used."""
         if on_gpu(self.parent):
-            return load("langford.irregular.cuda.bfs:depths_on_gpu")(self.parent)
+            from langford.irregular.cuda.bfs import depths_on_gpu
+
+            return depths_on_gpu(self.parent)
         depth = np.empty_like(self.parent)
         depths(self.parent, depth)
         return depth
@@ -74,8 +55,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     if not 0 <= root < graph.n:
         raise BadInput(f"the root {root} is not a vertex: there are {graph.n:,}, numbered from 0")
     if on_gpu(graph.indptr):
-        tree: Bfs = graph.on_gpu.search(root, direction)
-        return tree
+        return Bfs(*graph.on_gpu.search(root, direction))
     back = graph if direction == "down" else graph.reversed
     parent = np.full(graph.n, -1, graph.indices.dtype)
     levels = np.empty((MAX_LEVELS, 3), np.int64)

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
-from langford.irregular.arrays import Array, on_gpu
+from langford.irregular.arrays import on_gpu
 from langford.irregular.errors import require_scipy
 from langford.irregular.graphs.graph import Graph
-from langford.loading import load
-
-
-@dataclass(frozen=True)
-class Components:
-    """The strong components of a graph.
-
-    Attributes:
-        count: how many there are.
-        labels: the component of each vertex, from 0, [n].
-    """
-
-    count: int
-    labels: Array
+from langford.irregular.parts import Components
 
 
 def components(graph: Graph) -> Components:
     """The strong components; raises NotInstalled."""
     if on_gpu(graph.indptr):
-        parts: Components = load("langford.irregular.cuda.components:components_on_gpu")(graph)
-        return parts
+        from langford.irregular.cuda.components import components_on_gpu
+
+        return components_on_gpu(graph)
     require_scipy()
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from langford.errors import whole
 from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
-from langford.irregular.graphs.rows import sorted_rows
-from langford.loading import load
+from langford.irregular.rows import sorted_rows, sources_of
+
+if TYPE_CHECKING:
+    from langford.irregular.cuda.bfs import GpuGraph
 
 
 class Graph:
@@ -105,12 +107,7 @@ class Graph:
     @property
     def sources(self) -> Array:
         """The source of each edge, [m]."""
-        xp = module_of(self.indptr)
-        if xp is np:
-            return np.repeat(np.arange(self.n, dtype=self.indices.dtype), self.degrees)
-        # CuPy repeats by one number only.
-        edges = xp.arange(self.m, dtype=self.indptr.dtype)
-        return (xp.searchsorted(self.indptr, edges, side="right") - 1).astype(self.indices.dtype)
+        return sources_of(self.indptr, self.indices)
 
     @cached_property
     def reversed(self) -> Graph:
@@ -122,9 +119,11 @@ class Graph:
         return self._transposed(np.arange(self.n, dtype=self.indices.dtype))
 
     @cached_property
-    def on_gpu(self) -> Any:
+    def on_gpu(self) -> GpuGraph:
         """The arrays for searches of this graph on its GPU, made once."""
-        return load("langford.irregular.cuda.bfs:graph_on_gpu")(self)
+        from langford.irregular.cuda.bfs import graph_on_gpu
+
+        return graph_on_gpu(self)
 
     def _transposed(self, sequence: Array) -> Graph:
         graph = Graph.__new__(Graph)

@@ -24,7 +24,6 @@ from langford.irregular.graphs.graph import Graph, require_vertices
 from langford.irregular.graphs.kronecker import edges_bytes, kronecker, require_scale
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
-from langford.loading import load
 
 MAX_ON_GPU = 2**30
 """Edges of a list of which a GPU makes the simple graph at once: CuPy chooses among fewer than 2³¹ numbers only."""
@@ -109,9 +108,9 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
     Raises CheckFailed.
     """
     if on_gpu(parent):
-        traversed, joined, half, far = load("langford.irregular.cuda.check:check_edges_on_gpu")(
-            sources, targets, parent, levels
-        )
+        from langford.irregular.cuda.check import check_edges_on_gpu
+
+        traversed, joined, half, far = check_edges_on_gpu(sources, targets, parent, levels)
         for rule, place in ((4, half), (3, far)):
             _require(rule, place is None, "" if place is None else _edge(sources, targets, [place]))
         return traversed, joined

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,22 +11,9 @@ from langford.irregular.cpu.kronecker import generate
 from langford.irregular.errors import BadGraph
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
-from langford.loading import load
+from langford.irregular.quadrants import thresholds, vertex_type
 
-QUADRANTS = (Fraction(57, 100), Fraction(19, 100), Fraction(19, 100))
-"""Probabilities of the quadrants (0, 0), (0, 1), (1, 0) of the adjacency matrix; the last one has the rest."""
 MAX_SCALE = 48
-
-
-def thresholds() -> NDArray[np.uint64]:
-    """Where the quadrants begin among 2³² equally likely draws, uint64[3]."""
-    shares = [sum(QUADRANTS[: count + 1], Fraction(0)) for count in range(3)]
-    return np.array([round(share * 2**32) for share in shares], np.uint64)
-
-
-def vertex_type(scale: int) -> type[np.signedinteger[Array]]:
-    """The type of the vertices of a graph of this scale."""
-    return np.int32 if scale < 32 else np.int64
 
 
 def edges_bytes(scale: int, edgefactor: int) -> int:
@@ -49,12 +34,12 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
     seed = whole("the seed", seed, BadGraph)
     require_scale(scale, edgefactor)
     place = place_of(device)
+    what = f"a graph of scale {scale}{' on the GPU' if place.on_gpu else ''}"
+    require_memory(what, edges_bytes(scale, edgefactor), place.free_bytes())
     if place.on_gpu:
-        edges: tuple[Array, Array] = load("langford.irregular.cuda.kronecker:kronecker_on_gpu")(
-            scale, edgefactor, seed
-        )
-        return edges
-    require_memory(f"a graph of scale {scale}", edges_bytes(scale, edgefactor), place.free_bytes())
+        from langford.irregular.cuda.kronecker import kronecker_on_gpu
+
+        return kronecker_on_gpu(scale, seed, edgefactor << scale)
     return kronecker_slice(scale, seed, 0, edgefactor << scale)
 
 

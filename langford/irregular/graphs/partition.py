@@ -19,8 +19,8 @@ from langford.errors import BadInput
 from langford.irregular.arrays import Array
 from langford.irregular.cpu.bfs import goes_below
 from langford.irregular.cpu.partition import edges_of_front, expand_down, expand_up
-from langford.irregular.graphs.bfs import Direction, Level
 from langford.irregular.graphs.graph import Graph
+from langford.irregular.levels import Direction, Level
 
 
 class Communicator(Protocol):

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
+from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import grow, list_children, walk
-from langford.irregular.trees.compression import Step, compress
-from langford.loading import load
 
 
 class Tree:
@@ -55,7 +54,9 @@ class Tree:
 
     def _jump(self) -> None:
         """Depth by pointer jumping, the rest by sorting and list ranking, where the parents are on a GPU."""
-        orders = load("langford.irregular.cuda.tree:orders_on_gpu")(self.above)
+        from langford.irregular.cuda.tree import orders_on_gpu
+
+        orders = orders_on_gpu(self.above)
         if orders.astray >= 0:
             self._refuse(orders.astray)
         self._indptr, self._children, self._order = orders.indptr, orders.children, orders.order
@@ -109,13 +110,15 @@ class Tree:
 
     @cached_property
     def steps(self) -> list[Step]:
-        """The steps of path compression; see langford.irregular.trees.compression."""
+        """The steps of path compression; see langford.irregular.compression."""
         return compress(self.above, self.depth)
 
     @cached_property
     def on_gpu(self) -> Any:
         """What accumulations on a GPU read of the forest: langford.irregular.cuda.treefix.GpuTree."""
-        return load("langford.irregular.cuda.treefix:tree_on_gpu")(self)
+        from langford.irregular.cuda.treefix import tree_on_gpu
+
+        return tree_on_gpu(self)
 
     @cached_property
     def opened(self) -> Array:

@@ -18,10 +18,9 @@ from langford.irregular.arrays import (
     require_length,
     require_numbers,
 )
+from langford.irregular.compression import Step, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
-from langford.irregular.trees.compression import Step, compress
 from langford.irregular.trees.tree import Tree
-from langford.loading import load
 
 SolveMethod = Literal["compression", "levels"]
 METHODS = get_args(SolveMethod)
@@ -62,7 +61,9 @@ class TreeMatrix:
         if not on_gpu(pivots):
             zero = factorise(self.tree.above, self.tree.order, edges, pivots)
         elif self.tree.height * VERTICES_PER_LEVEL < len(self.tree):
-            zero = load("langford.irregular.cuda.solve:factorise_on_gpu")(self.tree, edges, pivots)
+            from langford.irregular.cuda.solve import factorise_on_gpu
+
+            zero = factorise_on_gpu(self.tree, edges, pivots)
         else:
             on_core = on_host(pivots)
             zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
@@ -101,9 +102,11 @@ class TreeMatrix:
         require_length("the right side", b, len(self.tree), "vertex", columns=True)
         require_choice("method", method, METHODS)
         if on_gpu(b) and b.dtype.kind in "iuf":
+            from langford.irregular.cuda.solve import passes_on_gpu, solve_on_gpu
+
             if method not in self._passes:
-                self._passes[method] = load("langford.irregular.cuda.solve:passes_on_gpu")(self, method)
-            x = load("langford.irregular.cuda.solve:solve_on_gpu")(self._passes[method], self.pivots, b, what)
+                self._passes[method] = passes_on_gpu(self, method)
+            x = solve_on_gpu(self._passes[method], self.pivots, b, what)
             if x is not None:
                 return x
         require_numbers("the right side", b)

@@ -45,7 +45,6 @@ from langford.irregular.cpu.tree import (
     upwards_xor,
 )
 from langford.irregular.trees.tree import Tree
-from langford.loading import load
 
 Operator = Literal["add", "mul", "min", "max", "xor"]
 TreefixMethod = Literal["auto", "levels", "euler", "preorder", "compression"]
@@ -137,7 +136,9 @@ def _checked(tree: Tree, values: Array, op: str, method: str) -> TreefixMethod:
 def _on_gpu(tree: Tree, values: Array, op: str, method: str, down: bool) -> Array:
     if method in ("euler", "preorder"):
         _require_inverse(values, op)
-    return load("langford.irregular.cuda.treefix:treefix_on_gpu")(tree, values, op, method, down)
+    from langford.irregular.cuda.treefix import treefix_on_gpu
+
+    return treefix_on_gpu(tree, values, op, method, down)
 
 
 def _by_levels(tree: Tree, values: Array, op: str, down: bool) -> Array:

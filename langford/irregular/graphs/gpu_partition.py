@@ -9,11 +9,11 @@ import numpy as np
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, on_host
 from langford.irregular.cuda.bfs import CHUNK, FEW_LEVELS
-from langford.irregular.cuda.blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.graphs.bfs import DIRECTIONS, MAX_LEVELS, Direction, Level
+from langford.irregular.graphs.gpu_blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.graphs.partition import Communicator, Grid
-from langford.irregular.graphs.rows import bare_rows, heads_of
+from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level
+from langford.irregular.rows import bare_rows, heads_of
 
 MAX_ROWS = 8
 """Rows of blocks, at most: a search from below is done at a target's first parent only if its row is not split,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,33 @@ from langford.irregular.arrays import Array, module_of, offset_type, on_host, st
 MAX_AT_ONCE = 2**29
 """Edges that are sorted, and looked at, at once: with their places, and what the sort needs besides, some 20 GB.
 CuPy chooses among fewer than 2³¹ numbers only."""
+
+
+class Rows(Protocol):
+    """The rows of a graph; see :class:`langford.irregular.Graph`."""
+
+    indptr: Array
+    indices: Array
+    symmetric: bool
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def m(self) -> int: ...
+
+    @property
+    def sources(self) -> Array: ...
+
+
+def sources_of(indptr: Array, indices: Array) -> Array:
+    """The source of each edge, [m]."""
+    xp = module_of(indptr)
+    if xp is np:
+        return np.repeat(np.arange(len(indptr) - 1, dtype=indices.dtype), np.diff(indptr))
+    # CuPy repeats by one number only.
+    edges = xp.arange(len(indices), dtype=indptr.dtype)
+    return (xp.searchsorted(indptr, edges, side="right") - 1).astype(indices.dtype)
 
 
 def sorted_rows(
