@@ -25,6 +25,7 @@ from db.store import connections, revision
 from db.store.damage import hold_undamaged
 from db.store.places import (
     Place,
+    create_private,
     holds_commits,
     new_file,
     refuse_network_file_system,
@@ -99,6 +100,8 @@ class Database:
         # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
+            if create and (file := _file_of(self.engine.url)):
+                create_private(file)
             with translated_errors(self.where):
                 revision.require_schema(self.engine, self.where, create)
             self._place = _place_of(self.engine.url)
@@ -127,6 +130,7 @@ class Database:
         engine = _engine_of(where, create=True)
         with new_file(Path(url.database or "") if engine.dialect.name == "sqlite" else None) as unfinished:
             if unfinished is not None:
+                create_private(unfinished)
                 engine = _engine_of(str(unfinished), create=True)
             try:
                 with translated_errors(named), revision.filling(engine, named) as connection:
@@ -215,9 +219,15 @@ def _require_room(file: Path, create: bool) -> None:
 
 def _place_of(url: URL) -> Place | None:
     """None: a server keeps the ledger, or the file does not change."""
+    file = _file_of(url)
+    return None if file is None else Place(file)
+
+
+def _file_of(url: URL) -> Path | None:
+    """The file that keeps a ledger and may change."""
     # Only an archive is opened by a URI.
     in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
-    return Place(Path(url.database)) if in_file and url.database else None
+    return Path(url.database) if in_file and url.database else None
 
 
 def _is_archive(file: Path) -> bool:

@@ -114,6 +114,15 @@ def _give_name(unfinished: Path, file: Path) -> None:
         raise LedgerUnusable(f"cannot create the ledger {file} ({error.strerror}): choose another file") from error
 
 
+def create_private(file: Path) -> None:
+    """Create an empty file for its owner alone, unless there is one: it will hold the secret of the draw.
+
+    SQLite gives FILE-wal and FILE-shm the mode of FILE.  Where the file cannot be made, SQLite says why.
+    """
+    with suppress(OSError):
+        os.close(os.open(os.path.realpath(file), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 def waiting_beside(file: Path) -> Path:
     return Path(f"{os.path.realpath(file)}-wal")  # SQLite follows links first
 

@@ -122,11 +122,12 @@ def require_place(file: Path, key: Path | None) -> None:
     require_replaceable(signature_of(file))
 
 
-def write(file: Path, content: bytes, key: Path | None) -> Path | None:
+def write(file: Path, content: bytes, key: Path | None, private: bool = False) -> Path | None:
     """Write a file and its signature, or without a key only the file; returns the signature.
 
     An earlier signature is removed, since it would not match the new file.  If signing fails, nothing is changed.
-    ``key``: a private ssh key, or a public one whose private one an agent has.
+    ``key``: a private ssh key, or a public one whose private one an agent has.  ``private``: only the owner can
+    read the file.
 
     Raises NotInstalled, BadInput, NotReplaceable or OSError.
     """
@@ -134,7 +135,7 @@ def write(file: Path, content: bytes, key: Path | None) -> Path | None:
     signature, signed = signature_of(file), None if key is None else _signed(content, key)
     if os.path.lexists(signature):
         signature.unlink()
-    replace_file(file, content)
+    replace_file(file, content, private)
     if signed is None:
         return None
     replace_file(signature, signed)

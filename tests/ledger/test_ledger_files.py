@@ -43,6 +43,19 @@ def test_files_that_are_no_database(langford: Run, tmp_path: Path, content: byte
     assert file.read_bytes() == content
 
 
+def test_only_its_owner_can_read_a_ledger(langford: Run, tmp_path: Path) -> None:
+    """It holds the secret of the draw, with which a worker would know which lies are noticed."""
+    assert langford("run", "7", "--name", "seven").returncode == 0
+    with Ledger(str(tmp_path / "langford.db")) as ledger:
+        ledger.campaign("seven").set_recheck_share(0.5)
+        made = [entry.name for entry in tmp_path.glob("langford.db*")]
+        assert {"langford.db", "langford.db-wal", "langford.db-shm"} <= {*made}
+        assert {entry.stat().st_mode & 0o777 for entry in tmp_path.glob("langford.db*")} == {0o600}
+    assert langford("ledger", "copy", "langford.db", "copy.db").returncode == 0
+    assert langford("delete", "seven", "--yes", "--out", "kept.jsonl.gz").returncode == 0
+    assert {(tmp_path / name).stat().st_mode & 0o777 for name in ("copy.db", "kept.jsonl.gz")} == {0o600}
+
+
 def test_a_ledger_that_was_cut_short_is_damaged_and_left_alone(langford: Run, tmp_path: Path) -> None:
     file = tmp_path / "langford.db"
     write_used_ledger(str(file))

@@ -94,7 +94,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         kept_in = f"{what} is kept in {file}"
         if not (yes or display.confirmed(f"{kept_in}. Delete the campaign?")):
             raise BadInput(f"{kept_in}: answer the question on a terminal, or give --yes")
-        exchange.write(file, kept.content, key=None)
+        exchange.write(file, kept.content, key=None, private=True)
         try:
             # What cannot be read back is not kept.
             exchange.validated(file)
