@@ -1,14 +1,11 @@
-"""SQL by users on a connection that cannot write, with a time limit.
+"""SQL by users on a connection that only reads, with a time limit.
 
-On SQLite, an authorizer and "query_only" let the connection refuse everything except reading: other statements,
-PRAGMA and ATTACH; columns that a role that only reads may not see are null (:mod:`db.schema.views`).  On Postgres
-the transaction is read-only; the statement must be a single SELECT, VALUES or TABLE, as a cursor requires, and must
-not name functions that the database calls volatile: these may act outside of the transaction.
+On SQLite "query_only" refuses writes; on Postgres the transaction is read-only, and a cursor takes only a single
+SELECT, VALUES or TABLE.  That prevents mistakes: whoever may open a ledger may change it by other programs anyway.
 """
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -17,12 +14,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection, CursorResult, Select, text
+from sqlalchemy import Connection, CursorResult, Select
 from sqlalchemy.exc import DBAPIError
 
 from db.errors import LedgerError
 from db.schema.models import Base
-from db.schema.views import HIDDEN, VIEWS
+from db.schema.views import VIEWS
 from db.store.database import Database
 
 SECONDS = 60.0
@@ -30,19 +27,7 @@ SECONDS = 60.0
 BATCH = 2_000
 TICKS = 20_000
 """Instructions of SQLite's virtual machine between two checks of the time limit."""
-READING = {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE}
-ACTING = {"load_extension", "fts3_tokenizer", "writefile", "edit"}
-"""Functions of SQLite with side effects, if they are compiled in."""
-MAX_VALUE, MAX_PATTERN = 16 * 2**20, 1_000
-"""Maximum bytes of a value and of a pattern of LIKE, whose evaluation the time limit would not interrupt."""
-HARMLESS = {"random", "clock_timestamp", "timeofday", "gen_random_uuid"}
-"""Functions that Postgres calls volatile although they change nothing."""
-WORD = re.compile(r"[^\W\d][\w$]*")
-SPELLED = re.compile(r"u&\s*[\"']", re.IGNORECASE)
 TOO_SLOW, NO_TABLE = "57014", "42P01"
-
-
-_VOLATILE = text("SELECT DISTINCT proname FROM pg_catalog.pg_proc WHERE provolatile = 'v'")
 
 
 class BadQuery(LedgerError):
@@ -61,8 +46,6 @@ class QueryResult:
 def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[QueryResult]:
     """Raises BadQuery, or another LedgerError; ``seconds``: time limit, including the reading of the rows."""
     with answering(database, seconds) as connection:
-        if connection.dialect.name == "postgresql":
-            _require_no_acting_function(connection, sql)
         streaming = _streaming(connection).execution_options(no_parameters=True)
         yield _answer(streaming.exec_driver_sql(sql), seconds)
 
@@ -111,17 +94,10 @@ def _limited(connection: Connection, seconds: float) -> Iterator[None]:
 @contextmanager
 def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
     deadline = time.monotonic() + seconds
-    bounds = {
-        sqlite3.SQLITE_LIMIT_LENGTH: MAX_VALUE,
-        sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: MAX_PATTERN,
-        sqlite3.SQLITE_LIMIT_ATTACHED: 0,
-    }
-    before = {limit: raw.setlimit(limit, value) for limit, value in bounds.items()}
     raw.execute("PRAGMA query_only = ON")
     refused: list[object] = []
     raw.create_aggregate("exact_sum", 1, partial(_ExactSum, refused))  # type: ignore[arg-type]  # it returns text
     raw.set_progress_handler(lambda: int(time.monotonic() > deadline), TICKS)
-    raw.set_authorizer(_authorized)
     try:
         yield
     except (DBAPIError, sqlite3.Error) as error:
@@ -133,20 +109,8 @@ def _sqlite_reading(raw: sqlite3.Connection, seconds: float) -> Iterator[None]:
             "numbers, or exclude other rows with WHERE"
         ) from error
     finally:
-        raw.set_authorizer(None)
         raw.set_progress_handler(None, 0)
         raw.execute("PRAGMA query_only = OFF")
-        for limit, value in before.items():
-            raw.setlimit(limit, value)
-
-
-def _authorized(action: int, first: str | None, second: str | None, *_: str | None) -> int:
-    """The authorizer, which SQLite calls while it prepares a statement."""
-    if action == sqlite3.SQLITE_READ and (first, second) in HIDDEN:
-        return sqlite3.SQLITE_IGNORE  # it reads null
-    if action in READING or (action == sqlite3.SQLITE_FUNCTION and (second or "").lower() not in ACTING):
-        return sqlite3.SQLITE_OK
-    return sqlite3.SQLITE_DENY
 
 
 class _ExactSum:
@@ -170,26 +134,6 @@ class _ExactSum:
 
     def finalize(self) -> str | None:
         return None if self._sum is None else str(self._sum)
-
-
-def _require_no_acting_function(connection: Connection, sql: str) -> None:
-    """Raises BadQuery when the text contains the name of a function that may have side effects.
-
-    The name is refused anywhere, even in a string or a comment, so that no unusual notation can hide it.
-    """
-    if SPELLED.search(sql):
-        raise BadQuery("U& hides names and strings behind numbers: write them plainly")
-    acting = set(connection.scalars(_VOLATILE)) - HARMLESS
-    written = {word.casefold() for word in WORD.findall(sql)}
-    named = sorted(
-        name
-        for name in acting
-        if (name.casefold() in written if WORD.fullmatch(name) else name.replace('"', '""') in sql)
-    )
-    if named:
-        raise BadQuery(
-            f"the query names {named[0]}, a function that may change something: leave it out, even in text"
-        )
 
 
 def _answer(result: CursorResult[Any], seconds: float) -> QueryResult:

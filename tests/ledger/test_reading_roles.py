@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -117,22 +116,6 @@ def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -
     assert (copied.returncode, len(copied.stderr.splitlines())) == (2, 1), copied.stderr
     with Ledger(address) as ledger, ledger.database.writing() as connection:
         connection.exec_driver_sql(f"DROP OWNED BY {role}; DROP ROLE {role}")
-
-
-def test_on_sqlite_these_columns_are_null(langford: Run, tmp_path: Path) -> None:
-    address = str(tmp_path / "langford.db")
-    secrets = used(address, langford)
-    for table, column in sorted(HIDDEN):
-        for question in (f"SELECT * FROM {table}", f'SELECT "{column.upper()}" AS {column} FROM main.{table} AS t'):
-            asked = langford("query", "--json", "--sql", question)
-            rows = json.loads(asked.stdout)
-            assert rows
-            assert all(row[column] is None for row in rows)
-            assert not [secret for secret in secrets if secret in asked.stdout]
-    sorted_by = langford("query", "--format", "csv", "--sql", "SELECT name FROM campaign WHERE secret > 'a'")
-    assert sorted_by.stdout == "name\n"
-    # Questions of the same process after it, and other commands, work as before.
-    assert langford("verify", NAME, "--waiting").returncode in (0, 3)
 
 
 def test_the_hash_of_a_voters_token_opens_nothing(tmp_path: Path) -> None:
