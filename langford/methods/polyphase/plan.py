@@ -44,6 +44,7 @@ class PolyphasePlan(Plan):
         even_table: where the products of even sums stand.
         u_bits, v_bits: outer elements of u and of v that a task fixes.
         inner_v_bits: elements of v that run freely within a task.
+        term_bound: largest |F(u, v)|.
         sum_bound: an upper bound of the size of every partial sum.
     """
 
@@ -55,7 +56,8 @@ class PolyphasePlan(Plan):
         self.v_bits = 2 * (depth // 4)
         self.u_bits = depth - self.v_bits
         self.inner_v_bits = split.v_length - self.v_bits
-        self.sum_bound = 2 * widths.points(problem) * term_bound(problem)
+        self.term_bound = term_bound(problem)
+        self.sum_bound = 2 * widths.points(problem) * self.term_bound
         self._u_prefixes, self._u_sizes = prefix_classes(self.u_bits, *split.masks(self.u_bits))
         self._v_prefixes, self._v_sizes = prefix_classes(self.v_bits, *split.masks(self.v_bits))
         partners = np.full(len(self._u_prefixes), len(self._v_prefixes))
@@ -114,7 +116,9 @@ class PolyphasePlan(Plan):
             fixed, images = 2 * self.u_bits, IMAGES
         free = 2 * self.problem.n - fixed
         zero_bits = free + images.bit_length() - 1 - len(self.split.even)
-        return Expectation(max(0, zero_bits), -self.sum_bound, self.sum_bound)
+        # The weights f of the points (u, v) of a task add up to twice as many as it evaluates.
+        bound = int(2 * self.work[index]) * self.term_bound
+        return Expectation(max(0, zero_bits), -bound, bound)
 
     def terms(self, result: PartialResult) -> int:
         """See :meth:`Plan.terms`: each of the eight images of a pair, also where some are the same point."""
