@@ -75,8 +75,8 @@ def godfrey(plan: GodfreyPlan, index: int) -> Expectation:
 
 def polyphase(plan: PolyphasePlan, index: int) -> Expectation:
     """A task has the sum of f F(u, v) over a class of prefixes of u and one of v, with f = 2 and F a sum of 8
-    images, with half of each even sum.  Where the mirror maps the classes to each other, v runs up to that of u alone,
-    where f = 1.  Its size is at most that of so many images with every sum as large as it can be."""
+    images, with half of each even sum.  Where the mirror maps the classes to each other, v runs up to u's class
+    alone, where f = 1.  Its size is at most that of so many images with every sum as large as it can be."""
     problem, v_bits = plan.problem, 2 * (plan.depth // 4)
     u_bits = plan.depth - v_bits
     u, v = (int(each[index]) for each in plan.prefixes)
