@@ -1,0 +1,68 @@
+"""What a start loads: whoever needs no kernel, no database or no network does not wait for them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.support.command_line import ENVIRONMENT
+
+SLOW = {
+    "alembic",
+    "cupy",
+    "httpx",
+    "importlib.metadata",
+    "matplotlib",
+    "mpi4py",
+    "numba",
+    "numpy",
+    "rich",
+    "scipy",
+    "sqlalchemy",
+    "starlette",
+    "uvicorn",
+}
+PROGRAM = """
+import atexit, sys
+atexit.register(lambda: print(*sys.modules, file=sys.stderr))
+sys.argv[1:] = {arguments!r}
+from langford.cli.main import main
+main()
+"""
+
+
+def loaded(program: str) -> set[str]:
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    return SLOW & {*done.stderr.splitlines()[-1].split()}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "needed"),
+    [
+        (["--version"], set()),
+        (["--help"], set()),
+        (["list", "4"], {"numpy", "importlib.metadata"}),
+        (["count", "8"], {"numba", "numpy", "importlib.metadata"}),
+    ],
+    ids=" ".join,
+)
+def test_a_command_loads_what_it_needs(arguments: list[str], needed: set[str]) -> None:
+    others = {"scipy"} if "numba" in needed else set()  # numba looks at it
+    assert loaded(PROGRAM.format(arguments=arguments)) - others == needed
+
+
+@pytest.mark.parametrize(
+    ("module", "needed"),
+    [
+        ("langford", set()),
+        ("langford.methods", set()),
+        ("langford.ledger", {"numpy", "sqlalchemy", "importlib.metadata"}),
+        ("jobs.reach.remote", {"httpx"}),
+    ],
+)
+def test_a_module_loads_what_it_needs(module: str, needed: set[str]) -> None:
+    assert loaded(f"import sys, {module}\nprint(*sys.modules, file=sys.stderr)") <= needed
