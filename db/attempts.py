@@ -39,10 +39,7 @@ class Credential(Message, frozen=True):
         return digest(self.nonce)
 
     def is_genuine(self, kept: str | None) -> bool:
-        """Whether the nonce has the digest that the ledger keeps, compared in constant time.
-
-        ``kept``: None for an attempt of an earlier version, which has no nonce.
-        """
+        """Whether the nonce has the digest that the ledger keeps, compared in constant time."""
         return kept is not None and hmac.compare_digest(self.digest, kept)
 
 

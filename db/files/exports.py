@@ -32,7 +32,7 @@ class Export:
     key: PlanKey
     tasks: int  # number of tasks of the campaign, done or not
     results: tuple[Evaluation, ...]
-    # When and where the results were computed, by task; none in files of earlier versions
+    # When and where the results were computed, by task, where that is known
     computations: Mapping[int, Computation] = field(default_factory=dict)
     # The share of the results that was to be replicated, and which results are; None: not recorded
     promise: Promise | None = None

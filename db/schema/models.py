@@ -148,8 +148,7 @@ class Worker(Base):
     )
     voter_id: Mapped[int | None] = column("The voter that is responsible for its results.")
     last_seen: Mapped[float | None] = column(
-        "When it made its last request, to about half a minute, see :mod:`db.work.presence`; None in workers of "
-        "earlier versions."
+        "When it made its last request, to about half a minute, see :mod:`db.work.presence`."
     )
     ended: Mapped[float | None] = column("When its work ended; None while it works, or if that is unknown.")
     ending: Mapped[str | None] = column("A value of :class:`db.states.Ending`; None like ``ended``.", String(12))
@@ -184,8 +183,7 @@ class Attempt(Base):
     task_index: Mapped[int]
     worker_id: Mapped[str] = mapped_column(ForeignKey("worker.id"))
     nonce: Mapped[str | None] = column(
-        "SHA-256 of the nonce that its worker must show, see :mod:`db.attempts`; None in attempts of earlier "
-        "versions, which have no nonce.",
+        "SHA-256 of the nonce that its worker must show, see :mod:`db.attempts`.",
         String(64),
     )
     granted: Mapped[float] = column("When the lease began.")
@@ -195,7 +193,7 @@ class Attempt(Base):
     )
     deadline: Mapped[float] = column("When the task goes to another worker, unless the lease is renewed.")
     seconds: Mapped[float | None] = column(
-        "From the grant, or the last renewal, to the deadline; None in attempts of earlier versions."
+        "From the grant, or the last renewal, to the deadline; None in imported attempts."
     )
     copied: Mapped[bool] = column(
         "Whether another attempt at its task runs or ran at the same time, see :mod:`db.work.leases`.",

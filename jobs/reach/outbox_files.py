@@ -38,8 +38,6 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
         fields = decoded(content, dict[str, Any])
     except BadMessage as error:
         raise BadMessage(f"it is not a result, or is truncated ({error})") from error
-    fields.setdefault("seed", 0)  # earlier versions wrote neither
-    fields.setdefault("began", None)
     names = Origin.__struct_fields__
     try:
         origin = converted({name: fields.pop(name) for name in names if name in fields}, Origin)

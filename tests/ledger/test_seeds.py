@@ -116,11 +116,6 @@ def test_a_result_on_its_way_belongs_to_one_seed() -> None:
     assert outbox_files.opened(content, info(KEY)) == sent
     with pytest.raises(BadMessage, match="its seed"):
         outbox_files.opened(content, info(DEFAULT))
-    earlier = json.loads(outbox_files.sealed(info(DEFAULT), "kernels", sent))
-    del earlier["seed"]
-    assert outbox_files.opened(json.dumps(earlier).encode(), info(DEFAULT)) == sent
-    with pytest.raises(BadMessage, match="its seed"):
-        outbox_files.opened(json.dumps(earlier).encode(), info(KEY))
 
 
 def test_a_server_says_which_seed(ledger: Ledger) -> None:
