@@ -33,6 +33,15 @@ def several(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
+def portion(part: int, whole: int, noun: str, one: str = "has", many: str = "have") -> str:
+    """Some of a number of things, and a verb that agrees with them.
+
+    >>> portion(1, 6, "task"), portion(1200, 2400, "task"), portion(1, 2, "core", "is", "are")
+    ('1 of 6 tasks has', '1,200 of 2,400 tasks have', '1 of 2 cores is')
+    """
+    return f"{part:,} of {several(whole, noun)} {one if part == 1 else many}"
+
+
 def number(value: int | float) -> str:
     """A whole number with its groups of digits, another one with three digits.
 
@@ -136,6 +145,24 @@ def coarse_duration(seconds: float) -> str:
     """
     size, unit = next((each for each in UNITS if seconds >= 1.5 * each[0]), UNITS[-1])
     return f"{_whole(max(0.0, seconds) / size):,} {unit}"
+
+
+def time_left(seconds: float) -> str:
+    """How long something still takes, to the second: it is an estimate.
+
+    >>> time_left(0.066), time_left(4.4), time_left(84)
+    ('less than 1 s', '4 s', '84 s')
+    """
+    return "less than 1 s" if seconds < 1 else duration(max(1.0, _whole(seconds)))
+
+
+def about(seconds: float) -> str:
+    """As :func:`time_left`, in a sentence.
+
+    >>> about(0.066), about(4.4)
+    ('less than 1 s', 'about 4 s')
+    """
+    return time_left(seconds) if seconds < 1 else f"about {time_left(seconds)}"
 
 
 def instant(seconds: float | None) -> str:

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, ColumnElement, Subquery, and_, case, cast, func, or_, select
+from sqlalchemy import CTE, BigInteger, ColumnElement, Select, Subquery, and_, case, cast, func, or_, select
 from sqlalchemy.orm import aliased
 
 from db.schema.dialects import Later
@@ -32,8 +32,9 @@ from db.states import COMPLAINTS, LOST, Outcome
 
 DELIVERED = (Outcome.DONE, Outcome.SUPERSEDED)
 """The outcomes of attempts whose results arrived in time."""
-NEIGHBOURS = 256
-"""How many results of a worker, before and after an attempt, are looked at to tell which devices were in use."""
+NEIGHBOURS = 16
+"""How many results of a worker, before and after an attempt, are looked at to tell which devices were in use: where
+more are, a task waits little between its lease and its start."""
 _other = aliased(Attempt)
 
 
@@ -47,44 +48,53 @@ def _has(table: Any, attempt: Any) -> ColumnElement[bool]:
     return has.correlate(attempt).exists()
 
 
-def cut_short(*conditions: ColumnElement[bool], running: bool = False, name: str = "cut_short") -> Subquery:
+def cut_short(*conditions: ColumnElement[bool], running: bool = False, name: str = "cut_short") -> CTE:
     """The attempts that ended otherwise than by a result, or, with ``running``, those that run, with these columns.
 
     id, campaign_id, task_index, worker_id, outcome, granted, ended; late: 1 if it brought a result all the same;
     begun: 1 or 0; started: when, as defined above, also where it had not begun.
     """
+    # Each step is materialized: SQLite would compute a column again wherever it is used.
     chosen = Attempt.ended.is_(None) if running else Attempt.outcome.in_(LOST)
-    moment = func.coalesce(Attempt.ended, Attempt.deadline)
-    late = brought_result()
-    known = case(
-        (or_(Attempt.began.is_not(None), Attempt.steps.is_not(None), Attempt.outcome.in_(COMPLAINTS), late), 1),
-        else_=0,
-    )
-    # Those that were held at once ended together, up to the milliseconds of a statement of Postgres.
-    together = Attempt.campaign_id, Attempt.worker_id, cast(func.coalesce(Attempt.ended, 0.0), BigInteger)
-    held = (
+    ended = _once(
         select(
             *(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Attempt.outcome),
-            *(Attempt.granted, Attempt.began, Attempt.ended, Worker.processes, moment.label("moment")),
+            *(Attempt.granted, Attempt.began, Attempt.ended, Attempt.steps),
+            func.coalesce(Attempt.ended, Attempt.deadline).label("moment"),
+            case((brought_result(), 1), else_=0).label("late"),
+        ).where(chosen, *conditions),
+        f"{name}_ended",
+    )
+    told = ended.c.began.is_not(None), ended.c.steps.is_not(None), ended.c.outcome.in_(COMPLAINTS)
+    known = case((or_(*told, ended.c.late == 1), 1), else_=0)
+    # Those that were held at once ended together, up to the milliseconds of a statement of Postgres.
+    together = ended.c.campaign_id, ended.c.worker_id, cast(func.coalesce(ended.c.ended, 0.0), BigInteger)
+    held = (
+        select(
+            ended,
+            Worker.processes,
             known.label("known"),
-            case((late, 1), else_=0).label("late"),
-            func.row_number().over(partition_by=together, order_by=(known.desc(), Attempt.id)).label("place"),
+            func.row_number().over(partition_by=together, order_by=(known.desc(), ended.c.id)).label("place"),
         )
-        .join(Worker, Worker.id == Attempt.worker_id)
-        .where(chosen, *conditions)
+        .join(Worker, Worker.id == ended.c.worker_id)
         .subquery("held")
     )
-    used = select(held, (held.c.place + _computed_on(held)).label("devices")).subquery("used")
+    used = _once(select(held, (held.c.place + _computed_on(held)).label("devices")), f"{name}_used")
     fits = used.c.devices <= used.c.processes
     free_since = case((and_(used.c.began.is_(None), fits), _free_since(used)), else_=used.c.granted)
-    return select(
+    found = select(
         *(used.c.id, used.c.campaign_id, used.c.task_index, used.c.worker_id, used.c.outcome),
         *(used.c.granted, used.c.ended, used.c.late),
         case((or_(used.c.known == 1, used.c.processes.is_(None), fits), 1), else_=0).label("begun"),
         func.coalesce(used.c.began, Later(used.c.granted, func.coalesce(free_since, used.c.granted))).label(
             "started"
         ),
-    ).subquery(name)
+    )
+    return _once(found, name)
+
+
+def _once(query: Select[*tuple[Any, ...]], name: str) -> CTE:
+    return query.cte(name).prefix_with("MATERIALIZED")
 
 
 def _computed_on(held: Subquery) -> ColumnElement[int]:
@@ -101,32 +111,28 @@ def _computed_on(held: Subquery) -> ColumnElement[int]:
     return computed.correlate(held).scalar_subquery()
 
 
-def _free_since(used: Subquery) -> ColumnElement[float]:
+def _free_since(used: CTE) -> ColumnElement[float]:
     """When the result arrived after which its device was free; null: the worker had delivered too few."""
-    before = (
-        select(_other.ended)
-        .where(_other.worker_id == used.c.worker_id, _other.outcome.in_(DELIVERED), _other.ended <= used.c.moment)
-        .order_by(_other.ended.desc())
-        .limit(NEIGHBOURS)
-        .correlate(used)
-        .subquery("before")
-    )
+    earlier = _other.worker_id == used.c.worker_id, _other.outcome.in_(DELIVERED), _other.ended <= used.c.moment
+    results = select(_other.ended).where(*earlier).order_by(_other.ended.desc()).correlate(used)
+    before = results.limit(NEIGHBOURS).subquery("before")
     counted = select(before.c.ended, func.row_number().over(order_by=before.c.ended.desc()).label("place"))
     placed = counted.subquery("placed")
-    free = select(func.max(placed.c.ended)).where(placed.c.place == used.c.devices)
-    return free.correlate(used).scalar_subquery()
+    free = select(func.max(placed.c.ended)).where(placed.c.place == used.c.devices).correlate(used)
+    # The last result, which is the most frequent one, is found without a sort.
+    return case((used.c.devices == 1, results.limit(1).scalar_subquery()), else_=free.scalar_subquery())
 
 
-def lost(attempts: Subquery) -> ColumnElement[bool]:
+def lost(attempts: CTE) -> ColumnElement[bool]:
     """Of :func:`cut_short`."""
     return and_(attempts.c.late == 0, attempts.c.begun == 1)
 
 
-def unbegun(attempts: Subquery) -> ColumnElement[bool]:
+def unbegun(attempts: CTE) -> ColumnElement[bool]:
     """Of :func:`cut_short`."""
     return and_(attempts.c.late == 0, attempts.c.begun == 0)
 
 
-def seconds(attempts: Subquery) -> ColumnElement[float]:
+def seconds(attempts: CTE) -> ColumnElement[float]:
     """For how long an attempt of :func:`cut_short` computed, at most."""
     return attempts.c.ended - attempts.c.started

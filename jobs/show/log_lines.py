@@ -19,7 +19,7 @@ from db.messages import iso
 from db.records import EventRecord
 from db.states import EventKind, Outcome
 from jobs.show.wording import LISTED, NAMED, WORDINGS, tasks_of
-from langford.words import duration, now, percent, quantity, several, some
+from langford.words import about, now, percent, quantity, several, some
 
 NAME = "langford.server"
 LOGGER = logging.getLogger(NAME)
@@ -116,11 +116,11 @@ def _worker_fields(worker: WorkerView) -> dict[str, Any]:
 
 CHANGES: Mapping[str, tuple[Callable[[WorkerView], str], Callable[[Sequence[WorkerView]], str]]] = {
     "joined": (lambda worker: f"joined: {_machine(worker)}", lambda workers: "joined"),
-    "left": (_one_left, _many_left),
-    "silent": (lambda worker: f"is silent since {iso(worker.last_seen)}", lambda workers: "are silent"),
     "back": (lambda worker: "is back", lambda workers: "are back"),
+    "silent": (lambda worker: f"is silent since {iso(worker.last_seen)}", lambda workers: "are silent"),
+    "left": (_one_left, _many_left),
 }
-"""What becomes of workers, in words: of one, of many."""
+"""What becomes of workers, in words: of one, of many.  In the order in which it happens to one."""
 
 
 def lost(campaign: str, outcome: Outcome, numbers: Sequence[int]) -> None:
@@ -156,7 +156,7 @@ def progress(overview: Overview) -> str:
     if speed.tasks_per_minute_now is not None:
         words.append(f"{quantity(speed.tasks_per_minute_now)} tasks/min")
     if eta is not None:
-        words.append(f"about {duration(eta.seconds)} left (until {iso(eta.earliest)} … {iso(eta.latest)})")
+        words.append(f"{about(eta.seconds)} left (until {iso(eta.earliest)} … {iso(eta.latest)})")
     return ", ".join(words)
 
 

@@ -27,27 +27,33 @@ IDLE_SECONDS = 600.0
 """Time between two lines on the progress while nothing changes."""
 GATHER_SECONDS, PAUSE_SECONDS = 2.0, 60.0
 """How long the first events of a kind are collected for one line, and how long the following ones."""
+PRESENCE_SECONDS = 10.0
+"""How long workers that come and go are collected: a log that names them a minute late is no help."""
 GONE = WorkerState.SILENT, WorkerState.ENDED
 
 
 class Gathered:
     """Things of one kind, collected until it is time for a line about them."""
 
-    def __init__(self, clock: Clock, log: Callable[[list[Any]], object]) -> None:
-        """``log``: writes the line."""
-        self._clock, self._log = clock, log
+    def __init__(self, clock: Clock, log: Callable[[list[Any]], object], pause: float = PAUSE_SECONDS) -> None:
+        """``log``: writes the line; ``pause``: seconds between two lines."""
+        self._clock, self._log, self._pause = clock, log, pause
         self.waiting: list[Any] = []
         self._due = 0.0
         self._last_line = float("-inf")
 
     def add(self, thing: object) -> None:
         if not self.waiting:
-            self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + PAUSE_SECONDS)
+            self._due = max(self._clock.monotonic() + GATHER_SECONDS, self._last_line + self._pause)
         self.waiting.append(thing)
+
+    @property
+    def is_due(self) -> bool:
+        return bool(self.waiting) and self._clock.monotonic() >= self._due
 
     def write(self, at_once: bool) -> None:
         """Write the line, if it is time for it or ``at_once`` is set."""
-        if self.waiting and (at_once or self._clock.monotonic() >= self._due):
+        if self.waiting and (at_once or self.is_due):
             self._last_line = self._clock.monotonic()
             waiting, self.waiting = self.waiting, []
             self._log(waiting)
@@ -59,10 +65,13 @@ class CampaignReporter:
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
         lines: dict[str, Callable[[list[Any]], object]] = {
             **{kind: partial(log_lines.happened, campaign.name, kind) for kind in WORDINGS},
-            **{change: partial(log_lines.changed, campaign.name, change) for change in log_lines.CHANGES},
             **{outcome: partial(log_lines.lost, campaign.name, outcome) for outcome in log_lines.LOST},
         }
         self._gathered = {kind: Gathered(clock, log) for kind, log in lines.items()}
+        self._presence = {
+            change: Gathered(clock, partial(log_lines.changed, campaign.name, change), PRESENCE_SECONDS)
+            for change in log_lines.CHANGES
+        }
         self._before: Overview | None = None
         # Of all workers that were ever seen: an overview names only some of many.
         self._states: dict[str, WorkerState] = {}
@@ -73,7 +82,7 @@ class CampaignReporter:
     @property
     def rests(self) -> bool:
         is_present = any(state not in GONE for state in self._states.values())
-        is_waiting = any(gathered.waiting for gathered in self._gathered.values())
+        is_waiting = any(each.waiting for each in (*self._gathered.values(), *self._presence.values()))
         is_due = self._before is None or self._clock.monotonic() >= self._next_look + IDLE_SECONDS
         return not (is_due or is_present or is_waiting)
 
@@ -84,6 +93,11 @@ class CampaignReporter:
         if at_once or self._clock.monotonic() >= self._next_look:
             self._next_look = self._clock.monotonic() + LOOK_SECONDS
             self._look_at(self._overviews.newest())
+        # Those that come before those that go: a worker may do both while the lines wait.
+        presence = self._presence.values()
+        is_due = any(gathered.is_due for gathered in presence)
+        for gathered in presence:
+            gathered.write(at_once or is_due)
         for gathered in self._gathered.values():
             gathered.write(at_once)
 
@@ -103,16 +117,16 @@ class CampaignReporter:
         for worker in now.workers:
             was, state = self._states.get(worker.worker_id), worker.state
             if was is None and (state not in GONE or worker.started > before.now - LOOK_SECONDS):
-                self._gathered["joined"].add(worker)
+                self._presence["joined"].add(worker)
                 was = WorkerState.IDLE
             if was is None or was is state:
                 continue
             if state is WorkerState.ENDED:
-                self._gathered["left"].add(worker)
+                self._presence["left"].add(worker)
             elif state is WorkerState.SILENT:
-                self._gathered["silent"].add(worker)
+                self._presence["silent"].add(worker)
             elif was in GONE and state is not WorkerState.DISTRUSTED:
-                self._gathered["back"].add(worker)
+                self._presence["back"].add(worker)
         for outcome in log_lines.LOST:
             new = now.attempts.get(outcome, 0) - before.attempts.get(outcome, 0)
             if new > 0:

@@ -17,7 +17,7 @@ MAX_PROBLEMS = 10_000
 """In a table, counted or not."""
 Shape = tuple[tuple[int, ...], int, int, tuple[int, ...]]
 """Differences, copies, places and empty places, read in the direction that makes these the smallest."""
-NEW, ZERO, UNPROMISED = "new", "none can exist", "imported without a promise"
+NEW, ZERO, UNPROMISED = "none known", "none can exist", "imported without a promise"
 """What is known of a count: no published value, a proof that it is 0, or no published value and no evidence but a
 file; otherwise the published sequence that has it."""
 FEW = 6

@@ -14,7 +14,7 @@ from langford.errors import BadInput, Incomplete, LangfordError
 from langford.methods import MAX_SEED, METHODS, Count, PlanKey, chosen_plan, chosen_seed, find_method
 from langford.methods.plan import Method
 from langford.problem import Problem
-from langford.words import several
+from langford.words import portion
 
 
 @dataclass(frozen=True)
@@ -73,9 +73,7 @@ def require_complete(campaign: Campaign) -> Count:
     """Raises as :func:`jobs.run.loop.result` unless the campaign is complete."""
     left = campaign.tasks - campaign.standing().tasks_done
     if left:
-        raise Incomplete(
-            f"{left} of {several(campaign.tasks, 'task')} of {campaign.name} have no result yet; run them first"
-        )
+        raise Incomplete(f"{campaign.name}: {portion(left, campaign.tasks, 'task')} no result yet; run them first")
     return result(campaign)
 
 

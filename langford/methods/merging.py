@@ -10,7 +10,7 @@ from langford.methods.plan import Plan
 from langford.problem import Problem
 from langford.problem.congruences import Congruence, mirror_congruence
 from langford.result import PartialResult
-from langford.words import several
+from langford.words import portion, several
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -68,7 +68,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         by_task[result.index] = result
     missing = len(plan.work) - len(by_task)
     if missing:
-        raise Incomplete(f"{missing} of {several(len(plan.work), 'task')} have no result yet; run them first")
+        raise Incomplete(f"{portion(missing, len(plan.work), 'task')} no result yet; run them first")
     total = exact_sum(result.value for result in by_task.values())
     arrangements, rest = divmod(total, plan.multiplier)
     if rest or arrangements < 0:

@@ -32,7 +32,7 @@ class PlanKey:
 
     >>> key = PlanKey(Problem.langford(12), "polyphase", 8)
     >>> key.name, str(key)
-    ('langford-12-polyphase-8', 'langford-12 by polyphase at depth 8')
+    ('langford-12-polyphase-8', 'L(2,12) by polyphase at depth 8')
     """
 
     problem: Problem  # what is counted
@@ -54,7 +54,7 @@ class PlanKey:
 
     def __str__(self) -> str:
         seed = f" with seed {self.seed}" if self.seed else ""
-        return f"{self.problem.name} by {self.method} at depth {self.depth}{seed}"
+        return f"{self.problem} by {self.method} at depth {self.depth}{seed}"
 
 
 class Evaluator(Protocol):

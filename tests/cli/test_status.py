@@ -86,7 +86,7 @@ def test_what_a_token_opens(idle_farm: Farm, langford: Run) -> None:
         )
         assert document["campaign"] == NAME
     named = langford("status", address, NAME, "--token-file", token_file(idle_farm))
-    assert named.stdout.startswith(f"{NAME}: langford-12 by godfrey at depth 8\n")
+    assert named.stdout.startswith(f"{NAME}: L(2,12) by godfrey at depth 8\n")
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
         os.close(terminal)
         shown = b""
         deadline = time.monotonic() + 60
-        while shown.count(b"langford-19 by polyphase") < 4 and time.monotonic() < deadline:
+        while shown.count(b"L(2,19) by polyphase") < 4 and time.monotonic() < deadline:
             shown += os.read(master, 65_536)
         process.send_signal(signal.SIGINT)
         with contextlib.suppress(OSError):  # the terminal ends with its last process
@@ -185,7 +185,7 @@ def test_watching_on_a_terminal(long_farm: Farm) -> None:
     text = shown.decode()
     assert "\x1b[?1049h" in text  # the other screen, and back
     after = text.rpartition("\x1b[?1049l")[2]
-    assert f"{NAME}: langford-19 by polyphase at depth 16" in after  # what was seen last stays
+    assert f"{NAME}: L(2,19) by polyphase at depth 16" in after  # what was seen last stays
     assert "; continue with `langford run`" in after
     assert "Traceback" not in text
 

@@ -47,7 +47,7 @@ def test_a_table_of_workers_fits_and_keeps_the_names_whole(width: int) -> None:
 
 def test_without_a_width_every_column_is_written() -> None:
     headings = next(line for line in lines_of([of_hosts("h")], None) if line.startswith("worker "))
-    for heading in ("host", "device", "SLURM", "state", "seen", "leased", "done", "speed", "of peers", "preempted"):
+    for heading in ("host", "device", "SLURM", "state", "seen", "leased", "done", "speed", "of peers", "lost"):
         assert heading in headings
 
 
@@ -87,7 +87,7 @@ def test_text_of_strangers_draws_nothing() -> None:
 def test_everything_about_a_campaign_in_words() -> None:
     text = "\n".join(lines_of([OVERVIEW], None))
     for words in (
-        "seven: langford-7 by polyphase at depth 8",
+        "seven: L(2,7) by polyphase at depth 8",
         "40.0% done, 20.0% leased, 30.0% ready, 10.0% set aside, 10.0% to recheck",
         "4 of 10 done, 2 leased, 3 ready, 1 set aside, 1 to recheck",
         "5 points/s in the last 60 s, 60.5 tasks a minute, 4 points/s since the start",
@@ -96,7 +96,8 @@ def test_everything_about_a_campaign_in_words() -> None:
         "WARNING  1 task is set aside",
         "and 3 more that left",
         "50%",
-        "2, 31 s",
+        "3, 32 s",
+        "lost     3 attempts of 32 s in total: 1 failed, 2 preempted",
     ):
         assert words in text, words
 
@@ -148,5 +149,5 @@ def test_the_table_shows_problems_and_counts() -> None:
     heading, *rows = lines_of([done, wrong], None)
     assert heading.split()[:2] == ["campaign", "problem"]
     assert heading.endswith("  count")
-    assert [(row.split()[1], row.split()[-1]) for row in rows] == [("langford-7", "26"), ("langford-7", "27")]
+    assert [(row.split()[1], row.split()[-1]) for row in rows] == [("L(2,7)", "26"), ("L(2,7)", "27")]
     assert "NOT as published" in rows[1]

@@ -85,7 +85,7 @@ def test_every_value_of_a_parameter_has_a_row(langford: Run) -> None:
         assert int(row["arrangements"]) == arrangements(problem)
         assert int(row["count"]) == problem.published(arrangements(problem))
         n, missing = int(row["n"]), int(row["missing"])
-        same = f"A014552({n - 1})" if missing == 1 else f"A059106({n - 1})" if missing == n else "new"
+        same = f"A014552({n - 1})" if missing == 1 else f"A059106({n - 1})" if missing == n else "none known"
         assert row["known"] == ("none can exist" if problem.obstruction else same)
 
 
@@ -242,14 +242,14 @@ def test_a_count_that_only_a_file_states_is_not_new(langford: Run, tmp_path: Pat
     write_wrong(tmp_path, PlanKey(Problem.named("rosa", 8), "shifted", 0), wrong)
     command = ("rosa", "--from", "7", "8")
     imported = "imported without a promise"
-    assert [row["known"] for row in rows(made(langford, *command, "--format", "csv"))] == ["new", imported]
-    assert [row["known"] for row in json.loads(made(langford, *command, "--json"))] == ["new", imported]
+    assert [row["known"] for row in rows(made(langford, *command, "--format", "csv"))] == ["none known", imported]
+    assert [row["known"] for row in json.loads(made(langford, *command, "--json"))] == ["none known", imported]
     header = made(langford, *command, "--format", "bfile")
     assert "# Imported at n = 8: no promise recorded, not counted again here\n" in header
     assert "# No value known here\n" in header
     outcome = langford("table", *command, "--confirm", "--format", "csv")
     assert outcome.returncode == (4 if wrong else 0)
-    assert wrong or [row["known"] for row in rows(outcome.stdout)] == ["new", "new"]
+    assert wrong or [row["known"] for row in rows(outcome.stdout)] == ["none known", "none known"]
 
 
 def test_the_second_of_two_counts_is_blamed_when_it_is_the_wrong_one(langford: Run, tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ from jobs.show.reporter import (
     IDLE_SECONDS,
     LOOK_SECONDS,
     PAUSE_SECONDS,
+    PRESENCE_SECONDS,
     PROGRESS_SECONDS,
     CampaignReporter,
     Reporter,
@@ -124,6 +125,24 @@ def test_leases_that_expire_and_a_worker_that_is_lost_leave_a_line(reported: Rep
         campaign.lease("b", 1, HOUR)
         lines = reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
     assert (lines["worker_left"], lines["leases_expired"], len(leases)) == (1, 1, 2)
+
+
+def test_workers_that_come_and_go_are_named_soon_and_in_this_order(
+    reported: Reported, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Also a second one, that comes soon after the first, and is gone when its line is due."""
+    reported.lines(1)
+    for worker in "cd":
+        reported.ledger.enrol(worker, f"host-{worker}", "1")
+        leases = reported.campaign.lease(worker, 1, HOUR)
+        reported.lines(LOOK_SECONDS + GATHER_SECONDS + 1)
+        caplog.clear()
+    reported.campaign.release(leases)
+    reported.ledger.leave("d", Ending.FINISHED)
+    lines = reported.lines(LOOK_SECONDS + PRESENCE_SECONDS)
+    assert (lines["worker_joined"], lines["worker_left"]) == (1, 1)
+    said = [message.split(":")[0] for message in caplog.messages if message.startswith("worker d")]
+    assert said == ["worker d on host-d joined", "worker d on host-d left"]
 
 
 def test_a_worker_that_was_stopped_leaves_a_line(reported: Reported, caplog: pytest.LogCaptureFixture) -> None:

@@ -177,7 +177,10 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     assert done.returncode == 0, done.stderr
     lines = [line for line in done.stderr.splitlines() if "% of the work" in line]
     assert len(lines) >= 3, done.stderr
-    pattern = r"farmed: [\d.]+% of the work, (\d+)/\d+ tasks, (\d+) of them here \([\d.]+%\)(, about .* left)?"
+    pattern = (
+        r"farmed: [\d.]+% of the work, (\d+)/\d+ tasks, (\d+) of them here \([\d.]+%\)"
+        r"(, (about .*|less than 1 s) left)?"
+    )
     found = [re.fullmatch(pattern, line) for line in lines]
     assert all(found), lines
     tasks = [(int(match[1]), int(match[2])) for match in found if match]

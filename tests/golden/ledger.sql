@@ -59,8 +59,83 @@ P FROM NULL;
   WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- attempts.cut_short
-  SELECT cut_short.worker_id, cut_short.outcome, sum(CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun)
-    THEN :param ELSE :param END) AS lost, sum(
+  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
+    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
+    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
+    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
+    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
+    attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (
+    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
+      known, held.place AS place, held.place + (
+      SELECT count(*) AS count_1
+      FROM (
+        SELECT attempt_1.began AS began
+        FROM attempt AS attempt_1
+        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+        AND attempt_1.ended > held.moment
+        ORDER BY attempt_1.ended
+        LIMIT :param
+      ) AS later
+      WHERE later.began <= held.moment
+    ) AS devices
+    FROM (
+      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
+        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
+        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
+        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
+        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
+        AS known, row_number() OVER (
+        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
+          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
+        )
+        ORDER BY CASE WHEN (
+          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
+            (:outcome) OR cut_short_ended.late = :late
+        ) THEN :param ELSE :param END DESC, cut_short_ended.id
+      ) AS place
+      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
+    ) AS held
+  ), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
+      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
+      ELSE :param END AS begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
+            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= cut_short_used.moment
+                ORDER BY attempt_1.ended DESC
+                LIMIT :param
+S             ) AS "before"
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = cut_short_used.devices
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+        )
+      )
+    ) AS started
+    FROM cut_short_used
+  )
+  SELECT cut_short.worker_id, cut_short.outcome, count(*) AS attempts, sum(CASE WHEN (cut_short.late = :late AND
+    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(
     CASE WHEN (
       cut_short.late = :late AND cut_short.begun = :begun
     ) THEN cut_short.ended - cut_short.started ELSE :param END
@@ -69,88 +144,87 @@ P FROM NULL;
   ) AS unbegun, sum(cut_short.late) AS late, min(
     CASE WHEN (result.accepted IS NOT NULL) THEN cut_short.started END
   ) AS began, max(result.accepted) AS arrived
-  FROM (
-    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
-      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
-      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
-      AS begun, coalesce(
-S     used.began, max(
-P     used.began, greatest(
-        used.granted, coalesce(
-          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= used.moment
-                ORDER BY attempt_1.ended DESC
-                LIMIT :param
-S             ) AS "before"
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = used.devices
-          ) ELSE used.granted END, used.granted
-        )
-      )
-    ) AS started
-    FROM (
-      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
-        place, held.place + (
-        SELECT count(*) AS count_1
-        FROM (
-          SELECT attempt_1.began AS began
-          FROM attempt AS attempt_1
-          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-          AND attempt_1.ended > held.moment
-          ORDER BY attempt_1.ended
-          LIMIT :param
-        ) AS later
-        WHERE later.began <= held.moment
-      ) AS devices
-      FROM (
-        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
-          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
-          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
-          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
-          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
-          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
-          row_number() OVER (
-          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
-          ORDER BY CASE WHEN (
-            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
-              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
-              EXISTS (
-                SELECT witness.attempt_id
-                FROM witness
-                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          ) THEN :param ELSE :param END DESC, attempt.id
-        ) AS place
-        FROM attempt JOIN worker ON worker.id = attempt.worker_id
-        WHERE attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign
-      ) AS held
-    ) AS used
-  ) AS cut_short
-  LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
-  AND result.attempt_id = cut_short.id
+  FROM cut_short LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id
+  AND result.task_index = cut_short.task_index AND result.attempt_id = cut_short.id
   GROUP BY cut_short.worker_id, cut_short.outcome;
-  SELECT cut_short.worker_id, cut_short.outcome, sum(CASE WHEN (cut_short.late = :late AND cut_short.begun = :begun)
-    THEN :param ELSE :param END) AS lost, sum(
+  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
+    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
+    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
+    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
+    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
+    attempt.outcome IN (:outcome) AND (attempt.worker_id IN :workers) AND attempt.campaign_id + :campaign_id =
+    :campaign), cut_short_used AS MATERIALIZED (
+    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
+      known, held.place AS place, held.place + (
+      SELECT count(*) AS count_1
+      FROM (
+        SELECT attempt_1.began AS began
+        FROM attempt AS attempt_1
+        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+        AND attempt_1.ended > held.moment
+        ORDER BY attempt_1.ended
+        LIMIT :param
+      ) AS later
+      WHERE later.began <= held.moment
+    ) AS devices
+    FROM (
+      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
+        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
+        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
+        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
+        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
+        AS known, row_number() OVER (
+        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
+          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
+        )
+        ORDER BY CASE WHEN (
+          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
+            (:outcome) OR cut_short_ended.late = :late
+        ) THEN :param ELSE :param END DESC, cut_short_ended.id
+      ) AS place
+      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
+    ) AS held
+  ), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
+      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
+      ELSE :param END AS begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
+            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= cut_short_used.moment
+                ORDER BY attempt_1.ended DESC
+                LIMIT :param
+S             ) AS "before"
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = cut_short_used.devices
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+        )
+      )
+    ) AS started
+    FROM cut_short_used
+  )
+  SELECT cut_short.worker_id, cut_short.outcome, count(*) AS attempts, sum(CASE WHEN (cut_short.late = :late AND
+    cut_short.begun = :begun) THEN :param ELSE :param END) AS lost, sum(
     CASE WHEN (
       cut_short.late = :late AND cut_short.begun = :begun
     ) THEN cut_short.ended - cut_short.started ELSE :param END
@@ -159,101 +233,25 @@ P             ) AS before
   ) AS unbegun, sum(cut_short.late) AS late, min(
     CASE WHEN (result.accepted IS NOT NULL) THEN cut_short.started END
   ) AS began, max(result.accepted) AS arrived
-  FROM (
-    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
-      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
-      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
-      AS begun, coalesce(
-S     used.began, max(
-P     used.began, greatest(
-        used.granted, coalesce(
-          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= used.moment
-                ORDER BY attempt_1.ended DESC
-                LIMIT :param
-S             ) AS "before"
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = used.devices
-          ) ELSE used.granted END, used.granted
-        )
-      )
-    ) AS started
-    FROM (
-      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
-        place, held.place + (
-        SELECT count(*) AS count_1
-        FROM (
-          SELECT attempt_1.began AS began
-          FROM attempt AS attempt_1
-          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-          AND attempt_1.ended > held.moment
-          ORDER BY attempt_1.ended
-          LIMIT :param
-        ) AS later
-        WHERE later.began <= held.moment
-      ) AS devices
-      FROM (
-        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
-          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
-          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
-          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
-          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
-          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
-          row_number() OVER (
-          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
-          ORDER BY CASE WHEN (
-            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
-              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
-              EXISTS (
-                SELECT witness.attempt_id
-                FROM witness
-                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          ) THEN :param ELSE :param END DESC, attempt.id
-        ) AS place
-        FROM attempt JOIN worker ON worker.id = attempt.worker_id
-        WHERE attempt.outcome IN (:outcome) AND (attempt.worker_id IN :workers)
-        AND attempt.campaign_id + :campaign_id = :campaign
-      ) AS held
-    ) AS used
-  ) AS cut_short
-  LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id AND result.task_index = cut_short.task_index
-  AND result.attempt_id = cut_short.id
+  FROM cut_short LEFT OUTER JOIN result ON result.campaign_id = cut_short.campaign_id
+  AND result.task_index = cut_short.task_index AND result.attempt_id = cut_short.id
   GROUP BY cut_short.worker_id, cut_short.outcome;
 
 -- attempts.ended
-  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, min(
-    coalesce(attempt.began, attempt.granted)
-  ) AS began, max(attempt.ended) AS ended
+  SELECT attempt.worker_id, count(CASE WHEN (attempt.outcome = :outcome) THEN :param END) AS done, count(CASE WHEN
+    (attempt.outcome = :outcome) THEN :param END) AS further, min(
+    CASE WHEN (attempt.outcome = :outcome) THEN coalesce(attempt.began, attempt.granted) END
+  ) AS began, max(CASE WHEN (attempt.outcome = :outcome) THEN attempt.ended END) AS arrived, count(*) AS attempts
   FROM attempt
-  WHERE attempt.ended IS NOT NULL AND attempt.campaign_id = :campaign
-  GROUP BY attempt.worker_id, attempt.outcome;
-  SELECT attempt.worker_id, attempt.outcome, count(*) AS attempts, min(
-    coalesce(attempt.began, attempt.granted)
-  ) AS began, max(attempt.ended) AS ended
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
+  GROUP BY attempt.worker_id;
+  SELECT attempt.worker_id, count(CASE WHEN (attempt.outcome = :outcome) THEN :param END) AS done, count(CASE WHEN
+    (attempt.outcome = :outcome) THEN :param END) AS further, min(
+    CASE WHEN (attempt.outcome = :outcome) THEN coalesce(attempt.began, attempt.granted) END
+  ) AS began, max(CASE WHEN (attempt.outcome = :outcome) THEN attempt.ended END) AS arrived, count(*) AS attempts
   FROM attempt
-  WHERE attempt.ended IS NOT NULL AND (attempt.worker_id IN :workers)
-  GROUP BY attempt.worker_id, attempt.outcome;
+  WHERE (attempt.worker_id IN :workers) AND attempt.ended IS NOT NULL
+  GROUP BY attempt.worker_id;
 
 -- complaints._has_say
   SELECT count(DISTINCT attempt.task_index) AS count_1
@@ -629,16 +627,60 @@ P LIMIT :param FOR KEY SHARE;
   ORDER BY attempt.id;
   SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign;
   SELECT result.attempt_id, result.seconds FROM result WHERE result.campaign_id = :campaign;
-  SELECT cut_short.id, cut_short.begun, cut_short.started
-  FROM (
-    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
-      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
-      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
-      AS begun, coalesce(
-S     used.began, max(
-P     used.began, greatest(
-        used.granted, coalesce(
-          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
+    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
+    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
+    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
+    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
+    attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (
+    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
+      known, held.place AS place, held.place + (
+      SELECT count(*) AS count_1
+      FROM (
+        SELECT attempt_1.began AS began
+        FROM attempt AS attempt_1
+        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+        AND attempt_1.ended > held.moment
+        ORDER BY attempt_1.ended
+        LIMIT :param
+      ) AS later
+      WHERE later.began <= held.moment
+    ) AS devices
+    FROM (
+      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
+        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
+        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
+        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
+        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
+        AS known, row_number() OVER (
+        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
+          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
+        )
+        ORDER BY CASE WHEN (
+          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
+            (:outcome) OR cut_short_ended.late = :late
+        ) THEN :param ELSE :param END DESC, cut_short_ended.id
+      ) AS place
+      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
+    ) AS held
+  ), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
+      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
+      ELSE :param END AS begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
+            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
             SELECT max(placed.ended) AS max_1
             FROM (
 S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
@@ -646,77 +688,76 @@ P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.e
               FROM (
                 SELECT attempt_1.ended AS ended
                 FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= used.moment
+                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= cut_short_used.moment
                 ORDER BY attempt_1.ended DESC
                 LIMIT :param
 S             ) AS "before"
 P             ) AS before
             ) AS placed
-            WHERE placed.place = used.devices
-          ) ELSE used.granted END, used.granted
+            WHERE placed.place = cut_short_used.devices
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
         )
       )
     ) AS started
-    FROM (
-      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
-        place, held.place + (
-        SELECT count(*) AS count_1
-        FROM (
-          SELECT attempt_1.began AS began
-          FROM attempt AS attempt_1
-          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-          AND attempt_1.ended > held.moment
-          ORDER BY attempt_1.ended
-          LIMIT :param
-        ) AS later
-        WHERE later.began <= held.moment
-      ) AS devices
-      FROM (
-        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
-          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
-          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
-          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
-          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
-          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
-          row_number() OVER (
-          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
-          ORDER BY CASE WHEN (
-            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
-              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
-              EXISTS (
-                SELECT witness.attempt_id
-                FROM witness
-                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          ) THEN :param ELSE :param END DESC, attempt.id
-        ) AS place
-        FROM attempt JOIN worker ON worker.id = attempt.worker_id
-        WHERE attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign
-      ) AS held
-    ) AS used
-  ) AS cut_short;
+    FROM cut_short_used
+  )
   SELECT cut_short.id, cut_short.begun, cut_short.started
-  FROM (
-    SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
-      worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE WHEN
-      (used.known = :known OR used.processes IS NULL OR used.processes >= used.devices) THEN :param ELSE :param END
-      AS begun, coalesce(
-S     used.began, max(
-P     used.began, greatest(
-        used.granted, coalesce(
-          CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
+  FROM cut_short;
+  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
+    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
+    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
+    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
+    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
+    attempt.ended IS NULL AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (
+    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
+      known, held.place AS place, held.place + (
+      SELECT count(*) AS count_1
+      FROM (
+        SELECT attempt_1.began AS began
+        FROM attempt AS attempt_1
+        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
+        AND attempt_1.ended > held.moment
+        ORDER BY attempt_1.ended
+        LIMIT :param
+      ) AS later
+      WHERE later.began <= held.moment
+    ) AS devices
+    FROM (
+      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
+        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
+        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
+        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
+        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
+        AS known, row_number() OVER (
+        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
+          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
+        )
+        ORDER BY CASE WHEN (
+          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
+            (:outcome) OR cut_short_ended.late = :late
+        ) THEN :param ELSE :param END DESC, cut_short_ended.id
+      ) AS place
+      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
+    ) AS held
+  ), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
+      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
+      ELSE :param END AS begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
+            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
             SELECT max(placed.ended) AS max_1
             FROM (
 S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
@@ -724,67 +765,22 @@ P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.e
               FROM (
                 SELECT attempt_1.ended AS ended
                 FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= used.moment
+                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+                AND attempt_1.ended <= cut_short_used.moment
                 ORDER BY attempt_1.ended DESC
                 LIMIT :param
 S             ) AS "before"
 P             ) AS before
             ) AS placed
-            WHERE placed.place = used.devices
-          ) ELSE used.granted END, used.granted
+            WHERE placed.place = cut_short_used.devices
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
         )
       )
     ) AS started
-    FROM (
-      SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-        worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-        held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
-        place, held.place + (
-        SELECT count(*) AS count_1
-        FROM (
-          SELECT attempt_1.began AS began
-          FROM attempt AS attempt_1
-          WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-          AND attempt_1.ended > held.moment
-          ORDER BY attempt_1.ended
-          LIMIT :param
-        ) AS later
-        WHERE later.began <= held.moment
-      ) AS devices
-      FROM (
-        SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
-          attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
-          began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline) AS
-          moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome)
-          OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS known, CASE WHEN
-          ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-          result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS (SELECT
-          witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-          attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late,
-          row_number() OVER (
-          PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, :coalesce) AS BIGINT)
-          ORDER BY CASE WHEN (
-            attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN (:outcome) OR (EXISTS
-              (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-              result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
-              EXISTS (
-                SELECT witness.attempt_id
-                FROM witness
-                WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-                AND witness.attempt_id = attempt.id
-              )
-            )
-          ) THEN :param ELSE :param END DESC, attempt.id
-        ) AS place
-        FROM attempt JOIN worker ON worker.id = attempt.worker_id
-        WHERE attempt.ended IS NULL AND attempt.campaign_id = :campaign
-      ) AS held
-    ) AS used
-  ) AS cut_short;
+    FROM cut_short_used
+  )
+  SELECT cut_short.id, cut_short.begun, cut_short.started
+  FROM cut_short;
   SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.confirmed_by IS NOT NULL AS
     anon_1, result.provenance
   FROM result
@@ -1546,7 +1542,85 @@ P   to_timestamp(attempt.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"
     )
   )
   LEFT OUTER JOIN worker ON worker.id = attempt.worker_id;
-  CREATE VIEW worker_overview AS
+  CREATE VIEW worker_overview AS WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id
+    AS campaign_id, attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome,
+    attempt.granted AS granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps,
+    coalesce(attempt.ended, attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result
+    WHERE result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id
+    = attempt.id)) OR (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id =
+    attempt.campaign_id AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1
+    ELSE 0 END AS late FROM attempt WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed',
+    'died')), cut_short_used AS MATERIALIZED (
+    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
+      known, held.place AS place, held.place + (
+      SELECT count(*) AS count_1
+      FROM (
+        SELECT attempt_2.began AS began
+        FROM attempt AS attempt_2
+        WHERE attempt_2.worker_id = held.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+        AND attempt_2.ended > held.moment
+        ORDER BY attempt_2.ended
+S       LIMIT 16 OFFSET 0
+P       LIMIT 16
+      ) AS later
+      WHERE later.began <= held.moment
+    ) AS devices
+    FROM (
+      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
+        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
+        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
+        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
+        NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END AS
+        known, row_number() OVER (
+        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
+          coalesce(cut_short_ended.ended, 0.0) AS BIGINT
+        )
+        ORDER BY CASE WHEN (
+          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
+            ('failed', 'died') OR cut_short_ended.late = 1
+        ) THEN 1 ELSE 0 END DESC, cut_short_ended.id
+      ) AS place
+      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
+    ) AS held
+  ), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known = 1 OR
+      cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN 1 ELSE 0 END AS
+      begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = 1) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+S           attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 0) ELSE (
+P           attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1) ELSE (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_2.ended AS ended
+                FROM attempt AS attempt_2
+                WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+                AND attempt_2.ended <= cut_short_used.moment
+                ORDER BY attempt_2.ended DESC
+S               LIMIT 16 OFFSET 0
+S             ) AS "before"
+P               LIMIT 16
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = cut_short_used.devices
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+        )
+      )
+    ) AS started
+    FROM cut_short_used
+  )
   SELECT worker.id AS worker, (
     SELECT campaign.name
     FROM campaign JOIN attempt AS attempt_1 ON attempt_1.campaign_id = campaign.id
@@ -1595,85 +1669,7 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
     ) AS lost_seconds, sum(CASE WHEN (cut_short.late = 1) THEN 1 ELSE 0 END) AS late, sum(
       CASE WHEN (cut_short.late = 1) THEN cut_short.ended - cut_short.started ELSE 0.0 END
     ) AS late_seconds
-    FROM (
-      SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
-        worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE
-        WHEN (used.known = 1 OR used.processes IS NULL OR used.processes >= used.devices) THEN 1 ELSE 0 END AS
-        begun, coalesce(
-S       used.began, max(
-P       used.began, greatest(
-          used.granted, coalesce(
-            CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
-              SELECT max(placed.ended) AS max_1
-              FROM (
-S               SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P               SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-                FROM (
-                  SELECT attempt_2.ended AS ended
-                  FROM attempt AS attempt_2
-                  WHERE attempt_2.worker_id = used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-                  AND attempt_2.ended <= used.moment
-                  ORDER BY attempt_2.ended DESC
-S                 LIMIT 256 OFFSET 0
-S               ) AS "before"
-P                 LIMIT 256
-P               ) AS before
-              ) AS placed
-              WHERE placed.place = used.devices
-            ) ELSE used.granted END, used.granted
-          )
-        )
-      ) AS started
-      FROM (
-        SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-          worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-          held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
-          place, held.place + (
-          SELECT count(*) AS count_1
-          FROM (
-            SELECT attempt_2.began AS began
-            FROM attempt AS attempt_2
-            WHERE attempt_2.worker_id = held.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-            AND attempt_2.ended > held.moment
-            ORDER BY attempt_2.ended
-S           LIMIT 256 OFFSET 0
-P           LIMIT 256
-          ) AS later
-          WHERE later.began <= held.moment
-        ) AS devices
-        FROM (
-          SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
-            attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
-            began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline)
-            AS moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN
-            ('failed', 'died') OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
-            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
-            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
-            known, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
-            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
-            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
-            late, row_number() OVER (
-            PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, 0.0) AS BIGINT)
-            ORDER BY CASE WHEN (
-              attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN ('failed', 'died') OR
-                (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-                result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
-                EXISTS (
-                  SELECT witness.attempt_id
-                  FROM witness
-                  WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-                  AND witness.attempt_id = attempt.id
-                )
-              )
-            ) THEN 1 ELSE 0 END DESC, attempt.id
-          ) AS place
-          FROM attempt JOIN worker ON worker.id = attempt.worker_id
-          WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
-        ) AS held
-      ) AS used
-    ) AS cut_short
+    FROM cut_short
     GROUP BY cut_short.worker_id
   ) AS others ON others.worker_id = worker.id;
   CREATE VIEW throughput AS
@@ -1693,7 +1689,85 @@ P     floor(result.accepted / 60) AS BIGINT
 S   GROUP BY CAST(result.accepted / 60 AS INTEGER), result.campaign_id
 P   GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id
   ) AS minutes ON minutes.campaign_id = campaign.id;
-  CREATE VIEW lost_time AS
+  CREATE VIEW lost_time AS WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS
+    campaign_id, attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome,
+    attempt.granted AS granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps,
+    coalesce(attempt.ended, attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result
+    WHERE result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id
+    = attempt.id)) OR (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id =
+    attempt.campaign_id AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1
+    ELSE 0 END AS late FROM attempt WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed',
+    'died')), cut_short_used AS MATERIALIZED (
+    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
+      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
+      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
+      known, held.place AS place, held.place + (
+      SELECT count(*) AS count_1
+      FROM (
+        SELECT attempt_1.began AS began
+        FROM attempt AS attempt_1
+        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+        AND attempt_1.ended > held.moment
+        ORDER BY attempt_1.ended
+S       LIMIT 16 OFFSET 0
+P       LIMIT 16
+      ) AS later
+      WHERE later.began <= held.moment
+    ) AS devices
+    FROM (
+      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
+        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
+        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
+        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
+        NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END AS
+        known, row_number() OVER (
+        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
+          coalesce(cut_short_ended.ended, 0.0) AS BIGINT
+        )
+        ORDER BY CASE WHEN (
+          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
+            ('failed', 'died') OR cut_short_ended.late = 1
+        ) THEN 1 ELSE 0 END DESC, cut_short_ended.id
+      ) AS place
+      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
+    ) AS held
+  ), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known = 1 OR
+      cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN 1 ELSE 0 END AS
+      begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = 1) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+S           attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 0) ELSE (
+P           attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1) ELSE (
+            SELECT max(placed.ended) AS max_1
+            FROM (
+S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
+P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
+              FROM (
+                SELECT attempt_1.ended AS ended
+                FROM attempt AS attempt_1
+                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+                AND attempt_1.ended <= cut_short_used.moment
+                ORDER BY attempt_1.ended DESC
+S               LIMIT 16 OFFSET 0
+S             ) AS "before"
+P               LIMIT 16
+P             ) AS before
+            ) AS placed
+            WHERE placed.place = cut_short_used.devices
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+        )
+      )
+    ) AS started
+    FROM cut_short_used
+  )
 S SELECT campaign.name AS campaign, numbers.outcome, numbers.attempts, numbers.seconds, numbers.longest, strftime(
 S   '%Y-%m-%dT%H:%M:%fZ', numbers.first, 'unixepoch'
 S ) AS first, strftime('%Y-%m-%dT%H:%M:%fZ', numbers.last, 'unixepoch') AS last, numbers.unbegun
@@ -1712,85 +1786,7 @@ P ) AS last, numbers.unbegun
     ) AS longest, min(cut_short.ended) AS first, max(cut_short.ended) AS last, sum(
       CASE WHEN (cut_short.late = 0 AND cut_short.begun = 0) THEN 1 ELSE 0 END
     ) AS unbegun
-    FROM (
-      SELECT used.id AS id, used.campaign_id AS campaign_id, used.task_index AS task_index, used.worker_id AS
-        worker_id, used.outcome AS outcome, used.granted AS granted, used.ended AS ended, used.late AS late, CASE
-        WHEN (used.known = 1 OR used.processes IS NULL OR used.processes >= used.devices) THEN 1 ELSE 0 END AS
-        begun, coalesce(
-S       used.began, max(
-P       used.began, greatest(
-          used.granted, coalesce(
-            CASE WHEN (used.began IS NULL AND used.processes >= used.devices) THEN (
-              SELECT max(placed.ended) AS max_1
-              FROM (
-S               SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P               SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-                FROM (
-                  SELECT attempt_1.ended AS ended
-                  FROM attempt AS attempt_1
-                  WHERE attempt_1.worker_id = used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-                  AND attempt_1.ended <= used.moment
-                  ORDER BY attempt_1.ended DESC
-S                 LIMIT 256 OFFSET 0
-S               ) AS "before"
-P                 LIMIT 256
-P               ) AS before
-              ) AS placed
-              WHERE placed.place = used.devices
-            ) ELSE used.granted END, used.granted
-          )
-        )
-      ) AS started
-      FROM (
-        SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-          worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-          held.processes AS processes, held.moment AS moment, held.known AS known, held.late AS late, held.place AS
-          place, held.place + (
-          SELECT count(*) AS count_1
-          FROM (
-            SELECT attempt_1.began AS began
-            FROM attempt AS attempt_1
-            WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-            AND attempt_1.ended > held.moment
-            ORDER BY attempt_1.ended
-S           LIMIT 256 OFFSET 0
-P           LIMIT 256
-          ) AS later
-          WHERE later.began <= held.moment
-        ) AS devices
-        FROM (
-          SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index AS task_index,
-            attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted, attempt.began AS
-            began, attempt.ended AS ended, worker.processes AS processes, coalesce(attempt.ended, attempt.deadline)
-            AS moment, CASE WHEN (attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN
-            ('failed', 'died') OR (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
-            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
-            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
-            known, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-            attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR
-            (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND
-            witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1 ELSE 0 END AS
-            late, row_number() OVER (
-            PARTITION BY attempt.campaign_id, attempt.worker_id, CAST(coalesce(attempt.ended, 0.0) AS BIGINT)
-            ORDER BY CASE WHEN (
-              attempt.began IS NOT NULL OR attempt.steps IS NOT NULL OR attempt.outcome IN ('failed', 'died') OR
-                (EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id = attempt.campaign_id AND
-                result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (
-                EXISTS (
-                  SELECT witness.attempt_id
-                  FROM witness
-                  WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index = attempt.task_index
-                  AND witness.attempt_id = attempt.id
-                )
-              )
-            ) THEN 1 ELSE 0 END DESC, attempt.id
-          ) AS place
-          FROM attempt JOIN worker ON worker.id = attempt.worker_id
-          WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed', 'died')
-        ) AS held
-      ) AS used
-    ) AS cut_short
+    FROM cut_short
     WHERE cut_short.late = 0
     GROUP BY cut_short.campaign_id, cut_short.outcome
   ) AS numbers ON numbers.campaign_id = campaign.id;
@@ -2129,7 +2125,7 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
 -- workers.worker_events
   SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
   FROM attempt
-  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id = :campaign AND attempt.ended IS NOT NULL
-  AND attempt.outcome IN (:outcome)
+  WHERE (attempt.worker_id IN :workers) AND attempt.campaign_id + :campaign_id = :campaign
+  AND attempt.ended IS NOT NULL AND attempt.outcome IN (:outcome)
   ORDER BY attempt.ended DESC
   LIMIT :param;

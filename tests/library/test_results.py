@@ -54,7 +54,7 @@ def test_evaluating_again_changes_nothing(method: str, data: st.DataObject) -> N
 @given(METHOD, st.data())
 def test_a_missing_result_blocks_the_merge(method: str, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
-    with pytest.raises(Incomplete, match=r"1 of \d+ tasks have no result"):
+    with pytest.raises(Incomplete, match=r"1 of \d+ tasks has no result"):
         merge(PLANS[method], RESULTS[method][:index] + RESULTS[method][index + 1 :])
 
 
@@ -215,7 +215,7 @@ def test_a_count_is_a_number_with_its_checks() -> None:
 
 def test_a_plan_travels_as_its_key() -> None:
     plan = langford.plan(12, depth=8)
-    assert repr(plan) == "<Plan langford-12 by polyphase at depth 8, 6 tasks>"
+    assert repr(plan) == "<Plan L(2,12) by polyphase at depth 8, 6 tasks>"
     plan.evaluator()  # which no process can send to another
     evaluate = pickle.loads(pickle.dumps(plan.evaluate))
     assert langford.merge(plan, map(evaluate, plan.tasks)) == 108144

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import ColumnElement, Select, and_, case, func, select
 
 from db.schema import measures
 from db.schema.dialects import among
+from db.schema.measures import DELIVERED
 from db.schema.models import Attempt, Result, same_task
-from db.states import LOST, Outcome
+from db.states import Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 
 TAKEN_AWAY = frozenset({Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED})
@@ -19,13 +21,16 @@ TAKEN_AWAY = frozenset({Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED})
 
 @dataclass(frozen=True)
 class Ended:
-    """The attempts of a worker that ended in one way."""
+    """The attempts of a worker that ended."""
 
     worker: str
-    outcome: Outcome
-    attempts: int
-    began: float  # when the first of their computations began, or was granted if that is unknown
-    ended: float  # when the last of them ended
+    done: int  # brought the first results of their tasks
+    further: int  # brought further results in time
+    # began, arrived: when the first of the computations that are done began, or was granted if that is unknown, and
+    # when the last of their results arrived; None: there are none
+    began: float | None
+    arrived: float | None
+    attempts: int  # of all outcomes
 
 
 @dataclass(frozen=True)
@@ -34,6 +39,7 @@ class CutShort:
 
     worker: str
     outcome: Outcome
+    attempts: int
     lost: int
     seconds: float  # of the lost ones
     unbegun: int
@@ -64,32 +70,43 @@ _OF_FEW: ColumnElement[bool] = Attempt.campaign_id == CAMPAIGN
 # The index of workers contains all columns of the first query: no row of an attempt is read.
 _OF_MANY = among(Attempt.worker_id, "workers")
 
-_ENDED = (
-    select(
-        Attempt.worker_id,
-        Attempt.outcome,
-        func.count().label("attempts"),
-        func.min(func.coalesce(Attempt.began, Attempt.granted)).label("began"),
-        func.max(Attempt.ended).label("ended"),
+
+def _ended(among: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
+    done, further = (case((Attempt.outcome == outcome, 1)) for outcome in DELIVERED)
+    # In the order of the index, so that nothing is sorted.
+    return (
+        select(
+            Attempt.worker_id,
+            func.count(done).label("done"),
+            func.count(further).label("further"),
+            func.min(case((Attempt.outcome == Outcome.DONE, func.coalesce(Attempt.began, Attempt.granted)))).label(
+                "began"
+            ),
+            func.max(case((Attempt.outcome == Outcome.DONE, Attempt.ended))).label("arrived"),
+            func.count().label("attempts"),
+        )
+        .where(among, Attempt.ended.is_not(None))
+        .group_by(Attempt.worker_id)
     )
-    .where(Attempt.ended.is_not(None))
-    .group_by(Attempt.worker_id, Attempt.outcome)
-)
+
+
+_ENDED_OF_FEW, _ENDED_OF_MANY = _ended(_OF_FEW), _ended(_OF_MANY)
 
 
 def ended(transaction: Transaction, workers: Collection[str], few: bool) -> list[Ended]:
     """``few``: whether attempts are read by their campaign; else by these workers, with those in other ones."""
-    rows = transaction.execute(_ENDED.where(_OF_FEW if few else _OF_MANY), workers=workers)
-    return [Ended(row.worker_id, Outcome(row.outcome), row.attempts, row.began, row.ended) for row in rows]
+    rows = transaction.execute(_ENDED_OF_FEW if few else _ENDED_OF_MANY, workers=workers)
+    return [Ended(*row) for row in rows]
 
 
-def _cut_short(*conditions: ColumnElement[bool]) -> Select[*tuple[object, ...]]:
+def _cut_short(*conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
     cut = measures.cut_short(*conditions)
     lost, accepted = measures.lost(cut), Result.accepted.is_not(None)
     return (
         select(
             cut.c.worker_id,
             cut.c.outcome,
+            func.count().label("attempts"),
             func.sum(case((lost, 1), else_=0)).label("lost"),
             func.sum(case((lost, measures.seconds(cut)), else_=0.0)).label("seconds"),
             func.sum(case((measures.unbegun(cut), 1), else_=0)).label("unbegun"),
@@ -110,7 +127,7 @@ _CUT_SHORT_OF_MANY = _cut_short(_OF_MANY, Attempt.campaign_id + 0 == CAMPAIGN)
 
 def cut_short(transaction: Transaction, ends: Collection[Ended], few: bool) -> list[CutShort]:
     """What was cut short of the attempts that ended; none of them is read where every one brought its result."""
-    workers = {each.worker for each in ends if each.outcome in LOST}
+    workers = {each.worker for each in ends if each.done + each.further < each.attempts}
     if not workers:
         return []
     rows = transaction.execute(_CUT_SHORT_OF_FEW if few else _CUT_SHORT_OF_MANY, workers=workers)
@@ -118,6 +135,7 @@ def cut_short(transaction: Transaction, ends: Collection[Ended], few: bool) -> l
         CutShort(
             row.worker_id,
             Outcome(row.outcome),
+            row.attempts,
             row.lost,
             row.seconds,
             row.unbegun,

@@ -18,7 +18,6 @@ from db.look.overview import worker_queries
 from db.look.overview.records import WorkerState
 from db.records import CampaignRecord, Standing
 from db.schema.dialects import Now
-from db.schema.measures import DELIVERED
 from db.schema.models import Attempt, Campaign
 from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
@@ -91,8 +90,7 @@ class Facts:
         """How many results each worker delivered: first ones of their tasks, further ones, and late ones."""
         numbers: Counter[str] = Counter()
         for each in self.ended:
-            if each.outcome in DELIVERED:
-                numbers[each.worker] += each.attempts
+            numbers[each.worker] += each.done + each.further
         for part in self.cut_short:
             numbers[part.worker] += part.late
         return numbers

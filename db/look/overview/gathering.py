@@ -125,15 +125,15 @@ def _average(transaction: Transaction, facts: Facts) -> float | None:
     Results of imported files that do not say when they were computed are left out.
     """
     untimed = {row.id for row in facts.everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
-    firsts = [each for each in facts.ended if each.outcome is Outcome.DONE]
-    timed = [(each.began, each.ended) for each in firsts if each.worker not in untimed]
-    late = [(part.began, part.arrived) for part in facts.cut_short]
-    timed += [(began, arrived) for began, arrived in late if began is not None and arrived is not None]
+    times = [(each.began, each.arrived) for each in facts.ended if each.worker not in untimed]
+    times += [(part.began, part.arrived) for part in facts.cut_short]
+    timed = [(began, arrived) for began, arrived in times if began is not None and arrived is not None]
     if not timed:
         return None
     seconds = max(arrived for _, arrived in timed) - min(began for began, _ in timed)
-    done = facts.done * facts.campaign.work
-    return speed(done - worker_queries.work_of(transaction, untimed & {each.worker for each in firsts}), seconds)
+    imported = {each.worker for each in facts.ended if each.done and each.worker in untimed}
+    done = facts.done * facts.campaign.work - worker_queries.work_of(transaction, imported)
+    return speed(done, seconds)
 
 
 def _eta(
@@ -179,7 +179,10 @@ def _events(transaction: Transaction) -> list[Happened]:
 def _attempts(facts: Facts) -> dict[str, int]:
     numbers: Counter[str] = Counter()
     for each in facts.ended:
-        numbers[each.outcome] += each.attempts
+        numbers[Outcome.DONE] += each.done
+        numbers[Outcome.SUPERSEDED] += each.further
+    for part in facts.cut_short:
+        numbers[part.outcome] += part.attempts
     numbers["running"] = len(facts.running)
     return {outcome: number for outcome, number in sorted(numbers.items()) if number}
 

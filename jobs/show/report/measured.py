@@ -95,7 +95,7 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     if found.aborted is None:
         yield "aborted attempts", UNKNOWN
         return
-    yield "aborted attempts", f"{found.aborted:,} ({share(found.aborted / found.tasks)} of the tasks)"
+    yield "aborted attempts", f"{found.aborted:,} ({_per_task(found.aborted / found.tasks)})"
     if found.aborted:
         yield "mean time of one, at most", duration(found.aborted_seconds / found.aborted)
         lost, effective = found.aborted_seconds, found.effective
@@ -104,6 +104,11 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     if found.repeated:
         again = f"{several(found.repeated, 'result')}, {duration(found.repeated_seconds)}"
         yield "computed again, to confirm", again
+
+
+def _per_task(attempts: float) -> str:
+    """A share, as in the thesis, while it is one."""
+    return f"{share(attempts)} of the tasks" if attempts <= 1 else f"{number(attempts)} per task"
 
 
 def _of_timed(evidence: Evidence) -> str:

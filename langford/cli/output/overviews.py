@@ -13,8 +13,11 @@ from rich.cells import cell_len
 from db.look.overview.records import Overview, WorkerState, WorkerView
 from jobs.show.wording import standstill, state_in_words
 from langford.cli.output.tables import Column, table
+from langford.errors import BadProblem
+from langford.problem import Problem
 from langford.problem.variants import VARIANTS
 from langford.words import (
+    about,
     clock,
     coarse_duration,
     duration,
@@ -26,6 +29,7 @@ from langford.words import (
     several,
     shortened,
     since_the_start,
+    time_left,
 )
 
 SHOWN_EVENTS = 5
@@ -80,7 +84,7 @@ def _family(overview: Overview) -> tuple[str, int]:
 def _row(each: Overview) -> tuple[str, ...]:
     return (
         each.campaign,
-        each.problem,
+        _problem(each),
         f"{each.tasks.total:,.0f}",
         f"{each.tasks.done:,.0f}",
         f"{each.tasks.leased:,.0f}",
@@ -137,10 +141,11 @@ def details(overview: Overview, width: int | None) -> list[str]:
         "speed": _speeds(overview),
         "left": _until(overview),
         "workers": _workers(overview),
+        "lost": _lost(overview),
         "checked": _checked(overview),
         "count": _count(overview),
     }
-    lines = [f"{overview.campaign}: {overview.problem} by {overview.method} at depth {overview.depth}{seed}"]
+    lines = [f"{overview.campaign}: {_problem(overview)} by {overview.method} at depth {overview.depth}{seed}"]
     lines += [f"  {name:<8} {text}" for name, text in facts.items() if text]
     lines += [f"  WARNING  {warned.text}" for warned in overview.warnings]
     lines = [part for line in lines for part in _wrapped(plain(line), width)]
@@ -187,7 +192,7 @@ def _worker_table(overview: Overview, width: int | None) -> list[str]:
                 True,
                 5,
             ),
-            Column("preempted", [_preempted(worker) for worker in workers], True, 7),
+            Column("lost", [_loss(worker) for worker in workers], True, 7),
         ],
         width,
     )
@@ -219,7 +224,7 @@ def _speeds(overview: Overview) -> str:
 def _left(overview: Overview) -> str:
     if overview.finished is not None:
         return "done"
-    return "" if overview.eta is None else duration(overview.eta.seconds)
+    return "" if overview.eta is None else time_left(overview.eta.seconds)
 
 
 def _until(overview: Overview) -> str:
@@ -228,7 +233,7 @@ def _until(overview: Overview) -> str:
     if overview.eta is None:
         return ""
     spread = f"90% range: {clock(overview.eta.earliest)} to {clock(overview.eta.latest)}"
-    return f"about {duration(overview.eta.seconds)} ({spread})"
+    return f"{about(overview.eta.seconds)} ({spread})"
 
 
 def _workers(overview: Overview) -> str:
@@ -271,6 +276,24 @@ def _notes(overview: Overview) -> str:
     return ", ".join(filter(None, [wrong, still, *numbers]))
 
 
-def _preempted(worker: WorkerView) -> str:
-    lost = worker.preempted
-    return f"{lost.count:,}, {coarse_duration(lost.seconds_lost)}" if lost.count else ""
+def _loss(worker: WorkerView) -> str:
+    lost = worker.lost
+    return f"{lost.attempts:,}, {coarse_duration(lost.seconds)}" if lost.attempts else ""
+
+
+def _lost(overview: Overview) -> str:
+    """Attempts that brought no result, and how they ended."""
+    attempts = sum(loss.attempts for loss in overview.lost.values())
+    if not attempts:
+        return ""
+    ended = ", ".join(f"{loss.attempts:,} {outcome}" for outcome, loss in sorted(overview.lost.items()))
+    seconds = sum(loss.seconds for loss in overview.lost.values())
+    return f"{several(attempts, 'attempt')} of {duration(seconds)} in total: {ended}"
+
+
+def _problem(overview: Overview) -> str:
+    """As everywhere in words; the name itself where this version does not know the problem."""
+    try:
+        return str(Problem.parse(overview.problem))
+    except BadProblem:
+        return overview.problem

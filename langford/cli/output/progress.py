@@ -11,7 +11,7 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from langford.cli.exit_codes import StopSignals
 from langford.cli.output.display import say
-from langford.words import duration, percent, several
+from langford.words import about, percent, several
 
 if TYPE_CHECKING:
     from langford.cli.output.screen import Bar
@@ -45,7 +45,7 @@ class ProgressLine:
         done = [] if tasks is None else [f"{tasks:,}/{several(self._tasks, 'task')}"]
         if here is not None:
             done.append(f"{here[0]:,} of them here ({percent(here[1] / self._work if self._work else 0.0)})")
-        remaining = f"about {duration(seconds_left)} left" if seconds_left is not None else ""
+        remaining = f"{about(seconds_left)} left" if seconds_left is not None else ""
         self._show(work, ", ".join(done), remaining or ("" if work else "starting"))
 
     def _show(self, work: float, done: str, remaining: str) -> None:

@@ -2,7 +2,7 @@
 
 import { ask, follow } from "./connection.js";
 import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
-import { duration, grouped, percent, quantity, since, time, whole } from "./words.js";
+import { duration, grouped, percent, quantity, since, time, timeLeft, whole } from "./words.js";
 import { Timeline } from "./timeline.js";
 import { Workers } from "./workers.js";
 
@@ -60,7 +60,7 @@ function eta(status) {
     write(byId("eta"), "Done");
     write(byId("eta-range"), `at ${time(status.finished)}, after ${duration(since(status.created, status.finished))}`);
   } else if (status.eta) {
-    write(byId("eta"), `${duration(status.eta.seconds)} left`);
+    write(byId("eta"), `${timeLeft(status.eta.seconds)} left`);
     const [earliest, latest] = [time(status.eta.earliest), time(status.eta.latest)];
     write(byId("eta-range"), earliest === latest ? `ends at about ${latest}` : `ends between ${earliest} and ${latest}`);
   } else if (isStill(status)) {

@@ -75,6 +75,9 @@ export function duration(seconds) {
   throw new RangeError(String(seconds));
 }
 
+/** How long something still takes, to the second: it is an estimate. */
+export const timeLeft = (seconds) => (seconds < 1 ? "less than 1 s" : duration(Math.max(1, Math.round(seconds))));
+
 /** A duration in one unit, without fractions: 80 min. */
 export function coarseDuration(seconds) {
   const [size, unit] = UNITS.find(([size]) => seconds >= 1.5 * size) ?? UNITS.at(-1);

@@ -19,9 +19,12 @@ function size(worker) {
   return [cores, processes].filter(Boolean).join(", ");
 }
 
+/** A smaller line below the number of lost attempts: what they cost, and how many of them were taken away. */
 function lost(worker) {
-  const { count, seconds_lost: seconds } = worker.preempted;
-  return count ? `${coarseDuration(seconds)} lost` : "";
+  const { attempts, seconds } = worker.lost;
+  const taken = worker.preempted.count;
+  const away = taken < attempts ? `, ${whole(taken)} taken away` : "";
+  return attempts ? `${coarseDuration(seconds)}${away}` : "";
 }
 
 // A worker that holds tasks makes a request every 30 s, one that waits every 60 s (jobs/show/wording.py).
@@ -43,7 +46,7 @@ const COLUMNS = {
     (w) => -(w.speed ?? -1)],
   peers: ["Against peers", true, (w) => (w.against_peers === null ? NONE : percent(w.against_peers, 0)),
     () => "", (w) => w.against_peers ?? Infinity],
-  preempted: ["Preempted", true, (w) => (w.preempted.count ? whole(w.preempted.count) : NONE), lost, (w) => -w.preempted.count],
+  lost: ["Lost", true, (w) => (w.lost.attempts ? whole(w.lost.attempts) : NONE), lost, (w) => -w.lost.attempts],
   seen: ["Last seen", true, (w, s) => (w.last_seen ? `${coarseDuration(since(w.last_seen, s.now))} ago` : NONE), () => "",
     (w) => -(Date.parse(w.last_seen ?? "") || 0)],
 };
@@ -100,7 +103,7 @@ export class Workers {
     const here = status.workers.filter((worker) => worker.state !== "ended").length;
     const gone = status.workers.length - here;
     const others = status.workers_left_out ? `, ${whole(status.workers_left_out)} more not shown` : "";
-    write(byId("workers-count"), `${whole(here)}${gone ? ` and ${whole(gone)} ended` : ""}${others}`);
+    write(byId("workers-count"), `${whole(here)} present${gone ? `, ${whole(gone)} ended` : ""}${others}`);
     for (const head of byId("workers-head").children) {
       if (head.dataset.column === "speed") {
         write(head.firstElementChild, `Speed now, ${status.speed.unit}/s`);
