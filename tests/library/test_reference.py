@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 
 from langford.problem import Problem
 from langford.problem.reference import SEQUENCES, Published, cited, known_of, published, row_of
 from tests.support.brute_force import arrangements
+from tests.support.tables import TABLES, numbers_of, read_table
 
 SHORTEST_TO_COUNT = 18
 """Places of the rows that are counted here."""
@@ -20,6 +24,56 @@ def test_terms_are_counts(sequence: Published) -> None:
             assert sequence.arrangements(index) == sum(map(arrangements, rows))
         known = known_of(rows)
         assert not rows or (known is not None and known.arrangements == sequence.arrangements(index))
+
+
+KNOWN = json.loads((Path(__file__).parent / "published.json").read_text())
+"""Terms by sequence and index, transcribed apart from the program's (the key "source" says from where)."""
+TERMS = {name: {int(n): term for n, term in terms.items()} for name, terms in KNOWN.items() if name != "source"}
+TABLES_OF = {
+    # b-file: the sequence and the index of its line n, for the n that the sequence has
+    "langford": lambda n: ("A014552", n),
+    "skolem": lambda n: ("A059106", n),
+    "hooked-skolem": lambda n: ("A004076", n),
+    "extended-skolem-sum": lambda n: ("A004077", n),
+    "starter": lambda n: ("A006204", n),
+    "cyclic-skolem": lambda n: ("A390360", n // 4) if n % 4 == 1 else ("A392247", n // 4) if n % 4 == 0 else None,
+}
+
+
+@pytest.mark.parametrize("name", TERMS)
+def test_every_term_is_the_transcribed_one(name: str) -> None:
+    sequence = SEQUENCES[name]
+    assert set(TERMS[name]) <= set(range(sequence.first, sequence.last + 1))
+    for index in range(sequence.first, sequence.last + 1):
+        assert sequence.term(index) == TERMS[name].get(index, 0), index
+
+
+@pytest.mark.parametrize(
+    ("all_of", "half_of"), [("A176127", "A014552"), ("A004075", "A059106"), ("A285527", "A059108")]
+)
+def test_sequences_with_and_without_mirror_images(all_of: str, half_of: str) -> None:
+    assert SEQUENCES.keys() == TERMS.keys() | {"A176127", "A285527"}
+    own_mirror = {1} if all_of != "A176127" else set()
+    for index in range(SEQUENCES[all_of].first, SEQUENCES[all_of].last + 1):
+        assert SEQUENCES[all_of].term(index) == 2 * TERMS[half_of].get(index, 0) - (index in own_mirror)
+
+
+@pytest.mark.parametrize("table", TABLES_OF)
+def test_the_lines_of_tables_are_the_transcribed_terms(table: str) -> None:
+    _, numbers = read_table(TABLES / f"{table}.txt")
+    compared = []
+    for n, number in numbers:
+        name, index = TABLES_OF[table](n) or (None, 0)
+        if name is not None and SEQUENCES[name].first <= index <= SEQUENCES[name].last:
+            assert number == TERMS[name].get(index, 0), (n, name)
+            compared.append(n)
+    assert len(compared) >= 9
+
+
+def test_the_shortest_langford_rows_of_a_defect_are_the_transcribed_terms() -> None:
+    numbers = numbers_of(TABLES / "langford-defects.txt")
+    shortest = {entry.values[0]: number for entry, number in numbers.items() if entry.n == 2 * entry.values[0] - 1}
+    assert shortest == {defect: TERMS["A002047"][defect - 1] // 2 for defect in range(3, 9)}
 
 
 @pytest.mark.parametrize(
