@@ -26,6 +26,8 @@ from slurm.scheduler import Element, Scheduler
 from slurm.script import job_name
 
 SECONDS_BETWEEN_QUESTIONS = 30.0
+LOOK_SECONDS = 2.0
+"""Between two looks at workers that are ending."""
 FRUITLESS_ROUNDS = 5
 """How many times in a row workers may be replaced while no task changes its state."""
 
@@ -82,6 +84,16 @@ class QueueKeeper:
                 if reason:
                     return reason
                 self._clock.wait(0.1)
+
+    def wait_for_workers(self, seconds: float) -> None:
+        """Wait until no element is left in the queue, or until the time is over, or there is a reason to stop."""
+        info = self.campaign.info()
+        name, deadline = job_name(info.name, info.campaign), self._clock.monotonic() + seconds
+        with suppress(Away):
+            while self._scheduler.elements(name) and self._clock.monotonic() < deadline:
+                if self._console.stop_reason():
+                    return
+                self._clock.wait(min(self._seconds, LOOK_SECONDS))
 
     def top_up(self) -> int | None:
         """Submit the elements that are missing; returns how many, or None when the campaign is done.

@@ -49,7 +49,8 @@ def _below(entry: Entry) -> Iterator[Entry]:
     if not isinstance(entry.command, click.Group):
         yield entry
         return
-    for name, command in entry.command.commands.items():
+    shown = ((name, each) for name, each in entry.command.commands.items() if not each.hidden)
+    for name, command in shown:
         yield from _below(Entry((*entry.words, name), entry.section, command))
 
 

@@ -39,12 +39,18 @@ def extra(event: str, campaign: str | None, fields: Mapping[str, Any]) -> dict[s
 # -- the server -------------------------------------------------------------------------------
 
 
-def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign]) -> None:
+def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign]) -> str:
+    """Returns the address, with a name of this machine where it listens on all of its addresses."""
     host, port = listener.getsockname()[:2]
     url = f"{'https' if tls else 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
     words = [f"{campaign.name} ({_done(campaign)})" for campaign in campaigns]
     names = [campaign.name for campaign in campaigns]
     line("listening", f"listening on {url} for {', '.join(words)}", url=url, campaigns=names)
+    return url.replace("//0.0.0.0:", f"//{socket.getfqdn()}:").replace("//[::]:", f"//{socket.getfqdn()}:")
+
+
+def worker_needs(command: str) -> None:
+    line("worker_needs", f"a worker needs: {command}", command=command)
 
 
 def _done(campaign: Campaign) -> str:

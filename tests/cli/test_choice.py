@@ -217,7 +217,7 @@ def test_tune_measures_what_count_and_run_then_choose(langford: Run, monkeypatch
     assert json.loads(langford("count", "11", "--json").stdout)["method"] == other
     by_name = json.loads(langford("count", "11", "--method", fastest, "--json").stdout)
     assert (by_name["method"], by_name["chosen"]) == (fastest, None)
-    assert f"chosen    {other}, measured on this machine: " in langford("count", "11").stdout
+    assert f"chosen    {other}, measured on this machine: " in langford("count", "11", "-v").stdout
 
 
 def test_tune_keeps_nothing_when_told_so(monkeypatch: pytest.MonkeyPatch) -> None:

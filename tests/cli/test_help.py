@@ -43,7 +43,11 @@ def summaries(arguments: list[str]) -> dict[str, str]:
     assert isinstance(group, click.Group)
     names = group.list_commands(click.Context(group))
     commands = {name: group.get_command(click.Context(group), name) for name in names}
-    return {name: command.get_short_help_str(1000) for name, command in commands.items() if command}
+    return {
+        name: command.get_short_help_str(1000)
+        for name, command in commands.items()
+        if command and not command.hidden
+    }
 
 
 @pytest.mark.parametrize("arguments", GROUPS, ids=" ".join)

@@ -63,6 +63,7 @@ def test_the_page_has_every_event_with_its_fields(
     caplog.set_level(logging.INFO, log_lines.NAME)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         log_lines.listening(listener, False, [campaign])
+    log_lines.worker_needs("langford work")
     log_lines.stopped()
     log_lines.going(overview)
     log_lines.done(overview)

@@ -69,7 +69,8 @@ job_options = gathered(
         "--time",
         "seconds",
         type=job_duration,
-        required=True,
+        default="1h",
+        show_default=True,
         metavar="TIME",
         help=f"Time limit of a job: {FORMS}.",
     ),
@@ -104,6 +105,11 @@ class QueueOptions:
     server: str | None  # URL of the task server; None: the workers use the ledger
     access: AccessOptions  # to the server
     device: str
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether workers on other machines can open the ledger."""
+        return self.address.startswith("postgresql")
 
 
 queue_options = gathered(

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-import os
 import shlex
-import sys
 
 import click
 
-import db
-from db import Ledger, Standing
-from db.errors import Away
-from db.store.database import without_password
-from jobs.console import Console
-from jobs.reach.campaign import Campaign
-from jobs.reach.patience import Calls
+from langford.cli.campaigns.opening import opened
+from langford.cli.cluster.farm import farmed
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
+from langford.cli.cluster.queue import LANGFORD, campaign_of, keeper_of, print_script
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
-from langford.cli.options.common import json_option
-from langford.cli.options.notifying import NotifyOptions, last_seconds, notified, notify_options, say_notice
+from langford.cli.options.common import json_option, task_time_option
+from langford.cli.options.notifying import (
+    NotifyOptions,
+    hidden_notify_options,
+    last_seconds,
+    notified,
+    say_notice,
+)
 from langford.cli.output import display
-from langford.cli.output.how_long import Cost
 from langford.cli.output.progress import Terminal
-from langford.devices import CPU, Device
-from langford.errors import BadInput
-from langford.methods import METHODS, PlanKey
-from langford.words import several
-from slurm import QueueKeeper, SlurmScheduler, array_script, job_name, reservation_script
-
-LANGFORD = (sys.executable, "-P", "-m", "langford")
-"""Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
+from langford.devices import Device
+from slurm import SlurmScheduler, reservation_script
 
 
 @click.group(cls=ListingGroup)
@@ -38,54 +31,69 @@ def slurm() -> None:
     """Run campaigns on a SLURM cluster."""
 
 
-@slurm.command(
-    epilog="""\b
-Examples:
-  langford slurm submit langford-27-polyphase-16 --partition best-effort --time 20:00 --dry-run
-  langford slurm submit langford-27-polyphase-16 --ledger postgresql://host/records --time 20:00 \\
-      --gres gpu:1 --device cuda"""
-)
+@slurm.command(hidden=True, epilog="The command of 1.x: `langford slurm keep --once`.")
 @click.argument("name", metavar="CAMPAIGN")
 @queue_options
 @job_options
 @json_option
 def submit(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
     """Fill the queue with workers of a campaign, once."""
-    keeper = _keeper(name, queue, job, as_json)
-    if keeper is None:
-        return
-    submitted = keeper.top_up()
-    if as_json:
-        display.print_json({"campaign": name, "done": submitted is None, "submitted": submitted or 0})
-    elif submitted is None:
-        print(f"{name} is done")
+    _once(name, queue, job, as_json)
 
 
 @slurm.command(
     epilog="""\b
 Examples:
+  langford slurm keep 28 --partition best-effort
+  langford slurm keep 28 --partition gpus --gres gpu:1 --device cuda --time 20:00 --task-time 2m
   langford slurm keep langford-27-polyphase-16 --partition best-effort --max-queued 256 --time 20:00 \\
       --server https://farm:8765 --token-file worker.token
+  langford slurm keep langford-27-polyphase-16 --once --ledger postgresql://host/records
 
 Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 done, 128 + N stopped by signal N."""
 )
-@click.argument("name", metavar="CAMPAIGN")
+@click.argument("words", nargs=-1, required=True, metavar="PROBLEM... | NAME")
 @queue_options
 @job_options
-@notify_options
+@task_time_option
+@click.option("--host", metavar="NAME", help="The name of this machine for the nodes; default: its host name.")
+@click.option("--once", is_flag=True, help="Submit one array, then end; with --server, or a Postgres ledger.")
+@hidden_notify_options
 @json_option
 @click.pass_context
 def keep(
-    context: click.Context, name: str, queue: QueueOptions, job: JobOptions, notify: NotifyOptions, as_json: bool
+    context: click.Context,
+    words: tuple[str, ...],
+    queue: QueueOptions,
+    job: JobOptions,
+    task_time: float | None,
+    host: str | None,
+    once: bool,
+    notify: NotifyOptions,
+    as_json: bool,
 ) -> None:
-    """Keep the queue filled with workers until the campaign is done."""
+    """Keep the queue filled with workers until the campaign is done.
+
+    With --server, workers talk to a task server; with a Postgres --ledger, to the database.  Otherwise this is the
+    whole farm: it creates the campaign in the ledger, runs its server, keeps the queue, and prints the count.  Its
+    certificate and token are in the folder --logs, which the nodes share; started again it continues.
+    """
+    if once:
+        if len(words) > 1:
+            raise click.UsageError("--once submits the workers of a campaign: give its name")
+        _once(words[0], queue, job, as_json)
+        return
+    stop = StopSignals()
+    if not queue.server and not queue.is_shared:
+        context.exit(farmed(words, queue, job, task_time, host, notify, as_json, stop))
     if queue.server and notify.given:
         raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
-    stop, hooks = StopSignals(), notify.hooks() if not queue.server else []
-    keeper = _keeper(name, queue, job, as_json, stop)
+    hooks = notify.hooks() if not queue.server else []
+    name = _name_of(words, queue, task_time)
+    keeper = keeper_of(name, queue, job, as_json, Terminal(stop=stop))
     if keeper is None:
         return
-    known = [] if queue.server else [_campaign_of(name, queue)]
+    known = [] if queue.server else [campaign_of(name, queue)]
     with notified(known, hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
         keeper.run(job.logs / name)
     if as_json:
@@ -124,104 +132,29 @@ def reserve(
     command, logs = [*shlex.split(launcher), *LANGFORD, "mpi", *arguments], job.logs.absolute()
     script = reservation_script(name, nodes, tasks_per_node, job.resources(), logs, command, job.setup)
     if job.dry_run:
-        _print_script(script, as_json)
+        print_script(script, as_json)
         return
     make_log_folder(logs)
     number = SlurmScheduler().submit(script)
     display.outcome(f"job {number}", {"job": number}, as_json)
 
 
-def _print_script(script: str, as_json: bool) -> None:
+def _once(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
+    keeper = keeper_of(name, queue, job, as_json, Terminal())
+    if keeper is None:
+        return
+    submitted = keeper.top_up()
     if as_json:
-        display.print_json({"script": script})
-    else:
-        print(script, end="")
+        display.print_json({"campaign": name, "done": submitted is None, "submitted": submitted or 0})
+    elif submitted is None:
+        print(f"{name} is done")
 
 
-def _keeper(
-    name: str,
-    queue: QueueOptions,
-    job: JobOptions,
-    as_json: bool,
-    stop: StopSignals | None = None,
-) -> QueueKeeper | None:
-    """Make the folder for the logs of a campaign and the keeper of its queue.
-
-    With --dry-run nothing is made: the script is printed, and the keeper is None.
-    """
-    resources = job.resources()
-    logs = (job.logs / name).absolute()
-    console = Terminal(stop=stop)
-    campaign, command = (_through_server if queue.server else _through_ledger)(name, queue, console)
-    command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
-    on_cores = Device.parse(queue.device).on_cores
-    if on_cores:
-        command += ["--workers", str(resources.cpus or 1)]
-
-    def script(jobs: str, elements: int) -> str:
-        return array_script(jobs, elements, resources, logs, command, job.setup)
-
-    script(name, 1)  # what is refused in it is refused now
-    try:
-        info = campaign.info()
-    except Away as error:
-        if job.dry_run:
-            raise BadInput(
-                f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
-                "serve`, or wait until it answers"
-            ) from error
-        make_log_folder(logs)  # the keeper waits for it
-    else:
-        if on_cores:
-            _say_how_long(info.key, info.standing, queue.max_queued, resources.cpus or 1)
-        if job.dry_run:
-            _print_script(script(job_name(name, info.campaign), queue.max_queued), as_json)
-            return None
-        make_log_folder(logs)
-    return QueueKeeper(SlurmScheduler(), campaign, script, queue.max_queued, console=console)
-
-
-def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
-    """If all of the jobs run at once on cores like those of this machine."""
-    share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
-    at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
-    what = f"{several(standing.unfinished, 'task')} left of {key}"
-    Cost.of_count(key.problem, METHODS[key.method], at_once, what, share).say()
-
-
-def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    url = f"{(queue.server or '').rstrip('/').removesuffix(f'/{name}')}/{name}"
-    server, access = queue.access.server(url, console), queue.access
-    command = [*LANGFORD, "work", url]
-    if access.insecure:
-        command.append("--insecure")
-    for option, file in (("--token-file", access.token_file), ("--certificate", access.certificate)):
-        if file:
-            command += [option, str(file.absolute())]
-    return server.campaign(), command
-
-
-def _campaign_of(name: str, queue: QueueOptions) -> db.Campaign:
-    return Ledger(queue.address).campaign(name)
-
-
-def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    if not queue.address.startswith("postgresql"):
-        raise BadInput(
-            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
-            "URL (see `langford serve`), or a Postgres --ledger"
-        )
-    campaign = _campaign_of(name, queue)
-    address = queue.address
-    command = [
-        *LANGFORD,
-        "run",
-        *campaign.key.arguments,
-        "--name",
-        name,
-        *(["--anyway"] if campaign.problem.obstruction else []),
-    ]
-    # Jobs inherit the environment: an address that comes from it need not be in their script.
-    if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
-        command += ["--ledger", address]
-    return Calls(console).through(campaign), command
+def _name_of(words: tuple[str, ...], queue: QueueOptions, task_time: float | None) -> str:
+    """The name of a campaign; in a Postgres ledger it is created from a problem in words."""
+    if queue.server:
+        if len(words) > 1:
+            raise click.UsageError("name the campaign of the --server")
+        return words[0]
+    with opened(queue.address, words, Device.parse(queue.device), task_time) as found:
+        return found.campaigns[0].name

@@ -10,6 +10,7 @@ import click
 
 from db import Campaign
 from db.states import Role
+from langford.cli.campaigns.opening import keep_token
 from langford.cli.campaigns.running import create_campaign, existing, planned
 from langford.cli.options.common import is_given, json_option, ledger_option, replicate_option, task_time_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
@@ -20,7 +21,6 @@ from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import CPU, KINDS, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
-from langford.machine.durable import replace_file
 from langford.words import DAY_SECONDS, several
 
 OF_NEW = ("role", "days", "label", "out")
@@ -136,18 +136,9 @@ def token(
             made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
             words, kept = made, {"token": made}
             if out is not None:
-                _keep(campaign, made, out)
+                keep_token(campaign, made, out)
                 words, kept = f"{out}: a token for {name}, role {role}, which only you may read", {"file": str(out)}
             display.outcome(words, {"campaign": name, "role": role, "label": label, **kept}, as_json)
-
-
-def _keep(campaign: Campaign, made: str, file: Path) -> None:
-    """Write a new token to a file; if that fails, the token is revoked, since no one has received it."""
-    try:
-        replace_file(file, f"{made}\n".encode(), private=True)
-    except BaseException:
-        campaign.revoke(made)
-        raise
 
 
 def _revoke(campaign: Campaign, which: str) -> int:

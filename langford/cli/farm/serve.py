@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import signal
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import click
 
-from db import Campaign, Ledger
+from db import Campaign
 from db.look.overview.records import Overview
 from db.look.overview.shared import Shared
 from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
 from jobs.show import log_lines
 from jobs.show.reporter import Reporter
+from langford.cli.campaigns.opening import opened, worker_token
 from langford.cli.farm.logs import FORMATS, written
-from langford.cli.options.common import ledger_option, replicate_option
+from langford.cli.options.common import ledger_option, ready_file_option, replicate_option, task_time_option
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
+from langford.devices import CPU, KINDS, Device
 from langford.errors import BadInput, NotInstalled
+from langford.machine.durable import replace_file
 from langford.version import install
 
 PORT = 8765
@@ -29,13 +36,30 @@ LAST_SECONDS = 5.0
 @click.command(
     epilog="""\b
 Examples:
+  langford serve 28
+  langford serve near-skolem 25 missing 5 --token-file worker.token --task-time 2m
   langford serve langford-27-polyphase-16 --replicate 0.02
   langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key"""
 )
-@click.argument("names", nargs=-1, required=True)
+@click.argument("words", nargs=-1, required=True, metavar="PROBLEM... | NAME...")
 @ledger_option
+@click.option(
+    "--device",
+    type=click.Choice(KINDS),
+    default=CPU.kind,
+    show_default=True,
+    help="What most workers compute on; sets the method and depth of a new campaign.",
+)
+@task_time_option
+@click.option(
+    "--token-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write a worker's token to this file, unless it exists; default for PROBLEM: NAME.token.",
+)
+@ready_file_option
+@click.option("--until-closed", is_flag=True, hidden=True, help="End when standard input is closed.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", type=click.IntRange(1, 65_535), default=PORT, show_default=True)
+@click.option("--port", type=click.IntRange(0, 65_535), default=PORT, show_default=True)
 @click.option("--certificate", type=click.Path(exists=True, dir_okay=False), help="TLS certificate chain, PEM.")
 @click.option("--key", type=click.Path(exists=True, dir_okay=False), help="The certificate's private key, PEM.")
 @click.option("--insecure", is_flag=True, help="Listen beyond this machine without TLS.")
@@ -57,8 +81,13 @@ Examples:
 @notify_options
 @click.option("--access-log", is_flag=True, help="Log each request.")
 def serve(
-    names: tuple[str, ...],
+    words: tuple[str, ...],
     address: str,
+    device: str,
+    task_time: float | None,
+    token_file: Path | None,
+    ready_file: Path | None,
+    until_closed: bool,
     host: str,
     port: int,
     certificate: str | None,
@@ -70,7 +99,13 @@ def serve(
     access_log: bool,
     notify: NotifyOptions,
 ) -> None:
-    """Hand out the tasks of campaigns to workers anywhere, and take their results."""
+    """Hand out the tasks of campaigns to workers anywhere, and take their results.
+
+    Of a PROBLEM in words the campaign is created if it is not there, and a worker's token is written to a file; the
+    log has the line that a worker needs.
+    """
+    if ready_file is not None:
+        ready_file.unlink(missing_ok=True)
     host = without_brackets(host)
     if not (certificate or insecure or is_this_machine(host)):
         raise BadInput(
@@ -90,20 +125,31 @@ def serve(
         serving.require_certificate(certificate, key)
     hooks = notify.hooks()
     with (
-        Ledger(address) as ledger,
+        opened(address, words, Device.parse(device), task_time) as found,
         serving.socket_of(host, port) as listener,
         ended_in_order() as received,
         written(log_format, log_lines.LOGGERS),
     ):
+        ledger, campaigns = found.ledger, found.campaigns
         ledger.require_writable()
-        campaigns = [ledger.campaign(name) for name in dict.fromkeys(names)]
+        tokens = token_file or (None if found.is_named else Path(f"{campaigns[0].name}.token"))
+        if tokens is not None:
+            if len(campaigns) > 1:
+                raise click.UsageError("--token-file is for one campaign: serve one, or use `langford token`")
+            worker_token(campaigns[0], tokens, "serve")
         if replicate is not None:
             for campaign in campaigns:
                 campaign.set_recheck_share(replicate)
         overviews = Overviews({campaign.name: campaign for campaign in campaigns})
         clients = Clients(proxies=proxies, traffic=Traffic(access_log))
-        application = server.application(ledger, names, clients, overviews)
-        log_lines.listening(listener, certificate is not None, campaigns)
+        application = server.application(ledger, [each.name for each in campaigns], clients, overviews)
+        url = log_lines.listening(listener, certificate is not None, campaigns)
+        if tokens is not None:
+            log_lines.worker_needs(_line(f"{url}/{campaigns[0].name}", tokens, certificate, insecure))
+        if until_closed:
+            threading.Thread(target=_end_when_closed, daemon=True).start()
+        if ready_file is not None:
+            replace_file(ready_file, f"{url}\n".encode())
         shared = {campaign: overviews.of(campaign.name) for campaign in campaigns}
         with (
             notified(campaigns, hooks, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
@@ -111,7 +157,23 @@ def serve(
         ):
             limits = serving.Serving(certificate, key)
             serving.serve(application, clients, listener, limits, lambda: bool(received))
+        if ready_file is not None:
+            ready_file.unlink(missing_ok=True)
         log_lines.stopped()
+
+
+def _line(address: str, tokens: Path, certificate: str | None, insecure: bool) -> str:
+    """The command of a worker."""
+    trust = f" --certificate {shlex.quote(certificate)}" if certificate else " --insecure" if insecure else ""
+    return f"langford work {address} --token-file {shlex.quote(str(tokens))}{trust}"
+
+
+def _end_when_closed() -> None:
+    """The program that started this server has ended, however it did."""
+    with suppress(OSError):
+        while os.read(0, 1024):
+            pass
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextmanager

@@ -20,11 +20,13 @@ from langford.cli.options.common import (
     json_option,
     outbox_folder,
     patience_option,
+    ready_file_option,
 )
 from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.progress import ProgressLine, Terminal
+from langford.machine.durable import replace_file
 from langford.methods import plan_of
 from langford.methods.speed import speed_here
 from langford.words import several
@@ -55,6 +57,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit 
     show_default=True,
     help="Seconds from the last renewal of this worker's leases until they expire.",
 )
+@ready_file_option
 @json_option
 @click.pass_context
 def work(
@@ -65,10 +68,13 @@ def work(
     computing: ComputeOptions,
     patience: float,
     lease: float,
+    ready_file: Path | None,
     as_json: bool,
 ) -> None:
     """Work for a task server until its campaign is done."""
     stop = StopSignals()
+    if ready_file is not None:
+        ready_file.unlink(missing_ok=True)
     chosen_devices = computing.devices()
     server = access.server(url, Terminal(stop=stop)).campaign()
     context.call_on_close(server.close)
@@ -77,7 +83,13 @@ def work(
     results = Outbox(outbox_folder(outbox), identity, Terminal(line, stop))
     results.prepare()
     source = TaskSource(server, identity, results, Terminal(line, stop), lease)
-    console = WorkerTerminal(line, stop, source, lambda: _beginning(server, source, identity, len(chosen_devices)))
+
+    def beginning() -> str:
+        if ready_file is not None:
+            replace_file(ready_file, f"{identity.worker_id}\n".encode())
+        return _beginning(server, source, identity, len(chosen_devices))
+
+    console = WorkerTerminal(line, stop, source, beginning)
     with line.shown():
         report = Run(
             source,

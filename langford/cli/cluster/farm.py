@@ -1,0 +1,140 @@
+"""A farm in one command: ledger, task server, queue keeper and log, and the count in the end."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import replace
+
+import click
+
+from langford.cli.campaigns.opening import opened, worker_token
+from langford.cli.campaigns.running import answer_of
+from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
+from langford.cli.cluster.queue import LANGFORD, keeper_of
+from langford.cli.exit_codes import StopSignals, code_of_signal
+from langford.cli.options.access import AccessOptions
+from langford.cli.options.notifying import NotifyOptions
+from langford.cli.output import display
+from langford.cli.output.progress import Terminal
+from langford.devices import Device
+from langford.errors import BadInput
+from langford.ledger import Ledger
+from slurm.farm import FarmFolder, ServerEnded, names_of_this_machine, served
+from slurm.keeper import held
+
+GRACE_SECONDS = 90.0
+"""How long the server stays when all is done, for workers that have to hear it; they ask at least once a minute."""
+
+
+class Farm(Terminal):
+    """The console of the keeper, which stops when the server does."""
+
+    def __init__(self, stop: StopSignals, server: subprocess.Popen[bytes]) -> None:
+        super().__init__(stop=stop)
+        self._server = server
+
+    @property
+    def lost(self) -> bool:
+        return self._server.poll() is not None
+
+    def stop_reason(self) -> str | None:
+        return super().stop_reason() or ("the task server has ended" if self.lost else None)
+
+
+def farmed(
+    words: Sequence[str],
+    queue: QueueOptions,
+    job: JobOptions,
+    task_seconds: float | None,
+    host: str | None,
+    notify: NotifyOptions,
+    as_json: bool,
+    stop: StopSignals,
+) -> int:
+    """Run a farm until the count of its campaign is there, and print it; returns the exit code.
+
+    Raises BadInput, ServerEnded, QueueNotKept, and as :func:`langford.cli.campaigns.opening.opened`.
+    """
+    if job.dry_run:
+        raise BadInput(
+            "--dry-run prints the script of workers whose server runs: give --server URL, or a Postgres --ledger; "
+            "`langford create --dry-run` prints what the campaign would be"
+        )
+    names = names_of_this_machine(host)
+    _require_known(names[0])
+    with opened(queue.address, words, Device.parse(queue.device), task_seconds) as found:
+        [campaign, *others] = found.campaigns
+        if others:
+            raise click.UsageError("a farm works on one campaign: name one")
+        if not campaign.standing().to_do:
+            return answer_of(found.ledger.campaign(campaign.name)).print(as_json)
+        name, logs = campaign.name, (job.logs / campaign.name).absolute()
+        make_log_folder(logs)
+        folder = FarmFolder(logs / "farm")
+        worker_token(campaign, folder.token, "slurm keep")
+    with ExitStack() as stack:
+        stack.enter_context(held(folder.folder / "farm.lock"))
+        folder.certify(names)
+        port = folder.port()
+        server = stack.enter_context(served(_command(name, queue, folder, port), folder, _environment(notify)))
+        url, console = f"https://{names[0]}:{port}", Farm(stop, server)
+        display.say(f"{name} is served at {url}; the logs are in {logs}, that of the server is {folder.log}")
+        code = _kept(name, url, folder, queue, job, console, stop, as_json)
+    if code is not None:
+        return code
+    with Ledger(queue.address, create=False) as ledger:
+        return answer_of(ledger.campaign(name)).print(as_json)
+
+
+def _kept(
+    name: str,
+    url: str,
+    folder: FarmFolder,
+    queue: QueueOptions,
+    job: JobOptions,
+    console: Farm,
+    stop: StopSignals,
+    as_json: bool,
+) -> int | None:
+    """Keep the queue; returns None when all is done, or the exit code of a farm that was stopped."""
+    access = AccessOptions(folder.token, folder.authority, insecure=False)
+    keeper = keeper_of(name, replace(queue, server=url, access=access), job, as_json, console)
+    assert keeper is not None
+    reason = keeper.run(job.logs / name)
+    if reason is None:
+        keeper.wait_for_workers(GRACE_SECONDS)
+        return None
+    if console.lost:
+        raise ServerEnded(f"the task server has ended: read {folder.log}, then start the farm again")
+    display.say(f"stopped by {reason}: the workers keep their results; start the same command again to continue")
+    if as_json:
+        display.print_json({"campaign": name, "done": False})
+    assert stop.received is not None
+    return code_of_signal(stop.received)
+
+
+def _command(name: str, queue: QueueOptions, folder: FarmFolder, port: int) -> list[str]:
+    return [
+        *(*LANGFORD, "serve", name, "--ledger", queue.address, "--host", "0.0.0.0", "--port", str(port)),
+        *("--certificate", str(folder.certificate), "--ready-file", str(folder.ready), "--until-closed"),
+    ]
+
+
+def _environment(notify: NotifyOptions) -> Mapping[str, str]:
+    """That of the server, which sends the notifications; addresses may have secrets, which no command shows."""
+    given = {"LANGFORD_NOTIFY_COMMAND": notify.command, "LANGFORD_NOTIFY_URL": notify.url}
+    return {**os.environ, **{variable: value for variable, value in given.items() if value is not None}}
+
+
+def _require_known(host: str) -> None:
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError as error:
+        raise BadInput(
+            f"the name of this machine, {host}, has no address ({error.strerror}): give --host the name that the "
+            "nodes have for it"
+        ) from error

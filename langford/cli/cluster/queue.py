@@ -1,0 +1,120 @@
+"""The keeper of a queue, and the job script of its workers: how they reach their campaign."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import db
+from db import Ledger, Standing
+from db.errors import Away
+from db.store.database import without_password
+from jobs.console import Console
+from jobs.reach.campaign import Campaign
+from jobs.reach.patience import Calls
+from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
+from langford.cli.output import display
+from langford.cli.output.how_long import Cost
+from langford.devices import CPU, Device
+from langford.errors import BadInput
+from langford.methods import METHODS, PlanKey
+from langford.words import several
+from slurm import QueueKeeper, SlurmScheduler, array_script, job_name
+
+LANGFORD = (sys.executable, "-P", "-m", "langford")
+"""Without the working folder on Python's path: it may contain a folder with the name of one of our packages."""
+
+
+def print_script(script: str, as_json: bool) -> None:
+    if as_json:
+        display.print_json({"script": script})
+    else:
+        print(script, end="")
+
+
+def keeper_of(
+    name: str,
+    queue: QueueOptions,
+    job: JobOptions,
+    as_json: bool,
+    console: Console,
+) -> QueueKeeper | None:
+    """Make the folder for the logs of a campaign and the keeper of its queue.
+
+    With --dry-run nothing is made: the script is printed, and the keeper is None.
+    """
+    resources = job.resources()
+    logs = (job.logs / name).absolute()
+    campaign, command = (_through_server if queue.server else _through_ledger)(name, queue, console)
+    command += ["--time-limit", str(resources.working_seconds), "--device", queue.device]
+    on_cores = Device.parse(queue.device).on_cores
+    if on_cores:
+        command += ["--workers", str(resources.cpus or 1)]
+
+    def script(jobs: str, elements: int) -> str:
+        return array_script(jobs, elements, resources, logs, command, job.setup)
+
+    script(name, 1)  # what is refused in it is refused now
+    try:
+        info = campaign.info()
+    except Away as error:
+        if job.dry_run:
+            raise BadInput(
+                f"{error}: the name of the jobs ends in digits that only the server knows; start it with `langford "
+                "serve`, or wait until it answers"
+            ) from error
+        make_log_folder(logs)  # the keeper waits for it
+    else:
+        if on_cores:
+            _say_how_long(info.key, info.standing, queue.max_queued, resources.cpus or 1)
+        if job.dry_run:
+            print_script(script(job_name(name, info.campaign), queue.max_queued), as_json)
+            return None
+        make_log_folder(logs)
+    return QueueKeeper(SlurmScheduler(), campaign, script, queue.max_queued, console=console)
+
+
+def _say_how_long(key: PlanKey, standing: Standing, jobs: int, cores: int) -> None:
+    """If all of the jobs run at once on cores like those of this machine."""
+    share = 1 - standing.work_done / (sum(standing.work.values()) or 1.0)
+    at_once = [CPU] * (cores * max(1, min(jobs, standing.unfinished)))
+    what = f"{several(standing.unfinished, 'task')} left of {key}"
+    Cost.of_count(key.problem, METHODS[key.method], at_once, what, share).say()
+
+
+def _through_server(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
+    url = f"{(queue.server or '').rstrip('/').removesuffix(f'/{name}')}/{name}"
+    server, access = queue.access.server(url, console), queue.access
+    command = [*LANGFORD, "work", url]
+    if access.insecure:
+        command.append("--insecure")
+    for option, file in (("--token-file", access.token_file), ("--certificate", access.certificate)):
+        if file:
+            command += [option, str(file.absolute())]
+    return server.campaign(), command
+
+
+def campaign_of(name: str, queue: QueueOptions) -> db.Campaign:
+    return Ledger(queue.address).campaign(name)
+
+
+def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
+    if not queue.is_shared:
+        raise BadInput(
+            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
+            "URL (see `langford serve`), or a Postgres --ledger, or leave --once out"
+        )
+    campaign = campaign_of(name, queue)
+    address = queue.address
+    command = [
+        *LANGFORD,
+        "run",
+        *campaign.key.arguments,
+        "--name",
+        name,
+        *(["--anyway"] if campaign.problem.obstruction else []),
+    ]
+    # Jobs inherit the environment: an address that comes from it need not be in their script.
+    if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
+        command += ["--ledger", address]
+    return Calls(console).through(campaign), command
