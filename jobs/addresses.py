@@ -5,16 +5,23 @@ from __future__ import annotations
 import ipaddress
 import re
 
+LOCAL_NAMES = {"localhost", "ip6-localhost", "ip6-loopback"}
 SCHEMES = ("http://", "https://")
 WITHOUT_SCHEME = re.compile(r"([\w.-]+|\[[0-9a-f:.]+\]):\d{1,5}(/.*)?", re.ASCII | re.IGNORECASE)
 
 
 def is_this_machine(host: str) -> bool:
-    """Whether what is sent to a host never leaves this machine."""
+    """Whether what is sent to a host never leaves this machine.
+
+    >>> is_this_machine("::ffff:127.0.0.1"), is_this_machine("ip6-localhost"), is_this_machine("farm")
+    (True, True, False)
+    """
     try:
-        return ipaddress.ip_address(host).is_loopback
+        address = ipaddress.ip_address(host)
     except ValueError:
-        return host == "localhost"
+        return host.lower() in LOCAL_NAMES
+    mapped = address.ipv4_mapped if isinstance(address, ipaddress.IPv6Address) else None
+    return (mapped or address).is_loopback
 
 
 def has_scheme(text: str) -> bool:

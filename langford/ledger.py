@@ -7,6 +7,7 @@ no SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from multiprocessing import current_process
 from os import PathLike, fspath
 
 import db
@@ -14,6 +15,7 @@ from db.identity import Identity
 from db.records import CampaignRecord
 from db.states import require_new_name
 from jobs.console import SILENT, Console
+from jobs.pools.evaluation import InProcessPool
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool
 from jobs.reach.outbox import Outbox
@@ -23,6 +25,7 @@ from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
 from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
+from langford.errors import BadInput
 from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, plan_of
 from langford.methods.speed import Speed, speed_here
 from langford.problem import Problem, problem_of
@@ -63,9 +66,14 @@ class Campaign(db.Campaign):
             outbox: where results wait while the ledger is away; None: in memory.
             speed: of the plan's work on one device; None: measured where it is needed.
 
-        Raises MethodDoesNotApply, BadDevice, NoGpu, CampaignMismatch when this version splits the problem in
-        another way, and what :class:`jobs.run.loop.Run` raises.
+        In a process that may start no others, as those of ``multiprocessing.Pool`` and Celery, the first device
+        computes, in that process.
+
+        Raises BadInput, MethodDoesNotApply, BadDevice, NoGpu, CampaignMismatch when this version splits the problem
+        in another way, and what :class:`jobs.run.loop.Run` raises.
         """
+        _require_seconds("time_limit", time_limit)
+        _require_seconds("patience", patience)
         if isinstance(devices, str | Device):
             here = present(str(devices))
         else:
@@ -73,6 +81,11 @@ class Campaign(db.Campaign):
         if not here:
             raise BadDevice("a run needs a device: give one, like 'cpu'")
         self.plan.method.require_kernel(here[0].kind)
+        if pool_of is WorkerPool and current_process().daemon:
+            console.say(
+                "this process cannot start others, as those of a multiprocessing.Pool: one device computes, in it"
+            )
+            pool_of, here = InProcessPool, here[:1]
         self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)
         source = TaskSource(Calls(console).through(self), worker, outbox, console)
@@ -85,6 +98,12 @@ class Campaign(db.Campaign):
     def count(self, unconfirmed: bool = False) -> Count:
         """The merged count of a complete campaign; see :func:`jobs.run.loop.result`."""
         return result(self, unconfirmed)
+
+
+def _require_seconds(name: str, seconds: float | None) -> None:
+    """Raises BadInput."""
+    if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
+        raise BadInput(f"{name} must be a number of seconds that is not negative, not {seconds!r:.60}")
 
 
 class Ledger(db.Ledger):
@@ -105,7 +124,7 @@ class Ledger(db.Ledger):
             where: a file name or database URL.
             create: whether an empty or absent database becomes a new ledger.  Commands say it at each call.
         """
-        super().__init__(fspath(where), create)
+        super().__init__(fspath(where) if isinstance(where, PathLike) else where, create)
 
     def __repr__(self) -> str:
         return f"<Ledger {self.database.where}>"

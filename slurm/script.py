@@ -122,7 +122,7 @@ def _resources(resources: Resources, own: Mapping[str, str]) -> list[str]:
 
 def _text(name: str, options: Sequence[str], setup: Sequence[str], command: Sequence[str]) -> str:
     for part in (*options, *setup, *command):
-        if without_password(part) != part:
+        if "://" in part and without_password(part) != part:
             raise BadInput(
                 f"the script of the job would show the password of {without_password(part)}: put it into ~/.pgpass "
                 "(or the file that PGPASSFILE names) and leave it out of the address, or export the address as "

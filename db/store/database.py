@@ -35,8 +35,8 @@ from db.store.places import (
 from db.store.translation import translated_errors
 from langford.version import install
 
-PASSWORD = re.compile(r"(?<=://)([^:/@]*):.+@|(?<=password=)([^&]*)", re.IGNORECASE | re.DOTALL)
-
+SCHEME, OPTION = re.compile(r"(?:\w[\w+.-]*:/+)?"), re.compile("password=", re.IGNORECASE)
+"""The scheme of an address, and what is before a password in its options."""
 TRIALS, FIRST_PAUSE_SECONDS = 6, 0.02
 """Trials of a transaction that the database undoes, and the longest pause after the first trial."""
 NO_FILE = {None, "", ":memory:"}
@@ -52,10 +52,19 @@ T = TypeVar("T")
 def without_password(where: str) -> str:
     """A file name or database URL with asterisks instead of passwords, even if it is not a valid URL.
 
-    >>> without_password("postgresql://ada:secret@host/records")
+    Whatever may be part of a password is left out, so of the last of several @.
+
+    >>> without_password("postgresql://ada:se:c/r@e?t@host/records")
     'postgresql://ada:***@host/records'
     """
-    return PASSWORD.sub(lambda match: "***" if match[1] is None else f"{match[1]}:***@", where)
+    start = SCHEME.match(where).end()  # type: ignore[union-attr]  # it may be empty
+    colon, at = where.find(":", start), where.rfind("@")
+    option = OPTION.search(where, start)
+    if 0 <= colon < at - 1 and option and option.end() <= at:
+        return f"{where[:colon]}:***"  # which of them is the password, cannot be known
+    if option:
+        where = f"{where[: option.end()]}***"
+    return f"{where[:colon]}:***{where[at:]}" if 0 <= colon < at - 1 else where
 
 
 def server_instead(address: str) -> LedgerUnusable:
@@ -95,7 +104,7 @@ class Database:
 
         ``create``: whether an empty or absent database becomes a new ledger.
         """
-        self.where, self.now = without_password(where), now
+        self.where, self.now = without_password(_named(where)), now
         self.engine = _engine_of(where, create)
         # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
@@ -185,12 +194,24 @@ class Database:
         self.close()
 
 
+def _named(where: str) -> str:
+    """The name of a ledger itself; raises LedgerUnusable where it cannot be one."""
+    if not isinstance(where, str) or "\0" in where:
+        raise LedgerUnusable(f"{where!r:.120} is no name of a file and no URL: give one of these as text")
+    return where
+
+
 def _engine_of(where: str, create: bool) -> Engine:
     url = _url_of(where)
     file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
-    archive = file is not None and _is_archive(file)
-    if file is not None and not archive:
-        _require_room(file, create)
+    try:
+        archive = file is not None and _is_archive(file)
+        if file is not None and not archive:
+            _require_room(file, create)
+    except OSError as error:  # such as a name that is too long
+        raise LedgerUnusable(
+            f"{without_password(str(file))!r:.120} cannot be a ledger ({error.strerror}): choose another file"
+        ) from error
     try:
         engine = connections.new_engine(url, archive)
     except ModuleNotFoundError as error:
@@ -207,14 +228,15 @@ def _engine_of(where: str, create: bool) -> Engine:
 
 def _require_room(file: Path, create: bool) -> None:
     """Raises LedgerUnusable unless a ledger can be opened or created in this file."""
+    named = without_password(str(file))  # it may be the address of a database without its scheme
     if file.exists() and not file.is_file():
-        raise LedgerUnusable(f"{file} is not a file: choose another one with --ledger")
+        raise LedgerUnusable(f"{named} is not a file: choose another one with --ledger")
     refuse_network_file_system(file)
     refuse_to_replace(file)
     if not file.parent.is_dir():
-        raise LedgerUnusable(f"the folder {file.parent} does not exist; create it first")
+        raise LedgerUnusable(f"the folder {without_password(str(file.parent))} does not exist; create it first")
     if not create and not file.exists():
-        raise NoLedger(f"there is no ledger {file}; `langford run` creates one")
+        raise NoLedger(f"there is no ledger {named}; `langford run` creates one")
 
 
 def _place_of(url: URL) -> Place | None:
@@ -244,8 +266,9 @@ def _url_of(where: str) -> URL:
         # Not parsed: the name may contain "?" or "%".
         return URL.create("sqlite", database=where)
     with suppress(ArgumentError, ValueError):
-        url = make_url(_with_hosts_apart(where))
-        if url.get_backend_name() == "postgresql" and "@" not in (url.host or ""):
+        url = make_url(_with_hosts_apart(re.sub("^postgres://", "postgresql://", where)))
+        # Of several @ the last one ends the password, and SQLAlchemy takes the first.
+        if url.get_backend_name() == "postgresql" and where.count("@") <= 1:
             return url.set(drivername="postgresql+psycopg")
         is_file = url.database not in NO_FILE and not (url.host or url.username)
         if url.get_backend_name() == "sqlite" and is_file:

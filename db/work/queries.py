@@ -14,6 +14,7 @@ from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
 from db.schema.dialects import InOneText, Now, among
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Worker, same_task
+from db.store.database import without_password
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
 from langford.errors import BadProblem
@@ -40,7 +41,7 @@ def required_campaign(connection: Connection, name: str, where: str) -> Campaign
     if record is None:
         names = ", ".join(known.name for known in campaigns(connection))
         advice = f"it has {names}" if names else "it has none yet: `langford create` makes one"
-        raise NoSuchCampaign(f"no campaign {name!r} in {where}; {advice}")
+        raise NoSuchCampaign(f"no campaign {without_password(name)!r} in {where}; {advice}")
     return record
 
 

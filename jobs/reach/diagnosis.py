@@ -7,7 +7,6 @@ import ssl
 import time
 from contextlib import closing, suppress
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit
 
 from db.messages import iso
 from jobs.addresses import is_this_machine
@@ -27,7 +26,8 @@ def proxy_of(scheme: str, host: str) -> str | None:
         return None
     named = getproxies()
     proxy = named.get(scheme) or named.get("all")
-    return proxy and urlsplit(proxy if "://" in proxy else f"//{proxy}").netloc.rpartition("@")[2]
+    # A password may contain whatever separates the parts of an address.
+    return proxy and proxy.rpartition("://")[2].rpartition("@")[2].partition("/")[0]
 
 
 def without_password(proxy: str) -> str:

@@ -38,9 +38,10 @@ class RemoteServer(Requests):
             raise BadInput(f"{self.address!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         return RemoteCampaign(self, name or self.name)
 
-    def campaigns(self) -> list[RemoteCampaign]:
-        listed = self.get(Campaigns, f"{self.address}/campaigns")
-        return [RemoteCampaign(self, each.campaign) for each in listed]
+    def campaigns(self, path: str = "") -> list[RemoteCampaign]:
+        """``path``: under which a proxy has the server, if the address does not contain it."""
+        listed = self.get(Campaigns, f"{self.address}{path}/campaigns")
+        return [RemoteCampaign(self, each.campaign, path) for each in listed]
 
 
 class RemoteCampaign:
@@ -54,11 +55,11 @@ class RemoteCampaign:
 
     transport = SERVER
 
-    def __init__(self, server: Requests, name: str) -> None:
-        """Nothing is sent yet."""
+    def __init__(self, server: Requests, name: str, path: str = "") -> None:
+        """Nothing is sent yet; ``path``: see :meth:`RemoteServer.campaigns`."""
         self.name, self._requests = name, server
         self.uuid: str | None = None
-        self._address = f"{server.address}/campaigns/{quote(name, safe='')}"
+        self._address = f"{server.address}{path}/campaigns/{quote(name, safe='')}"
 
     def close(self) -> None:
         self._requests.close()

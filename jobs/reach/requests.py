@@ -34,12 +34,17 @@ A megabyte of JSON may become 40 megabytes of objects.
 M = TypeVar("M")
 MAX_REASON = 300
 """How many characters of a server's reason for a refusal are shown."""
+MOVED = {301, 302, 303, 307, 308}
 PLAIN = {"", "identity"}
 """Encodings that leave an answer unchanged; in any other one, a small answer may become a huge one."""
 
 
 class ServerAway(Away):
     """The server does not answer now; it may later."""
+
+
+class NoTaskServer(ServerAway):
+    """Something else answers at the address: a proxy, or another server."""
 
 
 class ServerRefuses(LangfordError):
@@ -62,7 +67,7 @@ class Requests:
     """Requests to one server, with one token.
 
     Attributes:
-        address: of the server, http(s)://HOST:PORT.
+        address: of the server, http(s)://HOST:PORT, or of a proxy with the path under which it has the server.
         name: of the campaign in the URL; empty: it names none.
         spoken: the version of the server's messages; None: unknown.
     """
@@ -80,7 +85,7 @@ class Requests:
         """Nothing is sent yet.  Raises BadInput.
 
         Args:
-            url: http(s)://HOST:PORT or http(s)://HOST:PORT/CAMPAIGN.
+            url: http(s)://HOST:PORT or http(s)://HOST:PORT/CAMPAIGN; a path before the campaign is the server's.
             certificate: a file to trust in addition to those of the system.
             insecure: whether the token may be sent to another machine without encryption.
             transport: carries the requests; None: the network does.
@@ -88,7 +93,8 @@ class Requests:
         import httpx
 
         parts = _split(url)
-        self.address, self.name, self.clock = f"{parts.scheme}://{parts.netloc}", parts.path.strip("/"), clock
+        below, _, self.name = parts.path.strip("/").rpartition("/")
+        self.address, self.clock = f"{parts.scheme}://{parts.netloc}{below and f'/{below}'}", clock
         host = parts.hostname or ""
         if parts.scheme == "http" and not insecure and not is_this_machine(host):
             raise BadInput(
@@ -152,7 +158,7 @@ class Requests:
             if reason is not None:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
             raise ServerAway(f"no answer from {address}{self._way} ({error})") from error
-        status = response.status_code
+        status, is_first = response.status_code, not self._answered
         if status == NO_PASSWORD and self._proxy is not None and not self._answered:
             raise ServerRefuses(f"{address} cannot be reached: {without_password(self._proxy)}")
         self._answered = True
@@ -173,8 +179,12 @@ class Requests:
         if status in (401, 403):
             raise ServerRefuses(f"{address} refuses: {reason}")
         if said is None:
+            pointed = _pointed_to(response)
+            if pointed is not None:
+                moved = f"{address} has moved to {pointed} ({reason}): write the address of the server there"
+                raise ServerRefuses(moved) if is_first else ServerAway(moved)
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
-            raise ServerAway(f"no task server answers at {address}{self._way}, but {reason} with {kind[:40]}")
+            raise NoTaskServer(f"no task server answers at {address}{self._way}, but {reason} with {kind[:40]}")
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:
@@ -251,6 +261,14 @@ def _wait_in(response: Response) -> float:
     return min(MAX_WAIT, float(named)) if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", named, re.ASCII) else MAX_WAIT
 
 
+def _pointed_to(response: Response) -> str | None:
+    """Where an answer says that its address is now; None: it does not."""
+    place: str = response.headers.get("location", "")
+    if response.status_code not in MOVED or not place.isprintable():
+        return None
+    return place.rpartition("@")[2][:MAX_REASON] or None
+
+
 @contextmanager
 def understood(address: str) -> Iterator[None]:
     """Raises ServerAway instead of BadMessage, for an answer that no task server gives."""
@@ -264,6 +282,11 @@ def understood(address: str) -> Iterator[None]:
 
 def _split(url: str) -> SplitResult:
     """Raises BadInput."""
+    if "@" in url:  # what is before it may be a password, and is not shown
+        raise BadInput(
+            "the address of a task server has no user, password or @: leave them out, and give the token in "
+            "LANGFORD_TOKEN or with --token-file"
+        )
     if lacks_scheme(url):
         raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
     try:
@@ -272,7 +295,7 @@ def _split(url: str) -> SplitResult:
         url.encode("ascii")
     except ValueError as error:
         raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or "/" in parts.path.strip("/"):
+    if parts.scheme not in ("http", "https") or not parts.hostname or "//" in parts.path:
         raise BadInput(
             f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN, or for `langford status` "
             "http://HOST:PORT for all campaigns that the token opens"

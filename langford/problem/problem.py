@@ -342,6 +342,8 @@ def problem_of(problem: Problem | int | str) -> Problem:
     """The problem itself, L(2, n) for a number n, or that of words (:meth:`Problem.parse`); raises BadProblem."""
     if isinstance(problem, str):
         return Problem.parse(problem)
+    if isinstance(problem, bool):
+        raise BadProblem(f"n must be a whole number, not {problem}")
     return problem if isinstance(problem, Problem) else Problem.langford(problem)
 
 

@@ -17,6 +17,7 @@ from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Patience
 from jobs.reach.remote import RemoteServer
+from jobs.reach.requests import NoTaskServer
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside
 from langford.cli.options.types import interval
@@ -24,6 +25,7 @@ from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import Terminal
 from langford.cli.output.tables import width_of_output
+from langford.errors import LangfordError
 
 TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0
 """Between two looks."""
@@ -64,7 +66,7 @@ def status(
     """Show progress, speed, end and workers of campaigns, and what needs attention.
 
     With NAME, it shows everything about one campaign.  With the URL of a server, http(s)://HOST:PORT or
-    http(s)://HOST:PORT/NAME, it asks the server instead of the ledger.
+    http(s)://HOST:PORT/NAME, it asks the server instead of the ledger; a proxy may have it under a path.
     """
     is_remote = where is not None and (has_scheme(where) or lacks_scheme(where))
     if not is_remote and name is not None:
@@ -83,7 +85,15 @@ def status(
             campaigns = _campaigns_in(stack.enter_context(Ledger(address)), where)
 
         def look() -> list[Overview]:
-            return [campaign.overview(timeline=as_json) for campaign in campaigns()]
+            try:
+                return [campaign.overview(timeline=as_json) for campaign in campaigns()]
+            except NoTaskServer:
+                if not (is_remote and server.name):
+                    raise
+                # What looks like the name of a campaign may be the path under which a proxy has the server.
+                with suppress(LangfordError):
+                    return [each.overview(timeline=as_json) for each in server.campaigns(f"/{server.name}")]
+                raise
 
         if watch:
             _watch(look, every, as_json)
