@@ -51,20 +51,26 @@ def delivery_of(lease: Any, done: Evaluation) -> Any:
     return Delivery.of(lease, done) if hasattr(Delivery, "of") else Delivery(lease.attempt, lease.nonce, done)
 
 
-def complete(campaign: Any, worker: str, batch: int) -> int:
-    """Lease some tasks and hand in the sum 0 for each; how many."""
-    leases = campaign.lease(worker, batch, 600, [])
-    evaluations = [Evaluation(PartialResult(lease.index, 0, 0, 0), 0.0, "{}") for lease in leases]
-    campaign.deliver([delivery_of(lease, done) for lease, done in zip(leases, evaluations, strict=True)])
+def complete(campaign: Any, worker: str, batch: int, held: list[Any]) -> list[Any]:
+    """Hand in the sum 0 for leases, and get the next ones, as the loop of a worker does."""
+    evaluations = [Evaluation(PartialResult(lease.index, 0, 0, 0), 0.0, "{}") for lease in held]
+    done = [delivery_of(lease, evaluation) for lease, evaluation in zip(held, evaluations, strict=True)]
+    if hasattr(campaign, "exchange"):
+        _, leases = campaign.exchange(done, worker, batch, 600, [])
+    else:
+        if done:
+            campaign.deliver(done)
+        leases = campaign.lease(worker, batch, 600, [])
     if not leases:
         raise SystemExit("no task is left")
-    return len(leases)
+    return list(leases)
 
 
 def cost(campaign: Any, worker: str, batch: int, tasks: int, other: Callable[[], float]) -> dict[str, float]:
     """Complete some tasks; ``other``: the processor seconds of another process until now."""
+    held: list[Any] = []
     for _ in range(WARM_UP):
-        complete(campaign, worker, batch)
+        held = complete(campaign, worker, batch, held)
     sent = 0
 
     def count(*_: object) -> None:
@@ -74,7 +80,8 @@ def cost(campaign: Any, worker: str, batch: int, tasks: int, other: Callable[[],
     event.listen(Engine, "before_cursor_execute", count)
     before, own, done = other(), time.process_time(), 0
     while done < tasks:
-        done += complete(campaign, worker, batch)
+        done += len(held)
+        held = complete(campaign, worker, batch, held)
     return {
         "own": (time.process_time() - own) / done,
         "other": (other() - before) / done,
