@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
-from db.errors import TransactionUndone
+from db.errors import TooManyLeases, TransactionUndone, UnknownWorker, WorkerDistrusted
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.reading import agreed_plan
@@ -194,30 +194,42 @@ class Campaign:
                 was lost, and are released at once.  None: they stay.
             copies: maximum number of copies, for devices of the worker that would otherwise be idle.
         """
-        with self.database.writing() as connection:
-            transaction = Transaction(connection, self.campaign_id)
-            known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
-            self._deadlines.cut(connection)
-            if known.overdue:
-                ended = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
-                presence.lose(connection, set(ended))
-            if held is not None and known.running:
-                leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
-            account = self.terms.account(transaction, self.record, worker_id, known)
-            allowed = count if account is None else account.allowed(count)
-            longest = self._deadlines.warranted(transaction, self.terms.digest)
-            seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
-            claimant = Claimant(worker_id, self.terms.digest, fresh_nonce(), seconds, longest)
-            granted = rechecks.claim(transaction, claimant, known, allowed)
-            granted += leases.claim(transaction, claimant, allowed - len(granted))
-            if not granted:
-                complaints.judge_again(transaction)
-            granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
-            self._presence.note(connection, [worker_id])
-            self.terms.charge(transaction, account, len(granted))
-        if account is not None and not allowed:
-            raise account.refusal
+        with self._changing_attempts() as transaction:
+            granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies)
+        if refusal is not None:
+            raise refusal
         return granted
+
+    def _grant(
+        self,
+        transaction: Transaction,
+        worker_id: str,
+        count: int,
+        seconds: float,
+        held: Collection[int] | None,
+        copies: int,
+    ) -> tuple[list[Lease], TooManyLeases | None]:
+        """The leases, and why the terms allow none: what was counted meanwhile is kept."""
+        known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
+        self._deadlines.cut(transaction.connection)
+        if known.overdue:
+            ended = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)
+            presence.lose(transaction.connection, set(ended))
+        if held is not None and known.running:
+            leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
+        account = self.terms.account(transaction, self.record, worker_id, known)
+        allowed = count if account is None else account.allowed(count)
+        longest = self._deadlines.warranted(transaction, self.terms.digest)
+        seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
+        claimant = Claimant(worker_id, self.terms.digest, fresh_nonce(), seconds, longest)
+        granted = rechecks.claim(transaction, claimant, known, allowed)
+        granted += leases.claim(transaction, claimant, allowed - len(granted))
+        if not granted:
+            complaints.judge_again(transaction)
+        granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
+        self._presence.note(transaction.connection, [worker_id])
+        self.terms.charge(transaction, account, len(granted))
+        return granted, None if account is None or allowed else account.refusal
 
     @retried
     def renew(
@@ -296,16 +308,20 @@ class Campaign:
         while True:
             try:
                 with self._changing_attempts() as transaction:
-                    receipts, new = acceptance.accept(
-                        transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
-                    )
-                    self.terms.credit(transaction, receipts, new)
-                return receipts
+                    return self._accept(transaction, deliveries, one_at_a_time)
             except acceptance.Overtaken:
                 one_at_a_time = True
 
-    # -- results --------------------------------------------------------------------------
+    def _accept(
+        self, transaction: Transaction, deliveries: Sequence[Delivery], one_at_a_time: bool
+    ) -> list[Receipt]:
+        receipts, new = acceptance.accept(
+            transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
+        )
+        self.terms.credit(transaction, receipts, new)
+        return receipts
 
+    @retried
     def exchange(
         self,
         deliveries: Sequence[Delivery],
@@ -315,8 +331,21 @@ class Campaign:
         held: Collection[int],
         copies: int = 0,
     ) -> tuple[list[Receipt], list[Lease]]:
-        """Deliver results, then lease tasks; raises as both."""
-        return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
+        """Deliver results, then lease tasks, in one transaction; what :meth:`lease` raises concerns no result."""
+        try:
+            with self._changing_attempts() as transaction:
+                receipts = self._accept(transaction, deliveries, one_at_a_time=False)
+                granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies)
+        except acceptance.Overtaken:
+            return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
+        except (UnknownWorker, WorkerDistrusted):
+            self.deliver(deliveries)
+            raise
+        if refusal is not None:
+            raise refusal
+        return receipts, granted
+
+    # -- results --------------------------------------------------------------------------
 
     def export(self) -> Export:
         """All accepted results, including those in doubt."""

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import String, bindparam, case, func, or_, select, update
+from sqlalchemy import Float, Integer, String, bindparam, case, func, or_, select, update
 
 from db.attempts import Receipt
 from db.errors import TooManyLeases, TransactionUndone, WrongToken
@@ -148,6 +148,16 @@ def _left(spent: Any) -> Any:
 
 # What others write meanwhile is added up.  The row is locked last: whoever waits for it holds what they need.
 _CHANGE = update(Token).where(*_OWN)
+_NEW, _MORE, _MOST = (bindparam(name, type_=Integer) for name in ("new", "more", "most"))
+_PAID, _BEFORE, _NOW = (bindparam(name, type_=Float(53)) for name in ("paid", "before", "now"))
+_GRANTED = _CHANGE.where(Token.held + _MORE <= _MOST).values(
+    leases=_left(Token.leases - _PAID) + _NEW, held=Token.held + _MORE
+)
+_COUNTED = _GRANTED.where(Token.counted.is_not_distinct_from(_BEFORE)).values(
+    room=bindparam("space", type_=Integer), counted=_NOW
+)
+_DELIVERED = _CHANGE.values(leases=_left(Token.leases - _PAID), results=Token.results + _NEW)
+NO_LIMIT = 2**31 - 1
 
 
 def granted(transaction: Transaction, token: str, account: Account, leases: int) -> None:
@@ -158,13 +168,18 @@ def granted(transaction: Transaction, token: str, account: Account, leases: int)
     if not (leases or account.found):
         return
     before = account.found or account
-    more = account.held - before.held + leases
-    values = {"leases": _left(Token.leases - account.paid) + leases, "held": Token.held + more}
-    conditions = [Token.held + more <= account.room + account.earned] if leases else []
+    change = {
+        "paid": account.paid,
+        "new": leases,
+        "more": account.held - before.held + leases,
+        "most": account.room + account.earned if leases else NO_LIMIT,
+    }
     if account.found:
-        values |= {"room": account.room, "counted": account.counted}
-        conditions.append(Token.counted.is_not_distinct_from(before.counted))
-    if transaction.execute(_CHANGE.where(*conditions).values(**values), shown=token).rowcount == 0:
+        counted = {"before": before.counted, "space": account.room, "now": account.counted}
+        changed = transaction.execute(_COUNTED, shown=token, **change, **counted)
+    else:
+        changed = transaction.execute(_GRANTED, shown=token, **change)
+    if changed.rowcount == 0:
         raise TransactionUndone("another request with this token got leases at the same time: try again")
 
 
@@ -175,9 +190,6 @@ def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt],
     """
     refused = sum(receipt.event is EventKind.REFUSED for receipt in receipts)
     if results or refused:
-        values = {
-            "leases": _left(Token.leases - PER_RESULT * results + refused),
-            "results": Token.results + results,
-        }
-        if transaction.execute(_CHANGE.values(**values), shown=token).rowcount == 0:
+        paid = PER_RESULT * results - refused
+        if transaction.execute(_DELIVERED, shown=token, paid=paid, new=results).rowcount == 0:
             raise revoked()

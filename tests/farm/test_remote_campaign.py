@@ -13,7 +13,7 @@ from pathlib import Path
 import httpx
 import pytest
 from msgspec import structs
-from sqlalchemy import insert, select
+from sqlalchemy import insert, select, update
 
 from db import Delivery, Lease, Ledger
 from db.identity import Identity
@@ -23,7 +23,8 @@ from jobs.farm.api import server
 from jobs.farm.guard.access import RateLimit
 from jobs.reach import outgoing, wire
 from jobs.reach.outbox import Outbox
-from jobs.reach.requests import CampaignReplaced, ServerRefuses
+from jobs.reach.patience import Limited
+from jobs.reach.requests import CampaignReplaced, NotEnrolled, ServerRefuses
 from jobs.reach.wire import HEADER
 from jobs.run.source import TaskSource
 from tests.support.asgi import Bridge, Served
@@ -333,6 +334,20 @@ def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, wo
     assert farm.campaign.standing().tasks[TaskState.DONE] == 2
     worker.work()
     assert is_done(farm)
+
+
+@pytest.mark.parametrize("status", [409, 429])
+def test_a_refusal_of_tasks_refuses_no_result(farm: Served, worker: Worker, status: int) -> None:
+    """A worker that the ledger does not know, and one whose token has had too many leases."""
+    remote = farm.remote(worker.network)
+    done = true_deliveries(remote.lease("a", 1, HOUR, []))
+    if status == 429:
+        with farm.ledger.database.writing() as connection:
+            connection.execute(update(Token).values(leases=10**9))
+    with pytest.raises(NotEnrolled if status == 409 else Limited):
+        remote.exchange(done, "nobody" if status == 409 else "a", 1, HOUR, [])
+    assert worker.network.asked["exchanges"] == 1
+    assert farm.campaign.standing().tasks[TaskState.DONE] == 1
 
 
 def test_an_older_server_gets_two_requests(farm: Served, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,19 +39,19 @@ P RETURNING id, id AS id__1;
 
 -- accounts.delivered
   UPDATE token
-  SET leases=CASE WHEN (
-    (token.leases - :leases) + :param > :param
-  ) THEN (token.leases - :leases) + :param ELSE :param END, results=(token.results + :results)
+  SET leases=CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END,
+    results=(token.results + :new)
   WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- accounts.granted
   UPDATE token
   SET leases=(
-    CASE WHEN (token.leases - :leases > :param) THEN token.leases - :leases ELSE :param END + :param
-  ), held=(token.held + :held), room=:room, counted=:counted
-S WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NULL;
-P WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.counted IS NOT DISTINCT
-P FROM NULL;
+    CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
+  ), held=(token.held + :more), room=:space, counted=:now
+  WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most
+S AND token.counted IS :before;
+P AND token.counted IS NOT DISTINCT
+P FROM :before;
 
 -- accounts.read
   SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now

@@ -95,6 +95,8 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(served.renew, shown, HOUR, {}) == {lease.attempt for lease in shown}
     guessed = delivery(Credential(1, "guessed"), TRUE[0])
     assert [receipt.event for receipt in call(served.deliver, [guessed])] == [EventKind.REFUSED]
+    receipts, _ = call(served.exchange, [guessed], "next", 1, HOUR, [lease.attempt for lease in shown])
+    assert [receipt.event for receipt in receipts] == [EventKind.REFUSED]
     assert call(campaign.revoke) == 1
     life_of_notices(log, campaign)
     call(campaign.progress)
