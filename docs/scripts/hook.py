@@ -35,7 +35,7 @@ def on_files(files: Files, config: Any) -> Files:
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
     """A link that leaves the site is text."""
-    return outside.as_text(markdown)
+    return outside.of_the_site(markdown)
 
 
 def on_post_build(config: Any) -> None:

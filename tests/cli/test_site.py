@@ -33,7 +33,7 @@ def test_what_a_browser_would_fetch(text: str, found: list[str]) -> None:
 
 
 def test_a_link_that_leaves_the_site_is_text() -> None:
-    assert doctest.testmod(outside) == (0, 1)
+    assert doctest.testmod(outside) == (0, 2)
 
 
 def test_every_page_is_in_the_navigation_once() -> None:

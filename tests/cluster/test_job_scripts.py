@@ -45,6 +45,8 @@ def run_script(langford: Run, campaign: Campaign, folder: Path, *options: str) -
     )
     assert element.returncode == 0, element.stderr
     assert campaign.standing().tasks == {"done": campaign.tasks}
+    again = langford(*SUBMIT, *options, "--dry-run")
+    assert (again.returncode, again.stdout) == (0, "ours is done: no worker would be submitted\n")
 
 
 @pytest.mark.parametrize("problem", [PROBLEMS[0], *exhaustive([PROBLEMS[1]])], ids=" ".join)

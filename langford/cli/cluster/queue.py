@@ -65,10 +65,15 @@ def keeper_of(
             ) from error
         make_log_folder(logs)  # the keeper waits for it
     else:
+        workers = min(queue.max_queued, info.standing.to_do)
+        if job.dry_run and not workers:
+            outcome = {"campaign": name, "done": True, "submitted": 0}
+            display.outcome(f"{name} is done: no worker would be submitted", outcome, as_json)
+            return None
         if on_cores:
             _say_how_long(info.key, info.standing, queue.max_queued, resources.cpus or 1)
         if job.dry_run:
-            print_script(script(job_name(name, info.campaign), queue.max_queued), as_json)
+            print_script(script(job_name(name, info.campaign), workers), as_json)
             return None
         make_log_folder(logs)
     return QueueKeeper(SlurmScheduler(), campaign, script, queue.max_queued, console=console)
