@@ -22,10 +22,10 @@ from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.cli.main import cli
 from langford.cli.output import display
-from langford.cli.output.answer import Answer
+from langford.cli.output.answer import Answer, brief
 from langford.devices import CPU
 from langford.machine.process import Compiling
-from langford.methods import METHODS, Count, PlanKey, plan_of
+from langford.methods import METHODS, Count, PlanKey, merge, plan_of
 from langford.problem import Problem
 from tests.support.pages import ROOT
 
@@ -148,3 +148,14 @@ def test_an_answer_has_one_unit_and_its_speed_is_the_quotient(method: str, evalu
     assert found is not None
     number, time, speed = (float(text.replace(",", "")) for text in found.groups())
     assert number / time == pytest.approx(speed * 1e6, rel=0.01)
+
+
+@pytest.mark.parametrize(
+    ("method", "problem"),
+    [("polyphase", Problem.langford(7)), ("necklace", Problem.named("starter", 6)),
+     ("necklace", Problem.named("cyclic-skolem", 5))],
+)  # fmt: skip
+def test_each_check_of_a_count_has_few_words(method: str, problem: Problem) -> None:
+    plan = METHODS[method].plan(problem, METHODS[method].depths(problem)[0])
+    count = merge(plan, map(plan.evaluate, plan.tasks))
+    assert all(len(brief(check)) <= len("rotations and reflections") for check in count.checks)

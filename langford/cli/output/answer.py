@@ -164,6 +164,7 @@ BRIEF: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
     (r"total divisible by (\d+)", lambda found: f"divisible by {_power(int(found[1]))}"),
     (r"mirror images pair up", lambda found: "mirror pairs"),
     (r"total divisible by \d+ rotations and reflections", lambda found: "rotations and reflections"),
+    (r"count is (\d+ mod \d+), as .*", lambda found: found[1]),
 )
 """Checks, as patterns, and the few words for them."""
 
@@ -173,6 +174,8 @@ def brief(check: str) -> str:
 
     >>> brief("6 of 6 tasks, each once"), brief("total divisible by 2097152"), brief("total divisible by 23")
     ('every task once', 'divisible by 2²¹', 'divisible by 23')
+    >>> brief("count is 1 mod 4, as the symmetries of the circle require")
+    '1 mod 4'
     """
     return next((words(found) for pattern, words in BRIEF if (found := re.fullmatch(pattern, check))), check)
 
