@@ -30,10 +30,10 @@ from sqlalchemy import (
     true,
 )
 from sqlalchemy.ext.compiler import compiles
-from sqlalchemy.orm import InstrumentedAttribute
 from sqlalchemy.sql.functions import FunctionElement
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
+from db.schema.declaring import ColumnOf
 from db.schema.models import Base
 
 
@@ -146,7 +146,7 @@ def among(column: Any, parameter: str) -> ColumnElement[bool]:
 spelled(Among, sqlite="({} IN (SELECT value FROM json_each({})))", postgresql="({} = ANY ({}))")
 
 
-def given(dialect: str, columns: Sequence[InstrumentedAttribute[Any]]) -> Select[Any]:
+def given(dialect: str, columns: Sequence[ColumnOf[Any]]) -> Select[Any]:
     """A query that returns its parameter "rows", a list of mappings from the names of these columns."""
     rows = bindparam("rows", type_=JSON)
     if dialect == "postgresql":

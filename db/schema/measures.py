@@ -24,8 +24,8 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import CTE, BigInteger, ColumnElement, Select, Subquery, and_, case, cast, func, or_, select
-from sqlalchemy.orm import aliased
 
+from db.schema.declaring import aliased
 from db.schema.dialects import Later
 from db.schema.models import Attempt, Result, Witness, Worker, same_task
 from db.states import COMPLAINTS, LOST, Outcome

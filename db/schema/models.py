@@ -12,7 +12,6 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     ColumnElement,
-    Float,
     ForeignKey,
     ForeignKeyConstraint,
     Index,
@@ -24,8 +23,8 @@ from sqlalchemy import (
     false,
     text,
 )
-from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
+from db.schema.declaring import Mapped, Tables, mapped_column
 from db.states import TaskState
 
 
@@ -34,8 +33,8 @@ def fresh_secret() -> str:
     return secrets.token_hex(32)
 
 
-class Base(DeclarativeBase):
-    type_annotation_map = {float: Float(53)}  # noqa: RUF012
+class Base(metaclass=Tables):
+    """What all tables have in common."""
 
 
 def _partial(name: str, *columns: str, where: str, postgres: str | None = None) -> Index:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Select, String, case, cast, func, select
-from sqlalchemy.orm import aliased
 
 from db.schema import measures
+from db.schema.declaring import aliased
 from db.schema.dialects import Iso, WholeMinutes
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Witness, Worker, same_task
 from db.states import Outcome, VoterKind

@@ -39,9 +39,7 @@ def create(connection: Connection) -> None:
         connection.exec_driver_sql(definition(view, connection.dialect))
 
 
-HIDDEN = frozenset(
-    (attribute.class_.__tablename__, attribute.key) for attribute in (Campaign.secret, Token.digest, Attempt.nonce)
-)
+HIDDEN = frozenset((column.table.name, column.key) for column in (Campaign.secret, Token.digest, Attempt.nonce))
 """(table, column) of the secret of the draw, and of the hashes of tokens and nonces.
 
 ``Voter.token`` is a hash of a token too, but commands that read compare voters by it: one token has one vote.  It

@@ -15,8 +15,8 @@ from itertools import combinations
 from typing import Any
 
 from sqlalchemy import bindparam, func, or_, select, update
-from sqlalchemy.orm import aliased
 
+from db.schema.declaring import aliased
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction

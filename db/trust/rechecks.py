@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, func, or_, select
-from sqlalchemy.orm import aliased
 
 from db.attempts import Lease
 from db.errors import UnknownWorker, WorkerDistrusted
 from db.records import CampaignRecord
+from db.schema.declaring import aliased
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Result, Token, Voter, Witness, Worker, same_task
 from db.states import Outcome, VoterKind

@@ -25,11 +25,11 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import Lease
 from db.messages import MAX_SECONDS
+from db.schema.declaring import aliased
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Row, String, bindparam, case, func, select
-from sqlalchemy.orm import aliased
 
 from db.attempts import Credential
 from db.errors import LedgerUnusable, NoSuchCampaign
 from db.files.exports import ORIGIN_PREFIX, origin
 from db.records import CampaignRecord, LeaseHolder
+from db.schema.declaring import aliased
 from db.schema.dialects import InOneText, Now, among
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Worker, same_task
 from db.store.database import without_password

@@ -27,10 +27,10 @@ from sqlalchemy import (
     true,
     update,
 )
-from sqlalchemy.orm import aliased
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import digest
+from db.schema.declaring import aliased
 from db.schema.dialects import Now, among, close_to_writers, given, update_statistics
 from db.schema.models import Attempt, Campaign, Event, Ledger, Result, Task, Voter, Worker, same_task
 from db.states import EventKind, Outcome, TaskState

@@ -79,11 +79,10 @@ class Section:
 
 def tables() -> Iterator[Section]:
     """The tables, in the order of the module that defines them."""
-    for mapper in sorted(Base.registry.mappers, key=lambda mapper: inspect.getsourcelines(mapper.class_)[1]):
-        model = mapper.class_
+    for model in Base.__subclasses__():
         columns = [
             (column.key, _type(column), _sentence(column.doc) if column.doc else _common(column))
-            for column in mapper.columns
+            for column in model.__table__.columns
         ]
         yield Section(model.__tablename__, _sentence(inspect.getdoc(model) or ""), columns)
 

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Row, ScalarSelect, Select, and_, bindparam, case, func, or_, select
-from sqlalchemy.orm import InstrumentedAttribute
 
 from db.look.figures.speeds import MIN_RESULTS, Arrival, RunningAttempt
 from db.messages import MAX_SECONDS, MIN_SECONDS
+from db.schema.declaring import ColumnOf
 from db.schema.dialects import among
 from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
 from db.states import Outcome, TaskState
@@ -30,7 +30,7 @@ MAX_COMPARED = 1_000
 SINCE: ColumnElement[float] = bindparam("since", type_=Float(53))
 
 
-def _campaign_of(order: ColumnElement[Any] | InstrumentedAttribute[Any]) -> ScalarSelect[int]:
+def _campaign_of(order: ColumnElement[Any] | ColumnOf[Any]) -> ScalarSelect[int]:
     return (
         select(Attempt.campaign_id)
         .where(Attempt.worker_id == Worker.id, Attempt.ended.is_not(None))
