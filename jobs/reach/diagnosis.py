@@ -6,6 +6,7 @@ import socket
 import ssl
 import time
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
 
 from db.messages import iso
@@ -14,8 +15,41 @@ from langford.errors import causes
 
 CONNECT_SECONDS = 5.0
 NO_PASSWORD = 407
-EXPIRED, NOT_YET_VALID = 10, 9
-"""Errors of OpenSSL's verification, see its page ``openssl-verification-options``."""
+ANOTHER_CLOCK_SECONDS = 300.0
+"""Clocks that differ by more make certificates seem expired, or not valid yet."""
+UNKNOWN = "give the server's certificate, or that of the authority that signed it, with --certificate FILE"
+OTHER_NAME = "use a host name that it contains"
+RENEW = "the server needs a new certificate"
+WORDS = {
+    2: ("the authority that signed it is unknown here", UNKNOWN),
+    9: ("it is not valid yet", RENEW),
+    10: ("it has expired", RENEW),
+    18: ("it is signed by itself, and unknown here", UNKNOWN),
+    19: ("the authority that signed it is unknown here", UNKNOWN),
+    20: ("the authority that signed it is unknown here", UNKNOWN),
+    21: ("the authority that signed it is unknown here", UNKNOWN),
+    23: ("it was revoked", RENEW),
+    26: ("it is not made for servers", RENEW),
+    62: ("it is for other host names", OTHER_NAME),
+    64: ("it is not for this address", OTHER_NAME),
+    66: ("its key is too short", RENEW),
+    67: ("the key of its authority is too short", RENEW),
+    68: ("its signature uses an algorithm that is too weak", RENEW),
+}
+"""OpenSSL's reason (its page ``X509_STORE_CTX_get_error``) → what it means, and what to do."""
+
+
+@dataclass(frozen=True)
+class Distrust:
+    """Why the certificate of a server is not trusted."""
+
+    reason: str
+    remedy: str
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether nothing is wrong with it, but that this machine does not know who signed it."""
+        return self.remedy == UNKNOWN
 
 
 def proxy_of(scheme: str, host: str) -> str | None:
@@ -46,10 +80,7 @@ def permanent(error: BaseException, scheme: str, host: str, port: int, proxy: st
     """
     untrusted = distrust(error, host, port)
     if untrusted is not None:
-        return (
-            f"its certificate is not trusted here ({untrusted}): give the server's certificate with "
-            "--certificate FILE, and use a host name that it contains"
-        )
+        return f"its certificate is not trusted here ({untrusted.reason}): {untrusted.remedy}"
     for cause in causes(error):
         if isinstance(cause, socket.gaierror) and cause.errno != socket.EAI_AGAIN:
             name = host if proxy is None else f"{proxy.rpartition(':')[0] or proxy}, the proxy of the environment"
@@ -65,14 +96,17 @@ def permanent(error: BaseException, scheme: str, host: str, port: int, proxy: st
     return None
 
 
-def distrust(error: BaseException, host: str, port: int) -> str | None:
+def distrust(error: BaseException, host: str, port: int) -> Distrust | None:
     """Why the certificate of a server is not trusted; None when that is not what an error is about."""
     for cause in causes(error):
         if isinstance(cause, ssl.SSLCertVerificationError):
-            reason = cause.verify_message
-            if cause.verify_code in (EXPIRED, NOT_YET_VALID):
-                reason += f"; it is {iso(time.time())} here and {_time_at(host, port) or 'an unknown time'} there"
-            return reason
+            reason, remedy = WORDS.get(cause.verify_code, (cause.verify_message, RENEW))
+            if cause.verify_code in (9, 10):
+                here, there = time.time(), _time_at(host, port)
+                reason += f"; it is {iso(here)} here and {'an unknown time' if there is None else iso(there)} there"
+                if there is not None and abs(here - there) > ANOTHER_CLOCK_SECONDS:
+                    remedy = "set the clock that is wrong"
+            return Distrust(reason, remedy)
     return None
 
 
@@ -83,14 +117,14 @@ def _trusting_all() -> ssl.SSLContext:
     return context
 
 
-def _time_at(host: str, port: int) -> str | None:
-    """None when the server does not tell."""
+def _time_at(host: str, port: int) -> float | None:
+    """Seconds since 1970; None when the server does not tell."""
     from http.client import HTTPException, HTTPSConnection
 
     server = HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=_trusting_all())
     with suppress(OSError, HTTPException, TypeError, ValueError), closing(server):
         server.request("HEAD", "/")
-        return iso(parsedate_to_datetime(server.getresponse().getheader("Date", "")).timestamp())
+        return parsedate_to_datetime(server.getresponse().getheader("Date", "")).timestamp()
     return None
 
 

@@ -215,12 +215,11 @@ class Requests:
             before, self._http = self._http, self._connected()
             before.close()
         file = self._certificate or "the certificates that this system trusts"
-        return (
-            f"its certificate is not trusted here ({untrusted}): copy it to {file}; it is read again before each "
-            "request"
-        )
+        copied = f"copy it to {file}; it is read again before each request"
+        remedy = copied if untrusted.is_unknown else untrusted.remedy
+        return f"its certificate is not trusted here ({untrusted.reason}): {remedy}"
 
-    def _diagnosis(self, look: Callable[..., str | None], *arguments: object) -> str | None:
+    def _diagnosis(self, look: Callable[..., M | None], *arguments: object) -> M | None:
         """None when the look takes too long."""
         try:
             return self._calls.make(partial(look, *arguments), MAX_SECONDS)
@@ -308,6 +307,8 @@ def _trusting(certificate: Path | None) -> ssl.SSLContext:
     try:
         context = ssl.create_default_context()
         if certificate is not None:
+            # One that the server's authority has signed may be given, too: as in Python 3.13.
+            context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
             context.load_verify_locations(certificate)
     except OSError as error:
         raise BadInput(

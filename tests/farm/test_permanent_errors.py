@@ -9,10 +9,12 @@ import subprocess
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
+import trustme
 
 from jobs.reach.diagnosis import permanent
 from jobs.reach.remote import RemoteServer
@@ -226,7 +228,9 @@ def test_a_renewed_certificate_is_read_again(certificate: tuple[Path, Path], tmp
     with busy(renewed, port):
         for content in (file.read_bytes(), b"half a certif"):
             file.write_bytes(content)
-            with pytest.raises(ServerAway, match=rf"is not trusted here \(self.signed.*\): copy it to {file}"):
+            with pytest.raises(
+                ServerAway, match=rf"is not trusted here \(it is signed by itself.*\): copy it to {file}"
+            ):
                 client.info()
         file.write_bytes(renewed[0].read_bytes())
         with pytest.raises(ServerAway, match="not trusted here"):
@@ -236,18 +240,95 @@ def test_a_renewed_certificate_is_read_again(certificate: tuple[Path, Path], tmp
     client.close()
 
 
-@pytest.mark.parametrize(("code", "reason"), [(10, "certificate has expired"), (9, "certificate is not yet valid")])
+@pytest.mark.parametrize(("code", "reason"), [(10, "it has expired"), (9, "it is not valid yet")])
 def test_of_a_certificate_that_is_not_valid_now_both_clocks_are_named(
     certificate: tuple[Path, Path], code: int, reason: str
 ) -> None:
     port, error = free_port(), ssl.SSLCertVerificationError(1, "verification failed")
-    error.verify_code, error.verify_message = code, reason
+    error.verify_code, error.verify_message = code, "as OpenSSL has it"
     here = time.strftime("%Y-%m-%dT%H:", time.gmtime())
     with busy(certificate, port):
         said = str(permanent(error, "https", "127.0.0.1", port))
     assert f"is not trusted here ({reason}; it is {here}" in said
-    assert "here and 2022-02-01T03:04:05Z there)" in said
+    assert "here and 2022-02-01T03:04:05Z there): set the clock that is wrong" in said
     assert "here and an unknown time there" in str(permanent(error, "https", "127.0.0.1", port))
+
+
+@contextlib.contextmanager
+def busy_with(issued: trustme.LeafCert, folder: Path) -> Iterator[tuple[Path, int]]:
+    """A busy server; yields the file with its certificate and chain, and its port."""
+    file, port = folder / "server.pem", free_port()
+    issued.private_key_and_cert_chain_pem.write_to_path(str(file))
+    file.chmod(0o600)
+    with busy((file, file), port):
+        yield file, port
+
+
+@pytest.mark.parametrize("given", ["root", "intermediate", "chain", "leaf"])
+def test_a_private_authority_is_trusted_by_any_certificate_of_its_chain(given: str, tmp_path: Path) -> None:
+    root = trustme.CA()
+    middle = root.create_child_ca()
+    issued = middle.issue_cert("localhost")
+    leaf, *others = issued.cert_chain_pems
+    pems = {"root": [root.cert_pem], "intermediate": [middle.cert_pem], "chain": [leaf, *others], "leaf": [leaf]}
+    file = tmp_path / "trusted.pem"
+    file.write_bytes(b"".join(pem.bytes() for pem in pems[given]))
+    with busy_with(issued, tmp_path) as (_, port):
+        client = RemoteServer(f"https://localhost:{port}/x", "token", file).campaign()
+        with pytest.raises(ServerAway, match="the server is busy"):
+            client.info()
+        client.close()
+        stranger = RemoteServer(f"https://localhost:{port}/x", "token").campaign()
+        with pytest.raises(
+            ServerRefuses, match=r"signed it is unknown here.*or that of the authority that signed it"
+        ):
+            stranger.info()
+        stranger.close()
+
+
+LATER, BEFORE = datetime(2999, 1, 1, tzinfo=UTC), datetime(2001, 1, 1, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("dates", "says", "refusal"),
+    [
+        ({"not_before": BEFORE, "not_after": BEFORE + timedelta(1)}, "it has expired", "expired at 2001-01-02T"),
+        (
+            {"not_before": LATER, "not_after": LATER + timedelta(1)},
+            "it is not valid yet",
+            "valid before 2999-01-01T",
+        ),
+    ],
+)
+def test_a_certificate_that_is_not_valid_now_is_not_served_and_not_advised(
+    langford: Run, folder: Path, dates: dict[str, datetime], says: str, refusal: str
+) -> None:
+    authority = trustme.CA()
+    trusted = folder / "authority.pem"
+    authority.cert_pem.write_to_path(str(trusted))
+    with busy_with(authority.issue_cert("localhost", **dates), folder) as (file, port):
+        client = RemoteServer(f"https://localhost:{port}/x", "token", trusted).campaign()
+        with pytest.raises(ServerRefuses, match=says) as refused:
+            client.info()
+        client.close()
+        assert "--certificate" not in str(refused.value)
+    served = langford("serve", NAME, "--port", str(free_port()), "--certificate", str(file))
+    assert served.returncode == 2
+    assert f"the certificate {file} " in served.stderr
+    assert refusal in served.stderr
+
+
+def test_a_private_key_that_others_can_read_is_refused(
+    langford: Run, folder: Path, certificate: tuple[Path, Path]
+) -> None:
+    made, key = (folder / file.name for file in certificate)
+    for file, copy in zip(certificate, (made, key), strict=True):
+        copy.write_bytes(file.read_bytes())
+    key.chmod(0o644)
+    serve = ["serve", NAME, "--port", str(free_port()), "--certificate", str(made), "--key", str(key)]
+    refused = langford(*serve)
+    assert refused.returncode == 2
+    assert f"others on this machine can read the private key in {key}: chmod 600 {key}; if" in refused.stderr
 
 
 def test_a_host_that_does_not_exist_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import resource
 import socket
 import ssl
+import stat
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import uvicorn
+from cryptography.x509 import load_pem_x509_certificates
 from starlette.applications import Starlette
 
+from db.messages import iso
 from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Streams
 from jobs.farm.guard.protocol import GuardedProtocol
@@ -49,8 +54,20 @@ def socket_of(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def require_certificate(certificate: str, key: str | None) -> None:
-    """Raises BadInput unless a server can use this chain and this key, both PEM."""
+def require_certificate(certificate: str, key: str | None, now: float) -> None:
+    """Raises BadInput unless a server can use this chain and this key, both PEM, at this time.
+
+    ``now``: in seconds since 1970.
+    """
+    secret = Path(key or certificate)
+    status = secret.stat()
+    # Some systems have a group for servers that may read keys of root's.
+    others = stat.S_IRWXO | (stat.S_IRWXG if status.st_uid == os.geteuid() else 0)
+    if status.st_mode & others:
+        raise BadInput(
+            f"others on this machine can read the private key in {secret}: chmod 600 {secret}; if they may have "
+            "done so, have a new key and certificate made"
+        )
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
     except (OSError, ValueError) as error:
@@ -58,6 +75,11 @@ def require_certificate(certificate: str, key: str | None) -> None:
         raise BadInput(
             f"cannot use the certificate {named} ({error}): give PEM files, the key without a password"
         ) from error
+    first, *_ = load_pem_x509_certificates(Path(certificate).read_bytes())
+    begins, ends = (time.timestamp() for time in (first.not_valid_before_utc, first.not_valid_after_utc))
+    if not begins <= now <= ends:
+        how = f"expired at {iso(ends)}" if now > ends else f"is not valid before {iso(begins)}"
+        raise BadInput(f"the certificate {certificate} {how}, and no worker would trust it: have a new one made")
 
 
 class Server(uvicorn.Server):

@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -122,7 +123,7 @@ def serve(
     if key and not certificate:
         raise click.UsageError("--key belongs to --certificate: give both")
     if certificate:
-        serving.require_certificate(certificate, key)
+        serving.require_certificate(certificate, key, time.time())
     hooks = notify.hooks()
     with (
         opened(address, words, Device.parse(device), task_time) as found,
