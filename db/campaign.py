@@ -54,6 +54,7 @@ from langford.result import Evaluation, PartialResult
 if TYPE_CHECKING:
     from db.look.history import History
 
+RECOMPUTED = "recomputed by the operator"
 NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
@@ -399,8 +400,7 @@ class Campaign:
                 enrolment.enrol(
                     transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
                 )
-            notes = ["recomputed by the operator"] * len(chosen)
-            acceptance.take(transaction, self.record, self.plan, worker_id, chosen, notes)
+            acceptance.take(transaction, self.record, self.plan, worker_id, chosen, lambda _: RECOMPUTED)
         return [evaluation.result.index for evaluation in chosen]
 
     @retried

@@ -117,8 +117,7 @@ class Ledger:
             new = acceptance.unknown(transaction, export.results)
             if new:
                 enrolment.enrol(connection, worker_id, host, process, kind=VoterKind.IMPORT)
-            notes = [origin(evaluation) for evaluation in new]
-            receipts = acceptance.take(transaction, record, plan, worker_id, new, notes, export.computations)
+            receipts = acceptance.take(transaction, record, plan, worker_id, new, origin, export.computations)
             draw.draw_promised(transaction, export.promise)
             if new or record != before:
                 promise = draw.stated(export.promise)

@@ -30,7 +30,7 @@ class CampaignRecord:
     recheck_share: float  # share of the results that another voter evaluates again, from 0 to 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Computation:
     """When and on which machine an exported result was computed, by the clock of the ledger that exported it."""
 

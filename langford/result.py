@@ -19,7 +19,7 @@ class BadText(LangfordError):
     """A text is not an integer in decimal digits."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PartialResult:
     """The contribution of one task.
 
@@ -58,7 +58,7 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Evaluation:
     """A task's result with its history."""
 

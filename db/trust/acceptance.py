@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-
-from sqlalchemy import insert
+from typing import TypeVar
 
 from db.attempts import Credential, Delivery, Receipt, digest, fresh_nonce
 from db.files.exports import origin
 from db.records import AttemptRecord, CampaignRecord, Computation
-from db.schema.dialects import Now
-from db.schema.models import Attempt
 from db.states import EventKind, Outcome
 from db.store.transaction import Transaction
 from db.trust import complaints, draw, witnesses
@@ -23,12 +20,14 @@ from langford.methods import Plan
 from langford.result import Evaluation
 from langford.words import several
 
+T = TypeVar("T")
 NOTHING: Mapping[int, Computation] = MappingProxyType({})
+ACCEPTED = Receipt.of(None)
 MAX_VALUES = 2
 """Different values of one attempt that are kept: two contradict each other, more would only fill the ledger."""
 
-BATCH = 10_000
-"""Exported results that are compared at a time with those of a campaign."""
+BATCH = 2_000
+"""Exported results that are taken at a time."""
 
 
 class Overtaken(Exception):
@@ -62,7 +61,7 @@ class Judged:
             return Receipt.of(EventKind.REFUSED, self.fault)
         accepted_value, accepted_id = accepted[self.index]
         if (self.value, attempt_id) == (accepted_value, accepted_id):
-            return Receipt.of(None)
+            return ACCEPTED
         kind = EventKind.CONFIRMED if self.value == accepted_value else EventKind.CONFLICT
         return Receipt.of(kind, f"{self.value} by attempt {attempt_id}, {accepted_value} by attempt {accepted_id}")
 
@@ -74,17 +73,20 @@ def accept(
     deliveries: Sequence[Delivery],
     terms: Terms = EVERYTHING,
     one_at_a_time: bool = False,
+    preceding: int = 0,
 ) -> tuple[list[Receipt], int]:
     """Take results; returns what became of each, see :meth:`db.Campaign.deliver`, and how many first gave a result
     that is accepted or confirms the accepted one.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
-    Overtaken, and the transaction must be undone.
+    Overtaken, and the transaction must be undone.  ``preceding``: see :func:`db.trust.draw.lots`.
     """
+    if one_at_a_time:
+        transitions.one_at_a_time(transaction)
     shown = results.attempts(transaction, deliveries)
     if not any(shown):
         queries.require_undeleted(transaction.connection, campaign)
-    if one_at_a_time or any(attempt.accepted for attempt in shown if attempt is not None):
+    if not one_at_a_time and any(attempt.accepted for attempt in shown if attempt is not None):
         # Votes will be counted.
         transitions.one_at_a_time(transaction)
         shown, one_at_a_time = results.attempts(transaction, deliveries), True
@@ -93,7 +95,7 @@ def accept(
         for delivery, attempt in zip(deliveries, shown, strict=True)
     ]
     attempts = {row.delivery.attempt: row.attempt for row in judged if row.attempt is not None}
-    lots = draw.lots(transaction, [row.delivery for row in judged if row.attempt is not None], attempts)
+    lots = draw.lots(transaction, [row.delivery for row in judged if row.attempt is not None], attempts, preceding)
 
     first: dict[int, Judged] = {}
     for row in judged:
@@ -182,8 +184,7 @@ def _record(
 def unknown(transaction: Transaction, evaluations: Sequence[Evaluation]) -> list[Evaluation]:
     """The exported results that the campaign has neither imported nor exported before."""
     found: list[Evaluation] = []
-    for start in range(0, len(evaluations), BATCH):  # a campaign may have a million
-        batch = evaluations[start : start + BATCH]
+    for batch in _batches(evaluations):
         known = queries.origins(transaction, [evaluation.result.index for evaluation in batch])
         found += [each for each in batch if (each.result.index, origin(each)) not in known]
     return found
@@ -195,34 +196,32 @@ def take(
     plan: Plan,
     worker_id: str,
     new: Sequence[Evaluation],
-    notes: Sequence[str],
+    note: Callable[[Evaluation], str],
     known: Mapping[int, Computation] = NOTHING,
 ) -> list[Receipt]:
     """Take results without leases, as attempts of an enrolled worker; returns what became of each.
 
-    ``notes``: where each of them comes from; ``known``: the computations by task, unknown ones are omitted.
+    ``new``: at most one of each task; ``note``: where it comes from; ``known``: the computations by task, unknown
+    ones are omitted.
     """
     if not new:
         return []
-    nonce = fresh_nonce()
-    rows = [
-        {
-            "campaign_id": transaction.campaign_id,
-            "task_index": evaluation.result.index,
-            "worker_id": worker_id,
-            "nonce": digest(nonce),
-            "note": note,
-        }
-        for evaluation, note in zip(new, notes, strict=True)
-    ]
     transitions.one_at_a_time(transaction)
-    started = insert(Attempt).returning(Attempt.id, sort_by_parameter_order=True)
-    attempt_ids = transaction.connection.scalars(started.values(granted=Now(), deadline=Now()), rows).all()
-    deliveries = [
-        Delivery.of(Credential(attempt_id, nonce), evaluation)
-        for attempt_id, evaluation in zip(attempt_ids, new, strict=True)
-    ]
-    receipts, _ = accept(transaction, campaign, plan, deliveries, one_at_a_time=True)
-    indices = [evaluation.result.index for evaluation in new]
-    computations.keep(transaction, worker_id, list(zip(attempt_ids, indices, strict=True)), known)
+    nonce, receipts, attempts = fresh_nonce(), list[Receipt](), list[tuple[int, int]]()
+    for batch in _batches(new):
+        notes = {evaluation.result.index: note(evaluation) for evaluation in batch}
+        ids = results.start(transaction, worker_id, digest(nonce), notes)
+        deliveries = [
+            Delivery.of(Credential(ids[evaluation.result.index], nonce), evaluation) for evaluation in batch
+        ]
+        before = len(receipts)
+        taken, _ = accept(transaction, campaign, plan, deliveries, one_at_a_time=True, preceding=before)
+        receipts += taken
+        attempts += [(attempt, index) for index, attempt in ids.items()]
+    computations.keep(transaction, worker_id, attempts, known)
     return receipts
+
+
+def _batches(each: Sequence[T]) -> Iterator[Sequence[T]]:
+    """A campaign may have a million results, and what is known of one takes some kilobytes."""
+    return (each[start : start + BATCH] for start in range(0, len(each), BATCH))

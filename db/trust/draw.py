@@ -56,11 +56,15 @@ _VOTERS = select(Voter.id, Voter.kind, Voter.valid).where(among(Voter.id, "voter
 
 
 def lots(
-    transaction: Transaction, deliveries: Sequence[Delivery], attempts: Mapping[int, AttemptRecord]
+    transaction: Transaction,
+    deliveries: Sequence[Delivery],
+    attempts: Mapping[int, AttemptRecord],
+    preceding: int = 0,
 ) -> dict[int, float]:
     """The lots of arriving results, by attempt.
 
     The results that precede a result in an imported file count as confirmed: the first ones are always drawn.
+    ``preceding``: how many precede these ones.
     """
     if not deliveries:
         return {}
@@ -72,7 +76,7 @@ def lots(
     rows = transaction.connection.execute(_VOTERS, {"voters": sorted(voter_ids)})
     voters = {row.id: row for row in rows}
     by_attempt = {}
-    for number, delivery in enumerate(deliveries):
+    for number, delivery in enumerate(deliveries, preceding):
         voter = voters[attempts[delivery.attempt].voter_id]
         valid = number if voter.kind == VoterKind.IMPORT else voter.valid
         by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, valid)

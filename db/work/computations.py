@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from math import inf
 from typing import Any
 
 from msgspec.structs import asdict
-from sqlalchemy import bindparam, insert, select, update
+from sqlalchemy import Update, insert, select, update
 
 from db.files.writing import Evaluated
 from db.machines import Machine
 from db.records import Computation
-from db.schema.dialects import Now
+from db.schema.dialects import Now, given
 from db.schema.models import Attempt, Result, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
@@ -45,13 +48,14 @@ _RESULTS = (
     .order_by(Result.task_index)
     .execution_options(yield_per=BATCH_ROWS)
 )
-_KEEP = (
-    update(Attempt)
-    .where(Attempt.id == bindparam("attempt"))
-    .values(
-        worker_id=bindparam("worker"), granted=bindparam("grant"), began=bindparam("begin"), ended=bindparam("end")
-    )
-)
+
+
+@cache
+def _keeping(dialect: str) -> Update:
+    columns = [Attempt.id, Attempt.worker_id, Attempt.granted, Attempt.began, Attempt.ended]
+    attempt, worker, granted, began, ended = given(dialect, columns).subquery("known").c
+    values = {"worker_id": worker, "granted": granted, "began": began, "ended": ended}
+    return update(Attempt).where(Attempt.id == attempt).values(**values)
 
 
 def of_results(transaction: Transaction) -> Iterator[Evaluated]:
@@ -91,43 +95,54 @@ def keep(
     ``worker_id``: the worker of the import, whose voter is responsible for all; ``attempts``: (attempt, task).
     """
     now = transaction.connection.execute(select(Now())).scalar_one()
-    rows: list[dict[str, object]] = []
-    workers: dict[int, tuple[str, Machine]] = {}
-    times: dict[int, list[float]] = {}
-    for attempt, index in attempts:
-        computation = computations.get(index)
-        if computation is None or computation.ended > now:
-            continue  # unknown, or by a clock that was ahead of that of this ledger
-        imported, _ = workers.setdefault(computation.worker, (str(uuid.uuid4()), computation.machine))
-        times.setdefault(computation.worker, []).extend((computation.granted, computation.ended))
-        rows.append(
+    # Not those by a clock that was ahead of that of this ledger.
+    dated = [(attempt, index) for attempt, index in attempts if index in computations]
+    dated = [(attempt, index) for attempt, index in dated if computations[index].ended <= now]
+    workers: dict[int, _Imported] = {}
+    for _, index in dated:
+        computation = computations[index]
+        if computation.worker not in workers:
+            workers[computation.worker] = _Imported(str(uuid.uuid4()), computation.machine)
+        workers[computation.worker].saw(computation)
+    if not dated:
+        return
+    voter_id = transaction.connection.execute(select(Worker.voter_id).where(Worker.id == worker_id)).scalar_one()
+    rows = [{**each.row, "voter_id": voter_id} for each in workers.values()]
+    transaction.connection.execute(insert(Worker), rows)
+    for start in range(0, len(dated), BATCH_ROWS):
+        batch = [
             {
-                "attempt": attempt,
-                "worker": imported,
-                "grant": computation.granted,
-                "begin": computation.began,
-                "end": computation.ended,
+                "id": attempt,
+                "worker_id": workers[computations[index].worker].worker_id,
+                "granted": computations[index].granted,
+                "began": computations[index].began,
+                "ended": computations[index].ended,
             }
-        )
-    if rows:
-        voter_id = transaction.connection.execute(
-            select(Worker.voter_id).where(Worker.id == worker_id)
-        ).scalar_one()
-        transaction.connection.execute(
-            insert(Worker),
-            [_row(machine, imported, voter_id, times[worker]) for worker, (imported, machine) in workers.items()],
-        )
-        transaction.connection.execute(_KEEP, rows)
+            for attempt, index in dated[start : start + BATCH_ROWS]
+        ]
+        transaction.connection.execute(_keeping(transaction.dialect), {"rows": batch})
 
 
-def _row(machine: Machine, worker_id: str, voter_id: int | None, times: Sequence[float]) -> dict[str, object]:
-    return {
-        **asdict(machine),
-        "id": worker_id,
-        "process": IMPORTED,
-        "voter_id": voter_id,
-        "started": min(times),
-        "last_seen": max(times),
-        "ended": max(times),
-        "ending": Ending.FINISHED,
-    }
+@dataclass
+class _Imported:
+    """A worker that is known from an export, with the times of its computations."""
+
+    worker_id: str
+    machine: Machine
+    first: float = inf
+    last: float = -inf
+
+    def saw(self, computation: Computation) -> None:
+        self.first, self.last = min(self.first, computation.granted), max(self.last, computation.ended)
+
+    @property
+    def row(self) -> dict[str, object]:
+        return {
+            **asdict(self.machine),
+            "id": self.worker_id,
+            "process": IMPORTED,
+            "started": self.first,
+            "last_seen": self.last,
+            "ended": self.last,
+            "ending": Ending.FINISHED,
+        }

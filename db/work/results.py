@@ -10,7 +10,8 @@ from functools import cache
 from operator import attrgetter
 from typing import Any
 
-from sqlalchemy import Update, case, select, update
+from sqlalchemy import String, Update, bindparam, case, false, select, update
+from sqlalchemy import insert as db_insert
 
 from db.attempts import Delivery
 from db.records import AttemptRecord
@@ -66,6 +67,22 @@ def attempts(transaction: Transaction, deliveries: Sequence[Delivery]) -> list[A
         else None
         for delivery, row in ((delivery, rows.get(delivery.attempt)) for delivery in deliveries)
     ]
+
+
+@cache
+def _starting(dialect: str) -> Any:
+    given_rows = given(dialect, [Attempt.task_index, Attempt.note]).add_columns(
+        CAMPAIGN, bindparam("worker", type_=String), bindparam("nonce", type_=String), Now(), Now(), false()
+    )
+    columns = ["task_index", "note", "campaign_id", "worker_id", "nonce", "granted", "deadline", "copied"]
+    return db_insert(Attempt).from_select(columns, given_rows).returning(Attempt.task_index, Attempt.id)
+
+
+def start(transaction: Transaction, worker_id: str, nonce: str, notes: Mapping[int, str]) -> dict[int, int]:
+    """Start an attempt at each of some tasks without a lease; ``nonce``: digest.  Returns the attempts by task."""
+    rows = [{"task_index": index, "note": note} for index, note in notes.items()]
+    statement = _starting(transaction.dialect)
+    return dict(transaction.execute(statement, rows=rows, worker=worker_id, nonce=nonce).all())
 
 
 def insert(

@@ -2,18 +2,6 @@
 -- IN :value is IN (SELECT value FROM json_each(:value)) in SQLite, = ANY (:value) in Postgres
 -- LIMIT :value is LIMIT :value OFFSET :param in SQLite, LIMIT :value in Postgres
 
--- acceptance.take
-  INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note)
-  VALUES (:campaign_id, :task_index, :worker_id, :nonce, NOW, NOW, :copied, :note)
-  RETURNING id;
-P INSERT INTO attempt (campaign_id, task_index, worker_id, nonce, granted, deadline, copied, note)
-P SELECT p0::INTEGER, p1::INTEGER, p2::VARCHAR, p3::VARCHAR, p4::FLOAT(53), p5::FLOAT(53), p6::BOOLEAN, p7::VARCHAR
-P FROM (
-P   VALUES (:campaign_id, :task_index, :worker_id, :nonce, NOW, NOW, :copied, :note, 0)
-P ) AS imp_sen(p0, p1, p2, p3, p4, p5, p6, p7, sen_counter)
-P ORDER BY sen_counter
-P RETURNING id, id AS id__1;
-
 -- accounts.counted
   SELECT count(*) AS count_1
   FROM attempt
@@ -389,8 +377,11 @@ P             ) AS before
       :lot
   );
 
--- copying._require_quiet
-  SELECT count(*) AS count_1 FROM attempt WHERE attempt.ended IS NULL;
+-- copying._release_all
+  UPDATE attempt
+  SET ended=NOW, outcome=:outcome, note=coalesce(attempt.note, :coalesce)
+  WHERE attempt.ended IS NULL;
+  UPDATE task SET state=:state WHERE task.state = :state;
 
 -- copying.copy
   SELECT count(*) AS count_1 FROM campaign;
@@ -1294,6 +1285,19 @@ P   WHERE true
   ) AS reported
 S WHERE attempt.id = reported.json_extract_2;
 P WHERE attempt.id = reported.id;
+
+-- results.start
+  INSERT INTO attempt (task_index, note, campaign_id, worker_id, nonce, granted, deadline, copied)
+S SELECT json_extract(anon_1.value, :json_extract) AS json_extract_1, json_extract(anon_1.value, :json_extract) AS
+S   json_extract_3, :campaign AS anon_2, :worker AS anon_3, :nonce AS anon_4, NOW AS anon_5, NOW AS anon_6, 0 AS
+S   anon_7
+S FROM json_each(:rows) AS anon_1
+S WHERE 1 = 1
+P SELECT anon_1.task_index, anon_1.note, :campaign AS anon_2, :worker AS anon_3, :nonce AS anon_4, NOW AS anon_5,
+P   NOW AS anon_6, false AS anon_7
+P FROM json_to_recordset(:rows) AS anon_1(task_index INTEGER, note TEXT)
+P WHERE true
+  RETURNING task_index, id;
 
 -- tokens.listed
   SELECT token.id, token.role, token.label, token.created, token.expires
