@@ -48,6 +48,7 @@ BENCHMARKS = (
     Benchmark("farm", 10, "Postgres"),
     Benchmark("large_ledger", 20, "Postgres"),
     Benchmark("strangers", 15),
+    Benchmark("one_token", 5),
     Benchmark("simulation", 12),
     Benchmark("replication", 10),
     Benchmark("soak", 20, "Postgres with --postgres"),

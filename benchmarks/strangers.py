@@ -44,6 +44,8 @@ WORKERS, PAUSE_SECONDS, SETTLE_SECONDS = 300, 0.01, 0.5
 SERVER, WORKER, ATTACKER = "127.0.0.1", "127.0.0.2", "127.0.0.3"
 MOST = 2.0
 """The bar: p99 of a lease under a flood, divided by that under the reference."""
+UNIQUE = str(uuid.UUID(int=0)).encode()
+"""What an attacker replaces by a new UUID in each request."""
 TURNED_AWAY = "refused at once (429)"
 
 
@@ -129,16 +131,21 @@ def by_readers(name: str, token: str, opened: list[str]) -> Iterator[Flood]:
 class Attacker:
     """One connection of the attacker."""
 
-    def __init__(self, port: int, flood: Flood, ready: selectors.BaseSelector) -> None:
-        self._port, self._flood, self._ready = port, flood, ready
+    def __init__(self, port: int, flood: Flood, ready: selectors.BaseSelector, source: str = ATTACKER) -> None:
+        self._port, self._flood, self._ready, self._source = port, flood, ready, source
         self._open()
+
+    @property
+    def _request(self) -> memoryview:
+        """The request, with an identity of its own where it has a place for one."""
+        return memoryview(self._flood.request.replace(UNIQUE, str(uuid.uuid4()).encode()))
 
     def _open(self) -> None:
         self._socket = socket.socket()
-        self._socket.bind((ATTACKER, 0))
+        self._socket.bind((self._source, 0))
         self._socket.setblocking(False)
         self._socket.connect_ex((SERVER, self._port))
-        self._received, self._sent, self._whole = b"", memoryview(self._flood.request), False
+        self._received, self._sent, self._whole = b"", self._request, False
         self._ready.register(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
 
     def close(self) -> None:
@@ -181,16 +188,16 @@ class Attacker:
             return 0
         if self._flood.again or not length:
             raise ConnectionResetError
-        self._received, self._sent = b"", memoryview(self._flood.request)
+        self._received, self._sent = b"", self._request
         self._ready.modify(self._socket, selectors.EVENT_READ | selectors.EVENT_WRITE, self)
         return 1
 
 
-def attack(port: int, flood: Flood, connections: int, seconds: float, answered: Any) -> None:
+def attack(port: int, flood: Flood, connections: int, seconds: float, answered: Any, source: str) -> None:
     """Repeat a request on some connections for some seconds, and no longer."""
     deadline = time.monotonic() + seconds
     ready = selectors.DefaultSelector()
-    attackers = [Attacker(port, flood, ready) for _ in range(connections)]
+    attackers = [Attacker(port, flood, ready, source) for _ in range(connections)]
     while time.monotonic() < deadline:
         for key, events in ready.select(0.1):
             answered.value += key.data.act(events)
@@ -199,13 +206,18 @@ def attack(port: int, flood: Flood, connections: int, seconds: float, answered: 
 
 
 class Worker:
-    """A well-behaved worker with a connection of its own."""
+    """A well-behaved worker with a connection of its own.
+
+    Attributes:
+        id: its UUID.
+    """
 
     def __init__(self, port: int, name: str, token: str, campaign: str) -> None:
         self._http = http.client.HTTPConnection(SERVER, port, timeout=20, source_address=(WORKER, 0))
         self._path, self._headers = f"/campaigns/{name}", {"Authorization": f"Bearer {token}"}
-        self._campaign, self._id = campaign, str(uuid.uuid4())
-        identity = {"worker": self._id, "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
+        self._headers["Content-Type"] = "application/json"
+        self._campaign, self.id = campaign, str(uuid.uuid4())
+        identity = {"worker": self.id, "host": "h", "process": "1", "device_kind": "cpu", "kernels": "k"}
         more = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
         self.ask("workers", **identity, **more)
 
@@ -225,7 +237,7 @@ class Worker:
     def lease(self) -> float:
         """Seconds of a lease, which is given back."""
         began = time.perf_counter()
-        fields = {"campaign": self._campaign, "worker": self._id, "count": 1, "seconds": 60}
+        fields = {"campaign": self._campaign, "worker": self.id, "count": 1, "seconds": 60}
         leases = self.ask("leases", **fields, held=[], copies=0)["leases"]
         seconds = time.perf_counter() - began
         shown = [{"attempt": lease["attempt"], "nonce": lease["nonce"]} for lease in leases]
@@ -245,14 +257,18 @@ class Worker:
 
 
 @contextmanager
-def under(flood: Flood | None, port: int, connections: int, seconds: float, answered: Any) -> Iterator[None]:
-    """A flood during the block; None: nothing."""
+def under(
+    flood: Flood | None, port: int, connections: int, seconds: float, answered: Any, source: str = ATTACKER
+) -> Iterator[None]:
+    """A flood from an address during the block; None: nothing."""
     if flood is None:
         yield
         return
     context = multiprocessing.get_context("fork")
     longest = seconds + 60  # it ends by itself should nobody end it
-    process = context.Process(target=attack, args=(port, flood, connections, longest, answered), daemon=True)
+    process = context.Process(
+        target=attack, args=(port, flood, connections, longest, answered, source), daemon=True
+    )
     process.start()
     try:
         time.sleep(SETTLE_SECONDS)
