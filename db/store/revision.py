@@ -31,8 +31,8 @@ def require_schema(engine: Engine, where: str, create: bool = False) -> None:
         revision = _revision(engine, where)  # another process may have made one of another version
     if _known(revision, where) != SCHEMA:
         raise LedgerUnusable(
-            f"{where} has schema {revision} of an earlier version: `langford ledger upgrade {where}` brings it to "
-            f"{SCHEMA}, and keeps a copy of a ledger in a file"
+            f"{where} has schema {revision} of an earlier version: `langford ledger upgrade --ledger {where}` "
+            f"brings it to {SCHEMA}, and keeps a copy of a ledger in a file"
         )
 
 

@@ -14,6 +14,7 @@ from langford.cli.options.common import (
     method_option,
     plan_seed_option,
     sample_seed_option,
+    workers_option,
     yes_option,
 )
 from langford.cli.options.groups import ProblemOptions, answer_options, problem_options
@@ -45,7 +46,7 @@ Examples:
 @problem_options
 @method_option
 @plan_seed_option
-@click.option("--cores", "threads", type=click.IntRange(1, 4096), help="Cores to use; default: all.")
+@workers_option
 @device_option
 @answer_options
 @yes_option
@@ -57,7 +58,7 @@ def count(
     chosen: ProblemOptions,
     method_name: str | None,
     plan_seed: int | None,
-    threads: int | None,
+    workers: int | None,
     device: str,
     asked: Asked,
     yes: bool,
@@ -70,7 +71,7 @@ def count(
         context.exit(nothing_to_count(problem, method_name, asked).print(as_json))
     choice = chosen_plan(problem, Device.parse(device), method_name, seed=plan_seed)
     method = choice.method
-    threads = chosen_cores(threads)
+    threads = chosen_cores(workers)
     chosen_devices = devices(device, threads)
     cost = Cost.of_count(problem, method, chosen_devices)
     cost.require_consent(yes, anyway)

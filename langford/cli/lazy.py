@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -44,6 +44,9 @@ class LazyCommand:
 class ListingGroup(click.Group):
     """A group whose help lists its commands by sections; a long summary continues on the next line."""
 
+    named_above: Collection[str] = ()
+    """The commands that its lists leave out."""
+
     def lines(self, ctx: click.Context) -> Iterator[tuple[str, str, str]]:
         """(section, name, summary) of every command, in the order of the listing."""
         for name in self.list_commands(ctx):
@@ -66,7 +69,7 @@ class ListingGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        lines = list(self.lines(ctx))
+        lines = [line for line in self.lines(ctx) if line[1] not in self.named_above]
         longest = max(len(name) for _, name, _ in lines)
         for section in dict.fromkeys(section for section, _, _ in lines):
             with formatter.section(section):
@@ -89,9 +92,12 @@ def _told_when_closed() -> Iterator[None]:
 class LazyGroup(ListingGroup):
     """A group of :class:`LazyCommand`; its help and the completion of their names import none of them."""
 
-    def __init__(self, *args: object, table: Mapping[str, LazyCommand], **options: object) -> None:
+    def __init__(
+        self, *args: object, table: Mapping[str, LazyCommand], named_above: Collection[str] = (), **options: object
+    ) -> None:
+        """``named_above``: commands that the text of the help names; its lists have the others."""
         super().__init__(*args, **options)  # type: ignore[arg-type]
-        self.table = dict(table)
+        self.table, self.named_above = dict(table), named_above
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         with _told_when_closed():

@@ -81,6 +81,12 @@ COMMANDS = {
 }
 
 
+NAMED_ABOVE = {
+    *("count", "estimate", "run", "status", "result", "verify", "table", "draw", "serve", "work", "irregular"),
+}
+"""The commands that the text of the help names; `slurm` has others too."""
+
+
 def _print_version(context: click.Context, parameter: click.Parameter, wanted: bool) -> None:
     if wanted and not context.resilient_parsing:
         from langford.provenance import kernel_hash
@@ -92,6 +98,7 @@ def _print_version(context: click.Context, parameter: click.Parameter, wanted: b
 @click.group(
     cls=LazyGroup,
     table=COMMANDS,
+    named_above=NAMED_ABOVE,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option(
@@ -106,9 +113,19 @@ def cli() -> None:
     """Count Langford pairings and their relatives, exactly.
 
     \b
-    langford count 16            the count, computed at once on this machine
-    langford run 20              the same, as a campaign that resumes after an interruption
-    langford status              progress and time left of the campaigns in ./langford.db
+    langford count 16            count, at once on this machine
+    langford estimate 31         estimate what is too large to count
+    langford run 20              count so that an interruption costs nothing
+    langford status              see progress and time left
+    langford result NAME         get the count of a campaign, with its checks
+    langford verify NAME         recompute a sample of a campaign, and compare
+    langford table skolem 20     count a whole family
+    langford draw 12             see an arrangement, or check one (--cubes)
+    langford serve 28            share the work among machines; on each: langford work URL
+    langford slurm keep 28       count on a SLURM cluster
+
+    `langford families` lists the words for problems, like near-skolem 12 missing 5; `langford COMMAND --help` has
+    examples, and `langford irregular --help` is about search trees, graphs and worker farms.
     """
 
 

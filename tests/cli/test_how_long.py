@@ -227,7 +227,7 @@ def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.Mon
     seconds[23] = 1e15
     refused = call("table", "23", "--from", "19", "--yes")
     assert "million years" in str(refused.exception)
-    assert "(20 takes about 3 min) (--anyway starts it regardless)" in str(refused.exception)
+    assert "(20 takes about 3 min) (--yes starts it regardless)" in str(refused.exception)
 
 
 @pytest.mark.parametrize(

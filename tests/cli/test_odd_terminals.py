@@ -28,7 +28,7 @@ COMMANDS = [
     f"report {NAME} --out report.html",
     "query events -x",
     "run langford 7",
-    "table skolem --to 5",
+    "table skolem 5",
     "irregular tree langford 6",
 ]
 STYLED = ["--help", "count 13", "draw 7 --seed 1", f"status {NAME}", "query events", "irregular tree langford 6"]

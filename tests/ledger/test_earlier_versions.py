@@ -99,7 +99,7 @@ def test_the_command_that_upgrades(langford: Run, tmp_path: Path) -> None:
     ledger_of(SCHEMAS[0], tmp_path)
     refused = langford("status")
     assert refused.returncode == 2
-    assert "langford ledger upgrade langford.db" in refused.stderr
+    assert "langford ledger upgrade --ledger langford.db" in refused.stderr
     assert langford("ledger", "upgrade", "langford.db").returncode == 0
     assert langford("result", FINISHED).returncode == 0
 

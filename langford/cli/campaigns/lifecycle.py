@@ -140,16 +140,18 @@ def copy(source: str, target: str, as_json: bool) -> None:
 @ledger.command(
     epilog="""\b
 Examples:
-  langford ledger upgrade langford.db
-  langford ledger upgrade postgresql://host/langford"""
+  langford ledger upgrade
+  langford ledger upgrade --ledger postgresql://host/langford"""
 )
-@click.argument("where", callback=without_open_password)
+@click.argument("place", required=False, metavar="", callback=without_open_password)
+@ledger_option
 @json_option
-def upgrade(where: str, as_json: bool) -> None:
+def upgrade(place: str | None, address: str, as_json: bool) -> None:
     """Bring a ledger of an earlier version to this version's schema.
 
     A ledger in a file is copied first, to FILE.schema-NNNN beside it; back up one on a server yourself.
     """
+    where = place or address  # the argument is the form of 1.x
     copy, named = Database.upgrade(where), without_password(where)
     before = "" if copy is None else f"\n{copy} is the ledger as it was before"
     document = {"ledger": named, "schema": SCHEMA, "copy": copy and str(copy)}

@@ -16,6 +16,7 @@ from langford.cli.campaigns.running import existing, outbox_of, place_of
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import (
     anyway_option,
+    formats_option,
     json_option,
     ledger_option,
     yes_option,
@@ -70,7 +71,7 @@ count is wrong, 128 + N stopped by signal N."""
     ),
 )
 @click.option("--confirm", is_flag=True, help="Count each entry twice, by two sums.")
-@click.option("--format", "form", type=click.Choice(FORMATS), help="Default: that of FILE, else table.")
+@formats_option(FORMATS, "Default: that of FILE, else table.")
 @click.option(
     "--out",
     "-o",

@@ -7,7 +7,7 @@ from itertools import islice
 
 import click
 
-from langford.cli.options.common import json_option, seed_option
+from langford.cli.options.common import json_option, sample_seed_option
 from langford.cli.options.groups import ProblemOptions, problem_options
 from langford.cli.output import display
 from langford.methods.backtracking import explicit
@@ -20,13 +20,14 @@ Examples:
   langford list 7
   langford list 12 --limit 3
   langford list rosa 7
-  langford list 16 --sample 5 --sample-seed 1""",
+
+`langford count` counts them; `langford draw` draws one at random.""",
 )
 @problem_options
-@click.option("--count", "only_count", is_flag=True, help="Print only their number, found by listing them.")
+@click.option("--count", "only_count", is_flag=True, hidden=True)
 @click.option("--limit", type=click.IntRange(0, 2**62), metavar="K", help="Stop after K arrangements.")
-@click.option("--sample", type=click.IntRange(min=1), metavar="K", help="Draw K arrangements at random instead.")
-@seed_option
+@click.option("--sample", type=click.IntRange(min=1), hidden=True)
+@sample_seed_option(type=int, hidden=True)
 @json_option
 def list_(
     chosen: ProblemOptions, only_count: bool, limit: int | None, sample: int | None, seed: int | None, as_json: bool
@@ -41,7 +42,7 @@ def list_(
         raise click.UsageError("--sample-seed belongs to --sample")
     if problem.obstruction and sample is None:
         display.say(f"{problem} has no arrangement, {problem.obstruction}")
-    advice = "" if sample is not None else "; --sample 1 draws one at random, usually sooner"
+    advice = "" if sample is not None else "; `langford draw` draws one at random, usually sooner"
     if sample is not None:
         listed = explicit.sample(problem, sample, seed)
         if not explicit.is_uniform(problem) and problem.places <= explicit.MAX_PLACES:

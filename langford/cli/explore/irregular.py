@@ -32,7 +32,7 @@ one_device_option = partial(
 )
 
 
-@click.group(cls=ListingGroup)
+@click.group(cls=ListingGroup, hidden=True)
 def irregular() -> None:
     """Analyse search trees, graphs and worker farms; run Graph500."""
 

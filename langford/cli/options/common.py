@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
@@ -79,7 +79,11 @@ device_option = click.option(
     help="Where to compute; cuda takes every GPU, cuda:1 one of them.",
 )
 workers_option = click.option(
-    "--workers", type=click.IntRange(1, 4096), help="Processes on the CPU; default: one per core."
+    "--workers",
+    type=click.IntRange(1, 4096),
+    cls=Renamed,
+    before="--cores",
+    help="Cores to use; default: all.",
 )
 time_limit_option = click.option(
     "--time-limit",
@@ -118,10 +122,10 @@ task_time_option = click.option(
     "that is elsewhere, by the benchmarks.",
 )
 yes_option = click.option(
-    "--yes", is_flag=True, help="Start without asking, even over an hour of work or a million tasks."
+    "--yes", is_flag=True, help="Yes, really: over an hour of work, over a year, or a million tasks."
 )
 anyway_option = click.option(
-    "--anyway", is_flag=True, help="Start even if it would take over a year, or if no arrangement can exist."
+    "--anyway", is_flag=True, hidden=True, help="Start even if no arrangement can exist; of 1.x: also over a year."
 )
 
 # -- campaigns, ledgers and servers -----------------------------------------------------------
@@ -142,9 +146,9 @@ def refuse_ledger_beside(other: str) -> None:
         raise click.UsageError(f"give {other} or --ledger, not both")
 
 
-def without_open_password(context: click.Context, parameter: click.Parameter, where: str) -> str:
+def without_open_password(context: click.Context, parameter: click.Parameter, where: str | None) -> str | None:
     """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
-    if is_on_command_line(context, parameter):
+    if where is not None and is_on_command_line(context, parameter):
         from db.store.database import without_password
 
         if without_password(where) != where:
@@ -245,6 +249,13 @@ expect_option = click.option(
 verbose_option = click.option("--verbose", "-v", is_flag=True, help="Print each check on a line of its own.")
 
 # -- output -----------------------------------------------------------------------------------
+
+
+def formats_option(names: Sequence[str], default: str) -> Callable[[Command], Command]:
+    """--format; JSON, which --json asks for in all commands, is accepted and not offered."""
+    offered = "|".join(name for name in names if name != "json")
+    return click.option("--format", "form", type=click.Choice(names), metavar=f"[{offered}]", help=default)
+
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")
 

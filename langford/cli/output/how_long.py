@@ -78,11 +78,11 @@ class Cost:
             say(f"{first}{self.instead()}")
 
     def require_consent(self, yes: bool, anyway: bool, limit: float | None = None) -> None:
-        """Ask before a computation of over an hour; one of over a year needs --anyway.
+        """Ask before a computation of over an hour; one of over a year needs --yes.
 
         ``limit``: seconds after which it stops; None: it does not.  Raises TooExpensive or BadInput.
         """
-        require_affordable(self.what, self.seconds, self.devices, anyway, "--anyway", self.instead)
+        require_affordable(self.what, self.seconds, self.devices, yes or anyway, "--yes", self.instead)
         words = f"{self.what}: {about(self.seconds, self.devices)}"
         asks = min(self.seconds, limit or self.seconds) > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
         if asks and not display.confirmed(f"{words}. Start?"):

@@ -13,7 +13,7 @@ import click
 from db import Database
 from db.look.questions import QUESTIONS, Filters, ask
 from db.look.read_only import QueryResult, ask_sql
-from langford.cli.options.common import json_option, ledger_option
+from langford.cli.options.common import formats_option, json_option, ledger_option
 from langford.cli.options.groups import gathered
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output import formats
@@ -58,7 +58,7 @@ Examples:
   langford query slowest_tasks --limit 10
   langford query worker_overview --campaign langford-28-polyphase-16 --since 12h
   langford query lost_attempts --worker node17 --state preempted --format csv
-  langford query task_overview --limit 1 -x
+  langford query task_overview --limit 1 --format expanded
   langford query task_overview --format parquet --out tasks.parquet
   langford query --sql "SELECT host, count(*) FROM worker_overview GROUP BY host"
 
@@ -86,10 +86,8 @@ format: exact_sum adds them up in SQLite, sum(value::numeric) in Postgres."""
     show_default=True,
     help="Cancel the query after this many seconds.",
 )
-@click.option("--format", "form", type=click.Choice(list(formats.FORMATS)), help="Default: table.")
-@click.option(
-    "-x", "is_expanded", is_flag=True, help="One field per line, with nothing shortened: --format expanded."
-)
+@formats_option(list(formats.FORMATS), "Default: table.")
+@click.option("-x", "is_expanded", is_flag=True, hidden=True)
 @click.option("--out", "-o", type=click.Path(dir_okay=False, path_type=Path), help="Write to this file.")
 @json_option
 def query(
