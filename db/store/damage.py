@@ -3,7 +3,8 @@
 FILE-wal does not name its file, and SQLite writes what it holds into any file beside it.  So every commit writes
 page 1 (:mod:`db.store.connections`), where three things must agree: the size of a page; the number of the ledger,
 drawn at its first commit (``user_version``); and the counter of changes, which continues that of the file.
-Commits of other programs, and of versions before 1.1, may leave page 1 out: then the number of pages must agree.
+Commits of other programs, and of versions before 1.1, may leave page 1 out, or have no number: then the number of
+pages must agree, and a copy of both must be sound.
 
 A process that closes a file loses all locks that SQLite holds for it on that file; without them another process
 deletes FILE-wal, with the commits that follow.  So a file that this process has open, as a ledger or otherwise, is
@@ -13,10 +14,13 @@ not looked at.
 from __future__ import annotations
 
 import os
+import shutil
+import sqlite3
 import struct
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
@@ -104,11 +108,45 @@ def _is_foreign(file: Path, waiting: Path) -> bool:
         for _ in range(TRIALS):
             before = _beginnings(file, waiting)
             # The checksums of all frames take long, and decide only where a frame may be torn.
-            if not all(_disagrees(before[0], waiting, checked) for checked in (False, True)):
+            verdict = None
+            for checked in (False, True):
+                verdict = _disagrees(before[0], waiting, checked)
+                if not verdict:
+                    break
+            if verdict is None and not _breaks(file, waiting):
+                verdict = False
+            if verdict is False:
                 return False
             if before == _beginnings(file, waiting):
                 return True
     return False  # another process writes now, so that they belong together
+
+
+def _breaks(file: Path, waiting: Path) -> bool:
+    """Whether the commits of FILE-wal make no sound database of FILE, which is one: of copies of them.
+
+    Raises LedgerUnusable where there is no space for these, and FileNotFoundError.
+    """
+    try:
+        with tempfile.TemporaryDirectory(prefix="langford-") as folder:
+            copy, alone = Path(folder, "copy"), Path(folder, "alone")
+            # First the file: what a checkpoint writes into it meanwhile is in FILE-wal, too.
+            for source, name in ((file, copy), (waiting, waiting_beside(copy)), (file, alone)):
+                shutil.copyfile(source, name)
+            return not _is_sound(copy) and _is_sound(alone)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise LedgerUnusable(
+            f"{waiting} may hold commits of another file than {file}, and there is no space for copies that would "
+            f"show it ({error.strerror}): free some, or name another folder with TMPDIR"
+        ) from error
+
+
+def _is_sound(file: Path) -> bool:
+    with closing(sqlite3.connect(file)) as database, suppress(sqlite3.DatabaseError):
+        return database.execute("PRAGMA integrity_check(1)").fetchall() == [("ok",)]
+    return False
 
 
 def _beginnings(file: Path, waiting: Path) -> tuple[bytes, bytes]:
@@ -116,19 +154,22 @@ def _beginnings(file: Path, waiting: Path) -> tuple[bytes, bytes]:
         return of_file.read(HEADER), of_log.read(START)
 
 
-def _disagrees(page: bytes, waiting: Path, checked: bool) -> bool:
+def _disagrees(page: bytes, waiting: Path, checked: bool) -> bool | None:
+    """Whether page 1 of FILE contradicts the commits of FILE-wal; None: they do not have what tells."""
     commits = list(_commits(waiting, checked))
     if len(page) < HEADER or not commits:
         return False
     header, changed = _Header.of(page), [first for first, _ in commits if first is not None]
     if not changed:
-        return any(pages != header.pages for _, pages in commits)
+        return True if any(pages != header.pages for _, pages in commits) else None
     counters = [first.counter for first in changed]
-    return (
+    if (
         any(first.page_size != header.page_size for first in changed)
-        or any(first.number != header.number for first in changed if first.number and header.number)
+        or any(first.number != header.number for first in changed if header.number)
         or not min(counters) - 1 <= header.counter <= max(counters)
-    )
+    ):
+        return True
+    return False if header.number else None
 
 
 def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_Header | None, int]]:
