@@ -21,7 +21,7 @@ from db.errors import TooManyLeases, TransactionUndone, UnknownWorker, WorkerDis
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.reading import agreed_plan
-from db.files.writing import Evaluated, TrustedFile, written
+from db.files.writing import TrustedFile, written
 from db.identity import Identity, is_dead
 from db.look import progress
 from db.look.overview.gathering import OverviewReader
@@ -369,11 +369,10 @@ class Campaign:
         promise = waiting.promise(transaction)
         promise = None if promise is None else promise.without(doubtful)
 
-        def trusted() -> Iterator[Evaluated]:
-            return (pair for pair in computations.of_results(transaction) if pair[0].result.index not in doubtful)
-
-        content, results = written(self.name, self.key, self.tasks, promise, trusted)
-        return TrustedFile(content, results, promise, tuple(sorted(doubtful)))
+        contents = computations.contents(transaction, doubtful)
+        results = (pair for pair in computations.of_results(transaction) if pair[0].result.index not in doubtful)
+        content = written(self.name, self.key, self.tasks, promise, contents, results)
+        return TrustedFile(content, contents.results, promise, tuple(sorted(doubtful)))
 
     @retried
     def judge(

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from db.errors import CampaignMismatch, ConflictingResults
 from db.files.promise import Promise, joined_promise
-from db.files.writing import written
+from db.files.writing import Contents, written
 from db.records import Computation
 from langford.methods import PlanKey
 from langford.result import Evaluation
@@ -42,8 +42,7 @@ class Export:
     def to_bytes(self) -> bytes:
         results = sorted(self.results, key=lambda evaluation: evaluation.result.index)
         pairs = [(evaluation, self.computations.get(evaluation.result.index)) for evaluation in results]
-        content, _ = written(self.name, self.key, self.tasks, self.promise, lambda: pairs)
-        return content
+        return written(self.name, self.key, self.tasks, self.promise, Contents.of(pairs), pairs)
 
 
 def origin(evaluation: Evaluation) -> str:

@@ -1,4 +1,4 @@
-"""Exports as bytes (:mod:`db.files.exports`), without the results of a campaign in memory: they are read twice."""
+"""Exports as bytes (:mod:`db.files.exports`), without the results of a campaign in memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import hashlib
 import io
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from msgspec import Struct
 
@@ -38,24 +38,38 @@ class TrustedFile:
     left_out: tuple[int, ...]
 
 
+@dataclass(frozen=True)
+class Contents:
+    """What comes before the results in a file."""
+
+    results: int
+    sources: Collection[str]  # the different provenances
+    machines: Sequence[Machine]  # of the workers, in the order in which the results name them
+
+    @classmethod
+    def of(cls, results: Iterable[Evaluated]) -> Self:
+        sources: set[str] = set()
+        machines: dict[int, Machine] = {}
+        number = 0
+        for evaluation, computation in results:
+            number += 1
+            sources.add(evaluation.provenance)
+            if computation is not None:
+                machines.setdefault(computation.worker, computation.machine)
+        return cls(number, sources, list(machines.values()))
+
+
 def written(
-    name: str, key: PlanKey, tasks: int, promise: Promise | None, results: Callable[[], Iterable[Evaluated]]
-) -> tuple[bytes, int]:
-    """The content of a file of results, and their number; ``results`` are by task, the same each time.
+    name: str, key: PlanKey, tasks: int, promise: Promise | None, contents: Contents, results: Iterable[Evaluated]
+) -> bytes:
+    """The content of a file of results; ``results`` are by task, and read once.
 
     If the provenances are too long together, all are cut to the same length.
     """
-    sources: set[str] = set()
-    machines: dict[int, Machine] = {}
-    number = 0
-    for evaluation, computation in results():
-        number += 1
-        sources.add(evaluation.provenance)
-        if computation is not None:
-            machines.setdefault(computation.worker, computation.machine)
+    sources = contents.sources
     cut = MAX_SOURCES // len(sources) if sum(map(len, sources)) > MAX_SOURCES else None
     numbers = {source: place for place, source in enumerate(sorted({source[:cut] for source in sources}))}
-    workers = {worker: place for place, worker in enumerate(machines)}
+    workers: dict[int, int] = {}
     promise = None if promise is None else promise.renumbered()
     header = Header(
         format=FORMAT if promise is None else WITH_PROMISE,
@@ -66,8 +80,8 @@ def written(
         seed=key.seed,
         tasks=tasks,
         sources=len(numbers),
-        workers=len(machines),
-        results=number,
+        workers=len(contents.machines),
+        results=contents.results,
         **({} if promise is None else promise.header()),
     )
 
@@ -75,8 +89,8 @@ def written(
         yield header
         for source in numbers:
             yield Source(source=source)
-        yield from machines.values()
-        for evaluation, computation in results():
+        yield from contents.machines
+        for evaluation, computation in results:
             result = evaluation.result
             yield Line(
                 task=result.index,
@@ -89,7 +103,7 @@ def written(
                 **({} if promise is None else promise.fields(result.index)),
             )
 
-    return _sealed(forms()), number
+    return _sealed(forms())
 
 
 def _sealed(forms: Iterable[Struct]) -> bytes:
@@ -108,11 +122,12 @@ def _line(form: Struct) -> bytes:
     return json.dumps(messages.document(form)).encode() + b"\n"
 
 
-def _history(computation: Computation | None, workers: Mapping[int, int]) -> dict[str, Any]:
+def _history(computation: Computation | None, workers: dict[int, int]) -> dict[str, Any]:
+    """``workers``: the numbers of those that were named before."""
     if computation is None:
         return {}
     times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
     return {
-        "worker": workers[computation.worker],
+        "worker": workers.setdefault(computation.worker, len(workers)),
         **{name: None if at is None else round(at, 3) for name, at in times.items()},
     }

@@ -274,6 +274,25 @@ P             ) AS before
   FROM task
   WHERE task.campaign_id = :campaign AND task.state = :state AND task.failures + task.deaths >= :param;
 
+-- computations.contents
+  SELECT worker.host, worker.device_kind, worker.cores, worker.processes, worker.device_model, worker.slurm_job,
+    worker.slurm_index
+  FROM result JOIN attempt ON attempt.id = result.attempt_id JOIN worker ON worker.id = attempt.worker_id
+  LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+S WHERE result.campaign_id = :campaign AND (result.task_index IN :omitted) = 0
+P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted)
+  AND (voter.kind = :kind OR worker.process = :process) AND attempt.ended IS NOT NULL
+  GROUP BY worker.id
+  ORDER BY min(result.task_index);
+  SELECT DISTINCT result.provenance
+  FROM result
+S WHERE result.campaign_id = :campaign AND (result.task_index IN :omitted) = 0;
+P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
+  SELECT count(*) AS count_1
+  FROM result
+S WHERE result.campaign_id = :campaign AND (result.task_index IN :omitted) = 0;
+P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
+
 -- computations.keep, history.history, notices._due
   SELECT NOW AS anon_1;
 
