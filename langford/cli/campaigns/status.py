@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,7 +17,6 @@ from db.messages import document
 from jobs.addresses import has_scheme, lacks_scheme
 from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Patience
-from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import NoTaskServer
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import json_option, ledger_option, refuse_ledger_beside
@@ -26,6 +26,9 @@ from langford.cli.output.overviews import line_of, lines_of
 from langford.cli.output.progress import Terminal
 from langford.cli.output.tables import width_of_output
 from langford.errors import LangfordError
+
+if TYPE_CHECKING:
+    from jobs.reach.remote import RemoteServer
 
 TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0
 """Between two looks."""

@@ -7,14 +7,17 @@ import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from jobs.console import SILENT, Console
-from jobs.reach.remote import RemoteServer
 from langford.cli.options.groups import gathered
 from langford.errors import BadInput
 from langford.machine.durable import TooLarge, content
+
+if TYPE_CHECKING:
+    from jobs.reach.remote import RemoteServer
 
 MAX_TOKEN_FILE = 4_096
 TOKEN = re.compile("[!-~]+")
@@ -29,6 +32,8 @@ class AccessOptions:
 
     def server(self, url: str, console: Console = SILENT) -> RemoteServer:
         """Raises BadInput."""
+        from jobs.reach.remote import RemoteServer
+
         return RemoteServer(url, token_of(self.token_file), self.certificate, self.insecure, console)
 
 

@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from functools import cache
 from random import Random
 
-import numpy as np
-
 from langford.errors import TooExpensive
 from langford.methods.backtracking.limits import refusal
-from langford.methods.backtracking.order import SearchOrder, circle_of, rows_of
 from langford.problem import Problem
 
 Arrangement = tuple[int, ...]
@@ -76,13 +73,27 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
 
     Raises TooExpensive when there is nothing to draw.
     """
-    _require_reach(problem)
-    if problem.obstruction:
-        raise TooExpensive(f"{problem.name} has no arrangement to draw: {problem.obstruction}")
+    _require_drawable(problem)
     random = Random(seed)
     draw = _uniform(problem, random) if is_uniform(problem) else _searched(problem, random)
     for _ in range(count):
         yield next(draw)
+
+
+def some(problem: Problem) -> Arrangement:
+    """An arrangement from a randomised search, which needs no kernel: quick, but not uniform for any n.
+
+    Raises TooExpensive when there is none.
+    """
+    _require_drawable(problem)
+    return next(_searched(problem, Random()))
+
+
+def _require_drawable(problem: Problem) -> None:
+    """Raises TooExpensive where there is no arrangement, or none would be found."""
+    _require_reach(problem)
+    if problem.obstruction:
+        raise TooExpensive(f"{problem.name} has no arrangement to draw: {problem.obstruction}")
 
 
 def _require_reach(problem: Problem) -> None:
@@ -95,8 +106,11 @@ def _require_reach(problem: Problem) -> None:
 
 
 def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
+    import numpy as np
+
     from langford.kernels.cpu.compiled import compiled_once
     from langford.methods.backtracking.kernels.backtrack import count_by_largest
+    from langford.methods.backtracking.order import SearchOrder, circle_of, rows_of
 
     shapes, circle = SearchOrder.of(problem).shapes(problem), circle_of(problem)
 
@@ -126,9 +140,12 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
 def _searched(problem: Problem, random: Random, patience: int = 20_000) -> Iterator[Arrangement]:
     """First finds of randomised searches, each abandoned after ``patience`` steps."""
     while True:
-        placed = next(_extend(problem, problem.free_mask, _all_unused(problem), random, [patience]), None)
+        left = [patience]
+        placed = next(_extend(problem, problem.free_mask, _all_unused(problem), random, left), None)
         if placed is not None:
             yield _labelled(problem, placed)
+        elif left[0] >= 0:
+            raise TooExpensive(f"{problem.name} has no arrangement to draw")  # all were tried
 
 
 def _all_unused(problem: Problem) -> int:
