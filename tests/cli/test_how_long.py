@@ -225,7 +225,7 @@ def test_a_table_that_takes_too_long_names_a_smaller_one(monkeypatch: pytest.Mon
     refused = call("table", "23", "--from", "19")
     assert "choose a smaller N (20 takes about 3 min), or give --yes" in str(refused.exception)
     seconds[23] = 1e15
-    refused = call("table", "23", "--from", "19", "--yes")
+    refused = call("table", "23", "--from", "19")
     assert "million years" in str(refused.exception)
     assert "(20 takes about 3 min) (--yes starts it regardless)" in str(refused.exception)
 
