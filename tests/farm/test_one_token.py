@@ -406,13 +406,16 @@ def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Farm, cl
     assert farm.work() == TASKS
 
 
-def test_a_voter_whose_tasks_others_complete_loses_its_say(farm: Farm, clock: DatabaseClock) -> None:
+@pytest.mark.parametrize(("completed", "has_say"), [(2, True), (3, False)])
+def test_a_voter_whose_tasks_others_complete_loses_its_say(
+    farm: Farm, clock: DatabaseClock, completed: int, has_say: bool
+) -> None:
     """Two tokens could set tasks aside; after three that others complete, they cannot."""
     farm.tokens.append(farm.campaign.new_token(Role.WORKER))
     farm.enrol("one", host="x")
     farm.enrol("two", 2, host="y")
     farm.enrol("good", HONEST, processes=8)
-    tried = {lease.index: lease for lease in farm.lease("one", count=3)}
+    tried = {lease.index: lease for lease in farm.lease("one", count=completed)}
     for lease in tried.values():
         farm.end("/failures", lease)
     farm.deliver([lease for lease in farm.lease("good", HONEST, count=8) if lease.index in tried])
@@ -424,7 +427,32 @@ def test_a_voter_whose_tasks_others_complete_loses_its_say(farm: Farm, clock: Da
     farm.end("/failures", first[0])
     [again] = farm.lease("two", 2, count=1)
     assert again.index == first[0].index
-    assert farm.end("/failures", again, 2) is False
+    assert farm.end("/failures", again, 2) is has_say
+
+
+def fail_three_times(farm: Farm, worker: str) -> bool:
+    """Whether the task that a worker gets is set aside then."""
+    for _ in range(2):
+        [lease] = farm.lease(worker, count=1)
+        assert not farm.end("/failures", lease)
+    [lease] = farm.lease(worker, count=1)
+    return farm.end("/failures", lease)
+
+
+@pytest.mark.parametrize("host", ["x", "y"])
+def test_of_workers_with_one_token_another_host_tries_a_task_first(farm: Farm, host: str) -> None:
+    farm.enrol("one", host="x")
+    farm.enrol("two", host=host)
+    assert fail_three_times(farm, "one") is (host == "x")
+
+
+def test_four_of_those_that_complained_are_named(farm: Farm) -> None:
+    for k in range(6):
+        worker = farm.enrol(f"w{k}", host="x")
+        assert fail_three_times(farm, worker)
+    [warning] = [text for text in farm.warnings().splitlines() if "set aside" in text]
+    assert warning.count(" on x") == 4
+    assert " and 2 more" in warning
 
 
 # -- what stays in the ledger ---------------------------------------------------------------------
