@@ -128,7 +128,7 @@ class PromiseReader:
             return
         if line.drawn is True:
             if not self._share:
-                raise BadMessage("it has a drawn result, and promises no share")
+                raise BadMessage("it marks a result as drawn for replication, but promises no share")
             self._drawn.add(line.task)
         elif self._share == 1:
             raise BadMessage("it promises to replicate all results, and has one that was not drawn")

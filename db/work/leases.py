@@ -133,8 +133,8 @@ _GOT_AGAIN = (
     .correlate(Attempt)
     .exists()
 )
-# For another statement: tasks with a copy, of which there are at most about as many as idle devices, and those that
-# someone had before.
+# A part of the next statement: tasks that have a copy (about as many as there are idle devices) or were held
+# before.
 _HELD = (
     select(
         Attempt.task_index,

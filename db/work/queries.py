@@ -146,7 +146,7 @@ _earlier, _its_worker, _its_voter = aliased(Attempt), aliased(Worker), aliased(V
 def held_since(voter: type[Voter]) -> ColumnElement[float]:
     """When the token of an attempt first got its task; ``voter``: that of the attempt.
 
-    Whoever gives a task back and gets it again has held it all the time: otherwise its lease would always be young.
+    A worker that returns a task and leases it again counts as having held it since the first lease.
     """
     first = (
         select(func.min(_earlier.granted))

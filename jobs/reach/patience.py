@@ -72,7 +72,9 @@ class Backoff:
 
 
 class Patience:
-    """Asks what may be away.  Each new reason for that is said once, with the time since when it is away."""
+    """Calls something that may be unavailable, and reports each new reason once, with the time of the first
+    failure.
+    """
 
     def __init__(self, console: Console, whom: str, clock: Clock = SYSTEM) -> None:
         """``console``: gets the remarks; when it asks to stop, :meth:`insist` ends."""

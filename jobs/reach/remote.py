@@ -71,8 +71,8 @@ class RemoteCampaign:
         self.uuid = self.uuid or info.campaign
         if info.campaign != self.uuid:
             raise CampaignReplaced(
-                f"the server has another campaign than before: {self.name} is {info.campaign}, not {self.uuid}: "
-                "start this worker again to work for the new one"
+                f"the server now has a different campaign under this name: {self.name} is {info.campaign}, not "
+                f"{self.uuid}: start this worker again to work for the new one"
             )
         return info
 

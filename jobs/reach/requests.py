@@ -60,7 +60,7 @@ class NotEnrolled(ServerAway, UnknownWorker):
 
 
 class CampaignReplaced(LangfordError):
-    """The server has another campaign under this name than before."""
+    """The server now has a different campaign under this name."""
 
 
 class Requests:
@@ -135,7 +135,9 @@ class Requests:
     def post(self, answer_type: type[M], address: str, path: str, request: Any) -> M:
         """Raises ServerAway, also for an answer of another type, ServerRefuses or CampaignReplaced.
 
-        ``address``: what the request is about, as messages name it; ``path``: what follows in the address.
+        Args:
+            address: of the server or campaign, also used in messages.
+            path: appended to it.
         """
         return self._ask(answer_type, "POST", address, path, encoded(request))
 
@@ -188,7 +190,7 @@ class Requests:
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:
-            raise CampaignReplaced(f"the server has another campaign than before: {reason}")
+            raise CampaignReplaced(f"the server now has a different campaign under this name: {reason}")
         if status in (400, 413):
             raise RequestRefused(f"{address} refuses a request: {reason}")
         if status == 429:

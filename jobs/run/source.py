@@ -79,7 +79,7 @@ class TaskSource:
     def ready(self) -> bool:
         """Whether the campaign is known; asks when it is time to.
 
-        Raises what is no reason to ask again, also as :func:`db.files.reading.agreed_plan`.
+        Raises errors for which asking again is pointless, also as :func:`db.files.reading.agreed_plan`.
         """
         if self._info is None and self._patience.due:
             self._ask(self._begin)

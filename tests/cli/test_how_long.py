@@ -256,7 +256,7 @@ def test_a_search_far_beyond_the_benchmarks_has_a_range() -> None:
 def test_a_new_campaign_with_a_time_limit_has_tasks_that_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     # Its tasks took 21 s, so that none was started, and it advised the same command, for ever.
     of_a_core(monkeypatch, 4000.0)
-    monkeypatch.setattr("langford.cli.campaigns.run.work_off", Mock(side_effect=BadInput("not now")))
+    monkeypatch.setattr("langford.cli.campaigns.run.complete", Mock(side_effect=BadInput("not now")))
     depths, longest = {}, {}
     for limit in ("20", "2:00:00", "0"):
         call("run", "langford", "24", "--workers", "1", "--time-limit", limit, "--yes", "--ledger", f"{limit}.db")

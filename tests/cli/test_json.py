@@ -222,7 +222,7 @@ def test_a_run_that_fails_prints_a_document_too(
         raise MachineFailed("no memory is left")
 
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("langford.cli.campaigns.run.work_off", broken)
+    monkeypatch.setattr("langford.cli.campaigns.run.complete", broken)
     done = CliRunner().invoke(cli, ["run", NAME, "--json"], standalone_mode=False)
     assert isinstance(done.exception, MachineFailed)
     document = json.loads(done.stdout)

@@ -290,7 +290,7 @@ def test_another_campaign_under_the_name_ends_the_worker_which_keeps_its_results
         worker.source.deliver(finished[:2])
         worker.network.instead = lambda path: None
         worker.network.reach(other.application)
-        with pytest.raises(CampaignReplaced, match="another campaign"):
+        with pytest.raises(CampaignReplaced, match="different campaign"):
             worker.work()
         assert worker.outbox.count == 2
         # Not even leased: a lease that nobody holds keeps its task from others until it ends.

@@ -5,13 +5,13 @@ from __future__ import annotations
 import click
 
 from langford.cli.campaigns.running import (
+    complete,
     conclude,
     create_campaign,
     existing,
     failed,
     name_others,
     planned,
-    work_off,
 )
 from langford.cli.exit_codes import StopSignals
 from langford.cli.options.common import (
@@ -82,7 +82,7 @@ def run(
     def worked_off(campaign: Campaign, speed: Speed | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
-                report = work_off(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
+                report = complete(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
             except LangfordError as error:
                 failed(campaign, error, as_json)
                 raise

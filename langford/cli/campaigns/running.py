@@ -54,7 +54,7 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     return ledger.campaign(key, name=name)
 
 
-def work_off(
+def complete(
     campaign: Campaign, devices: Sequence[Device], stop: StopSignals, time_limit: float | None, **how: Any
 ) -> RunReport:
     """``how``: see :meth:`langford.ledger.Campaign.run`."""

@@ -10,7 +10,7 @@ import langford
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
-from langford.cli.campaigns.running import conclude, create_campaign, key_in, work_off
+from langford.cli.campaigns.running import complete, conclude, create_campaign, key_in
 from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
@@ -121,7 +121,7 @@ def _work_off(
     stop = StopSignals()
     pool = RankPool(communicator)
     devices = [device] * (communicator.size - 1)
-    report = work_off(campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
+    report = complete(campaign, devices, stop, time_limit, pool_of=lambda *_: pool)
     pool.stop()
     code = conclude(campaign, report, stop, as_json)
     return code, bool(stop.received or (report.stopped and pool.in_flight))

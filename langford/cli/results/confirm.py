@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from jobs.verify.confirmation import Confirmation, confirming_plan, require_complete
-from langford.cli.campaigns.running import create_campaign, unfinished, work_off
+from langford.cli.campaigns.running import complete, create_campaign, unfinished
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import (
     METHOD_NAMES,
@@ -86,7 +86,7 @@ def confirm(
             cost.require_consent(yes, anyway, computing.time_limit)
         confirming = create_campaign(ledger, key, second, yes)
         display.say(f"recounting {name} using {key.method}, to compare the counts: campaign {confirming.name}")
-        report = work_off(confirming, chosen_devices, stop, computing.time_limit)
+        report = complete(confirming, chosen_devices, stop, computing.time_limit)
         ended = unfinished(confirming, report, stop)
         if ended is not None:
             context.exit(ended.print(as_json))
