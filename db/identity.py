@@ -19,6 +19,9 @@ from langford.machine.cores import cores
 from langford.machine.process import has_ended
 from langford.provenance import kernel_hash
 
+MAX_BYTES = 255
+"""Of the name of a host and of a device, as it is stored."""
+
 
 class Identity(Machine, frozen=True, kw_only=True, rename={"worker_id": "worker"}):
     """A worker that registers: its machine, and who it is there."""
@@ -27,6 +30,12 @@ class Identity(Machine, frozen=True, kw_only=True, rename={"worker_id": "worker"
     process: Annotated[str, Meta(pattern=PROCESS)]  # its name on that machine, see process_name
     # Hash of the code that computes here; of that of a method once the campaign is known (langford.provenance)
     kernels: Annotated[str, Meta(max_length=64, pattern=ALPHANUMERIC)]
+
+    def __post_init__(self) -> None:
+        """Whoever enrols must not fill the ledger, which keeps a host three times."""
+        for name, text in (("host", self.host), ("device_model", self.device_model or "")):
+            if len(text.encode()) > MAX_BYTES:
+                raise ValueError(f"{name}: expected at most {MAX_BYTES} bytes in UTF-8")
 
     @property
     def enrolment(self) -> tuple[str, str, str, str, str]:

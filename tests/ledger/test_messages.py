@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import uuid
 from typing import Annotated, Any
 
 import pytest
 from msgspec import Meta
 
+from db.identity import Identity
 from db.machines import HostName, Machine, slurm_name
 from db.messages import (
     BadMessage,
@@ -154,6 +156,15 @@ def test_a_machine_is_printable() -> None:
             converted({**MACHINE, field: "x" * 256}, Machine)
         with pytest.raises(BadMessage, match=f"{field}: expected at most [0-9]+ printable characters"):
             converted({**MACHINE, field: "a\x1b[2J"}, Machine)
+
+
+def test_a_worker_that_enrols_takes_little_room() -> None:
+    """With 255 letters of four bytes an enrolment took 8 kB of the ledger, now at most 2."""
+    enrolling = {**MACHINE, "worker": str(uuid.uuid4()), "process": "1", "kernels": "ab"}
+    assert converted(enrolling, Identity).host == MACHINE["host"]
+    for field in ("host", "device_model"):
+        with pytest.raises(BadMessage, match=f"{field}: expected at most 255 bytes"):
+            converted({**enrolling, field: "𝕏" * 64}, Identity)
 
 
 @pytest.mark.parametrize("name", ["langford-99999", "langford-٧", "langford-007", "langford-300", "chess-8"])
