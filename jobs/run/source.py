@@ -31,7 +31,7 @@ from jobs.reach.wire import MAX_AT_ONCE
 from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey, method_hash
-from langford.methods.speed import Source, Speed
+from langford.methods.speed import KnownFrom, Speed
 from langford.words import several
 
 T = TypeVar("T")
@@ -250,7 +250,7 @@ class TaskSource:
         me = self._identity.worker_id
         if not self._enrolled:
             slowest = self._campaign.enrol(self._identity)
-            self.recorded = None if slowest is None else Speed(slowest, Source.RESULTS)
+            self.recorded = None if slowest is None else Speed(slowest, KnownFrom.RESULTS)
             self._enrolled = True
         attempts = {lease.attempt for lease in held} | self._outgoing.attempts
         try:

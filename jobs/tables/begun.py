@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from db import Campaign, Ledger
-from jobs.tables.entries import Shape, representative
+from jobs.tables.entries import RowPattern, representative
 from jobs.tables.method_choice import MethodChoice
 from langford.methods import PlanKey
 from langford.problem import Problem
@@ -28,8 +28,8 @@ class Begun:
 
     def __init__(self, ledger: Ledger | None, choice: MethodChoice) -> None:
         self._choice = choice
-        self._campaigns: dict[tuple[str, Shape], list[Campaign]] = {}
-        self._found: dict[tuple[str, Shape], list[Found]] = {}
+        self._campaigns: dict[tuple[str, RowPattern], list[Campaign]] = {}
+        self._found: dict[tuple[str, RowPattern], list[Found]] = {}
         for campaign in [] if ledger is None else ledger.campaigns():
             self._campaigns.setdefault(_rows(campaign.problem), []).append(campaign)
 
@@ -67,7 +67,7 @@ def _nearest(known: Sequence[Found], method: str) -> Found | None:
     return min(by_method, key=lambda each: (not each.live, each.left), default=None)
 
 
-def _rows(problem: Problem) -> tuple[str, Shape]:
+def _rows(problem: Problem) -> tuple[str, RowPattern]:
     """The same for a problem of a variant and the one whose rows are read backwards."""
     return problem.variant, representative(problem)
 

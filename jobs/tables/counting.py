@@ -18,14 +18,14 @@ from jobs.reach.patience import Calls, Patience
 from jobs.run.loop import OUT_OF_TIME, Run, result
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun
-from jobs.tables.entries import Entry, Row, Shape, representative
+from jobs.tables.entries import Entry, Row, RowPattern, representative
 from jobs.tables.forecast import TableForecast
 from jobs.verify.agreement import agreement
 from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import Count, PlanKey, chosen_plan, find_method, plan_of
-from langford.methods.speed import Source, Speed
+from langford.methods.speed import KnownFrom, Speed
 from langford.problem import Problem
 from langford.problem.reference import known_of
 from langford.words import seconds_left, several
@@ -83,7 +83,7 @@ class TableCounting:
             Incomplete: tasks of a campaign failed too often, or other workers hold the rest.
             CheckFailed: a count contradicts a second one, or what is known of it.
         """
-        counted: dict[Shape, tuple[Counted, Counted | None]] = {}
+        counted: dict[RowPattern, tuple[Counted, Counted | None]] = {}
         later = []
         with self._workers:
             for problem in self._forecast.expected:
@@ -156,7 +156,7 @@ class TableCounting:
         outbox = self._outbox_of(identity, console)
         source = TaskSource(Calls(console).through(campaign), identity, outbox, console)
         left = campaign.work - campaign.standing().work_done
-        speed = Speed(share * len(devices) / left, Source.MEASUREMENT) if left > 0 else None
+        speed = Speed(share * len(devices) / left, KnownFrom.MEASUREMENT) if left > 0 else None
         report = Run(source, devices, console, limit, pool, probe=lambda key: speed).run()
         self._done += console.done
         self._shares[problem][which] -= console.done
@@ -224,7 +224,7 @@ def _tasks_left(campaign: Campaign) -> int:
     return campaign.tasks - campaign.standing().tasks_done
 
 
-def _row(entry: Entry, counted: Mapping[Shape, tuple[Counted, Counted | None]]) -> Row:
+def _row(entry: Entry, counted: Mapping[RowPattern, tuple[Counted, Counted | None]]) -> Row:
     problems = [problem for problem in entry.problems if not problem.obstruction]
     shapes = dict.fromkeys(representative(problem) for problem in problems)
     firsts = [counted[shape][0] for shape in shapes]

@@ -15,7 +15,7 @@ from langford.version import __version__
 
 MAX_PROBLEMS = 10_000
 """In a table, counted or not."""
-Shape = tuple[tuple[int, ...], int, int, tuple[int, ...]]
+RowPattern = tuple[tuple[int, ...], int, int, tuple[int, ...]]
 """Differences, copies, places and empty places, read in the direction that makes these the smallest."""
 NEW, ZERO, UNPROMISED = "none known", "none can exist", "imported without a promise"
 """What is known of a count: no published value, a proof that it is 0, or no published value and no evidence but a
@@ -125,7 +125,7 @@ def entries(family: Family) -> list[Entry]:
     return found
 
 
-def representative(problem: Problem) -> Shape:
+def representative(problem: Problem) -> RowPattern:
     """The same for two problems of which each is the other, or the other read backwards: they have one count."""
     backwards = tuple(sorted(problem.places + 1 - hole for hole in problem.empty))
     return problem.differences, problem.copies, problem.places, min(problem.empty, backwards)

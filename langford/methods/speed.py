@@ -49,12 +49,12 @@ PROFILE_ENTRY = "choice"
 """Where the profile keeps the measured seconds, in the place of a method's name."""
 
 
-Task = TypeVar("Task", bound=tuple[Any, ...])
+Done = TypeVar("Done", bound=tuple[Any, ...])
 _measured: dict[tuple[Problem, str, Device], Speed] = {}
 """What this process has measured: a depth, a forecast and a limit ask in turn."""
 
 
-class Source(StrEnum):
+class KnownFrom(StrEnum):
     """What a speed is known from, the best first."""
 
     RESULTS = "results"
@@ -68,7 +68,7 @@ class Speed:
     """How long the work of a method takes on one device."""
 
     seconds: float  # per unit of work, at the problem that showed it
-    source: Source
+    source: KnownFrom
     error: float = 1.0  # the factor by which the seconds may be wrong, either way
     method: Method | None = None
     problem: Problem | None = None  # that showed it; None: a number of units of work is all that can be asked
@@ -114,7 +114,7 @@ class Results:
         self._work, self._seconds = self._work + work, self._seconds + seconds
         self._slowest = max(self._slowest, seconds / work)
         mean = self._seconds / self._work
-        self.speed = Speed(mean, Source.RESULTS, self._slowest / mean if mean else 1.0)
+        self.speed = Speed(mean, KnownFrom.RESULTS, self._slowest / mean if mean else 1.0)
 
 
 def size_of(work: float) -> int:
@@ -122,15 +122,15 @@ def size_of(work: float) -> int:
     return frexp(work)[1]
 
 
-def credible(tasks: Iterable[Task]) -> list[Task]:
+def credible(tasks: Iterable[Done]) -> list[Done]:
     """Tasks that were done, as (work, seconds, ...), without those that claim far more time than others.
 
     The others are those of at most their size: a task of more work takes no more time for each unit.
     """
-    of_size: dict[int, list[Task]] = {}
+    of_size: dict[int, list[Done]] = {}
     for task in tasks:
         of_size.setdefault(size_of(task[0]), []).append(task)
-    kept, rates = list[Task](), list[float]()
+    kept, rates = list[Done](), list[float]()
     for size in sorted(of_size):
         rates = sorted([*rates, *(task[1] / task[0] for task in of_size[size])])
         most = OUTLIER * rates[(len(rates) - 1) // 2]
@@ -165,7 +165,7 @@ def speed_here(plan: Plan, devices: Sequence[Device]) -> Speed | None:
     if not devices[0].on_cores:
         return None
     known = known_speed(plan.problem, plan.method, devices[0])
-    return Speed(0.0, Source.TABLE) if known is None else known.of_plan(plan)
+    return Speed(0.0, KnownFrom.TABLE) if known is None else known.of_plan(plan)
 
 
 def is_short(problem: Problem, method: Method, device: Device) -> bool:
@@ -184,7 +184,7 @@ def speed_of(problem: Problem, method: Method, device: Device) -> Speed:
     try:
         seconds = profiled(device).get(problem.name, {}).get(method.name)
         if seconds is not None:
-            return Speed(seconds / whole_work(problem, method), Source.PROFILE, 1.0, method, problem)
+            return Speed(seconds / whole_work(problem, method), KnownFrom.PROFILE, 1.0, method, problem)
         key = problem, method.name, device
         if key not in _measured:
             _measured[key] = measured(problem, method, device)
@@ -205,7 +205,7 @@ def tabled(problem: Problem, method: Method, device: Device) -> Speed | None:
     counted = Problem.parse(name)
     further = abs(problem.n - counted.n) if start.growth is not None else 0
     error = TABLE_ERROR * GROWTH_ERROR**further
-    return Speed(seconds / whole_work(counted, method), Source.TABLE, error, method, counted)
+    return Speed(seconds / whole_work(counted, method), KnownFrom.TABLE, error, method, counted)
 
 
 def measured(problem: Problem, method: Method, device: Device, draws: int = 0) -> Speed:
@@ -235,7 +235,7 @@ def measured(problem: Problem, method: Method, device: Device, draws: int = 0) -
         if method.unit == "nodes":
             further = max(0, problem.n - plan.problem.n)
         seconds = min(times) / float(plan.work[tasks].sum())
-        speed = Speed(seconds, Source.MEASUREMENT, GROWTH_ERROR**further, method, plan.problem)
+        speed = Speed(seconds, KnownFrom.MEASUREMENT, GROWTH_ERROR**further, method, plan.problem)
         if min(times) >= ENOUGH_SECONDS * len(tasks):
             break
     assert speed is not None, "every method has a depth that its evaluator takes"

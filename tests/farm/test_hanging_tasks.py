@@ -21,7 +21,7 @@ from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
 from jobs.run.tally import LEASE_SECONDS
 from langford.devices import CPU
-from langford.methods.speed import Source, Speed
+from langford.methods.speed import KnownFrom, Speed
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, age, new_campaign, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
@@ -72,7 +72,7 @@ def run(ledger: Ledger, campaign: Campaign, clock: MovableClock, console: KeptCo
         reached = campaign
         reached.transport = replace(reached.transport, look_seconds=0.5)
         source = TaskSource(reached, Identity.fresh([CPU]), None, console, clock=clock)
-        known = None if probed is None else Speed(probed / LARGEST, Source.MEASUREMENT)
+        known = None if probed is None else Speed(probed / LARGEST, KnownFrom.MEASUREMENT)
         made = Run(
             source, [CPU], console, limit, pool_of=lambda *_: pool, patience=PATIENCE, clock=clock,
             probe=lambda key: known,

@@ -17,7 +17,7 @@ import pytest
 
 from db import read_export
 from db.look.figures.speeds import Arrival, RunningAttempt, arrivals_of_late
-from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, Forecast, estimate, results_wanted
+from db.look.overview.forecast import ENOUGH_RESULTS, MIN_ALIKE, SteadyEta, estimate, results_wanted
 from db.look.overview.schedule import DeviceGroup, Remaining, seconds_to_last
 from langford.methods import plan_of
 from langford.words import MIN_SHARE
@@ -153,7 +153,7 @@ class Look:
 
 def looks(work: Sequence[float], seconds: Sequence[float], machines: Sequence[Machine]) -> Iterator[Look]:
     """What is shown of a campaign, at equal distances of a clock that is moved."""
-    whole, forecast = course(work, seconds, machines), Forecast()
+    whole, forecast = course(work, seconds, machines), SteadyEta()
     arrivals = whole.arrivals()
     times = [arrival.at for arrival in arrivals]
     models = {machine.name: machine.model for machine in machines}

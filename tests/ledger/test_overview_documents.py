@@ -17,12 +17,12 @@ from db.look.overview.records import (
     Overview,
     Parts,
     Preempted,
-    Speed,
     Total,
     Warned,
     WarningKind,
     WorkerState,
     WorkerView,
+    WorkRate,
 )
 from db.messages import BadMessage, Time, converted, iso
 
@@ -58,7 +58,7 @@ OVERVIEW = Overview(
     now=Time(250),
     tasks=Parts(10, 4, 2, 3, 1, 1),
     work=Parts(1.0, 0.4, 0.2, 0.3, 0.1, 0.1),
-    speed=Speed(5.0, 4.0, 60.5, "points", 60.0),
+    speed=WorkRate(5.0, 4.0, 60.5, "points", 60.0),
     eta=Eta(100.0, Time(340), Time(380)),
     workers=(WORKER, replace(WORKER, state=WorkerState.WORKING, ending=None, device_model=None, slurm=None)),
     workers_left_out=3,
@@ -83,7 +83,7 @@ def test_an_overview_comes_back_from_its_document() -> None:
         eta=None,
         count=None,
         finished=Time(240),
-        speed=Speed(None, None, None, "nodes", None),
+        speed=WorkRate(None, None, None, "nodes", None),
         agrees=True,
     )
     assert converted(json.loads(json.dumps(messages.document(bare))), Overview) == bare

@@ -15,8 +15,8 @@ from langford.methods import METHODS, Method, Plan, speed, task_depth
 from langford.methods.speed import (
     GROWTH_ERROR,
     TABLE_ERROR,
+    KnownFrom,
     Results,
-    Source,
     Speed,
     expected_seconds,
     keep,
@@ -155,7 +155,7 @@ def test_the_profile_answers_before_a_measurement(tmp_path: Any, monkeypatch: py
     keep(problem, CPU, {"polyphase": 77.0})
     monkeypatch.setattr(speed, "measured", lambda *_: pytest.fail("measured"))
     known = speed_of(problem, POLYPHASE, CPU)
-    assert (known.source, known.expected(problem)) == (Source.PROFILE, pytest.approx(77.0))
+    assert (known.source, known.expected(problem)) == (KnownFrom.PROFILE, pytest.approx(77.0))
 
 
 def test_the_table_answers_for_a_card_that_is_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,7 +165,7 @@ def test_the_table_answers_for_a_card_that_is_elsewhere(monkeypatch: pytest.Monk
     monkeypatch.setattr(Cuda, "name", property(none_here))
     problem, method = Problem.langford(28), METHODS["shifted2"]
     known = speed_of(problem, method, Cuda())
-    assert (known.source, known.error) == (Source.TABLE, TABLE_ERROR)
+    assert (known.source, known.error) == (KnownFrom.TABLE, TABLE_ERROR)
     assert 900 < known.expected(problem) < 3600
     # A plan for such cards has tasks of the time that is asked for.
     depth = task_depth(problem, method, Cuda(), 120.0)
@@ -193,7 +193,7 @@ def test_results_show_the_mean_and_the_slowest() -> None:
     for work, seconds in ((50.0, 2.0), (50.0, 5.0), (0.0, 99.0)):
         results.saw(work, seconds)
     assert results.speed is not None
-    assert results.speed.source is Source.RESULTS
+    assert results.speed.source is KnownFrom.RESULTS
     assert results.speed.expected(100.0) == pytest.approx(7.0)
     assert results.speed.longest.expected(100.0) == pytest.approx(10.0)
 
@@ -206,4 +206,4 @@ def test_a_run_is_told_the_speed_of_its_plan(monkeypatch: pytest.MonkeyPatch) ->
     assert known is not None
     assert known.expected(float(plan.work.sum())) == pytest.approx(50.0)
     assert speed_here(plan, [Cuda()]) is None  # its workers need it
-    assert Speed(2.0, Source.TABLE).expected(3.0) == 6.0
+    assert Speed(2.0, KnownFrom.TABLE).expected(3.0) == 6.0

@@ -1,6 +1,6 @@
 """When a campaign will be done, estimated from the times of its recent tasks and a schedule of those that are left.
 
-While little is done, nothing is said.  An estimate that is made again and again (:class:`Forecast`) moves slowly,
+While little is done, nothing is said.  An estimate that is made again and again (:class:`SteadyEta`) moves slowly,
 and does not rise for small reasons: that one task took a little longer than others is no news.
 """
 
@@ -113,7 +113,7 @@ def _overhead(results: Sequence[Arrival], able: Sequence[DeviceGroup]) -> float:
     return max(1.0, devices * elapsed / computed) if computed else 1.0
 
 
-class Forecast:
+class SteadyEta:
     """The estimates of one campaign, one after the other, by everyone who asks in this process."""
 
     def __init__(self) -> None:

@@ -15,8 +15,8 @@ from db.look.figures.attempts import Loss
 from db.look.figures.speeds import Arrival
 from db.look.overview import forecast, warnings, worker_queries
 from db.look.overview.facts import Facts
-from db.look.overview.forecast import Forecast
-from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Speed, Total
+from db.look.overview.forecast import SteadyEta
+from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Total, WorkRate
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.look.overview.workers import timeline, views, worker_events
 from db.look.progress import MergedCount
@@ -39,7 +39,7 @@ class OverviewReader:
     """Reads the overviews of one campaign; each continues from the last one's estimate and count."""
 
     def __init__(self, plan: Callable[[], Plan]) -> None:
-        self._count, self._forecast = MergedCount(plan), Forecast()
+        self._count, self._forecast = MergedCount(plan), SteadyEta()
 
     def read(
         self,
@@ -80,7 +80,7 @@ class OverviewReader:
             now=Time(now),
             tasks=tasks,
             work=work,
-            speed=Speed(
+            speed=WorkRate(
                 None if current is None else current.together,
                 _average(transaction, facts),
                 None if current is None else current.tasks_per_minute,
@@ -137,7 +137,7 @@ def _average(transaction: Transaction, facts: Facts) -> float | None:
 
 
 def _eta(
-    transaction: Transaction, facts: Facts, arrivals: Callable[[float], Sequence[Arrival]], forecasts: Forecast
+    transaction: Transaction, facts: Facts, arrivals: Callable[[float], Sequence[Arrival]], forecasts: SteadyEta
 ) -> Eta | None:
     """See :mod:`db.look.overview.forecast`."""
     ready = facts.standing.tasks.get(TaskState.READY, 0)

@@ -75,7 +75,7 @@ class Parts(Message, Generic[N], frozen=True):
     recheck: N  # those of ``done`` that wait to be evaluated again
 
 
-class Speed(Message, frozen=True):
+class WorkRate(Message, frozen=True):
     # Work per second of the recent results, of all workers together; None: no worker is active, or no result has
     # arrived
     now: Real | None
@@ -176,7 +176,7 @@ class Overview(Message, frozen=True):
     now: Time  # the time of the overview, by the ledger's clock
     tasks: Parts[Count]
     work: Parts[Real]
-    speed: Speed
+    speed: WorkRate
     eta: Eta | None  # when it will be done; None: it is finished, or the time is unknown
     # Present ones first, then those that ended, last first
     workers: Annotated[tuple[WorkerView, ...], Meta(max_length=MAX_WORKERS)]
