@@ -122,7 +122,7 @@ def test_commits_of_a_database_of_another_program(langford: Run, tmp_path: Path,
             database.execute(f"INSERT INTO t VALUES (zeroblob({size // 2}))")
         assert database.execute("PRAGMA page_count").fetchone()[0] == pages
     head = bytearray(other.read_bytes())
-    head[24:28] = head[92:96] = counter.to_bytes(4, "big")
+    head[24:28] = head[92:96] = (counter - 2 * with_first_page).to_bytes(4, "big")
     other.write_bytes(head)
     change = "UPDATE t SET x = zeroblob(9);" + with_first_page * "PRAGMA user_version = 0; CREATE INDEX i ON t (x);"
     foreign = leave(tmp_path, "other.db", change)
