@@ -32,6 +32,15 @@ from tests.support.preloaded import preload
 settings.register_profile("langford", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("langford")
 
+ROOT = Path(__file__).parents[1]
+OPEN_MPI = {
+    **dict.fromkeys(
+        (f"{part}_ALLOW_RUN_AS_ROOT{more}" for part in ("OMPI", "PRTE") for more in ("", "_CONFIRM")), "1"
+    ),
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+}
+"""What Open MPI, of version 4 and of later ones, needs from root, and for more ranks than cores."""
 TIMEOUT = 240.0
 """Seconds after which a command is ended."""
 WAITING_PROCESSES = 2
@@ -160,10 +169,11 @@ def python_on_ranks(tmp_path: Path) -> Mpirun:
         pytest.skip("needs mpirun")
 
     def start(ranks: int, *arguments: str) -> subprocess.Popen[str]:
+        path = ENVIRONMENT.get("PYTHONPATH"), str(ROOT)  # where langford is not installed, too
         return subprocess.Popen(
             [launcher, "-n", str(ranks), sys.executable, *arguments],
             cwd=tmp_path,
-            env=ENVIRONMENT,
+            env=ENVIRONMENT | OPEN_MPI | {"PYTHONPATH": os.pathsep.join(filter(None, path))},
             text=True,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -26,6 +26,7 @@ from langford.cli.main import main
 from langford.ledger import Campaign
 from langford.machine.process import compiling_words
 
+ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-m", "langford"]
 ELSEWHERE = """
 import os, platform
@@ -147,7 +148,7 @@ def write_program(folder: Path) -> None:
     folder.mkdir()
     program = folder / "langford"
     program.write_text(
-        f"#!{sys.executable} -P\nimport sys\nfrom langford.cli.start import main\n"
+        f"#!{sys.executable} -P\nimport sys\nsys.path.append({str(ROOT)!r})\nfrom langford.cli.start import main\n"
         "if __name__ == '__main__':\n    sys.argv[0] = 'langford'\n    main()\n"
     )
     program.chmod(0o755)
