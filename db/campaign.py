@@ -47,7 +47,7 @@ from db.trust.terms import EVERYTHING, Terms
 from db.work import computations, leases, lifecycle, presence, queries, tokens, transitions
 from db.work.leases import Deadlines
 from db.work.transitions import Claimant
-from langford.methods import Plan, PlanKey, method_hash
+from langford.methods import Count, Plan, PlanKey, merge, method_hash
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 
@@ -421,7 +421,16 @@ class Campaign:
         """
         with self.reading(snapshot=True) as transaction:
             waiting.require_trust(transaction, self.record, unconfirmed)
-            return progress.results(transaction)
+            return list(progress.results(transaction))
+
+    def merged(self, unconfirmed: bool = False) -> Count:
+        """The count, without a word on replication.
+
+        Raises the errors of :meth:`results`, Incomplete or CheckFailed.
+        """
+        with self.reading(snapshot=True) as transaction:
+            waiting.require_trust(transaction, self.record, unconfirmed)
+            return merge(self.plan, progress.results(transaction))
 
     # -- operators ------------------------------------------------------------------------
 

@@ -21,13 +21,15 @@ MAX_TASKS = 150_000
 """Number of results that are merged within a second; more are merged only by `langford result`."""
 
 
-def results(transaction: Transaction) -> list[PartialResult]:
+def results(transaction: Transaction) -> Iterator[PartialResult]:
+    """By task, read as they are iterated."""
     rows = transaction.execute(
         select(Result.task_index, Result.value, Result.residue, Result.evaluated)
         .where(Result.campaign_id == CAMPAIGN)
         .order_by(Result.task_index)
+        .execution_options(yield_per=BATCH_ROWS)
     )
-    return [PartialResult.from_text(*row) for row in rows]
+    return (PartialResult.from_text(*row) for row in rows)
 
 
 _NOT_DONE = (

@@ -25,7 +25,7 @@ from jobs.run.tally import Effort
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.machine.process import compiling_words
-from langford.methods import Count, PlanKey, merge
+from langford.methods import Count, PlanKey
 from langford.methods.speed import Speed
 from langford.words import duration, several
 
@@ -53,7 +53,7 @@ def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
 
     Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
     """
-    return with_replication(merge(campaign.plan, campaign.results(unconfirmed)), campaign.replication())
+    return with_replication(campaign.merged(unconfirmed), campaign.replication())
 
 
 def with_replication(count: Count, replication: Replication) -> Count:

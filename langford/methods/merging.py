@@ -58,19 +58,24 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         CheckFailed: a result fails its own checks, a task has two results, or the total is
             not the non-negative multiple that the symmetries force.
     """
-    from langford.arithmetic.limbs import exact_sum
+    import gmpy2
 
-    by_task: dict[int, PartialResult] = {}
+    tasks = len(plan.work)
+    # A million results are not kept: each is checked and added as it comes.
+    seen, total, evaluated, zeros = bytearray(tasks), gmpy2.mpz(0), 0, set[int]()
     for result in results:
-        plan.expectation(result.index).check(result)
-        if result.index in by_task:
+        expectation = plan.expectation(result.index)
+        expectation.check(result)
+        if seen[result.index]:
             raise CheckFailed(f"task {result.index} has two results; keep one")
-        by_task[result.index] = result
-    missing = len(plan.work) - len(by_task)
+        seen[result.index] = 1
+        total += result.value
+        evaluated += result.evaluated
+        zeros.add(expectation.zero_bits)
+    missing = tasks - sum(seen)
     if missing:
         raise Incomplete(f"{portion(missing, len(plan.work), 'task')} no result yet; run them first")
-    total = exact_sum(result.value for result in by_task.values())
-    arrangements, rest = divmod(total, plan.multiplier)
+    arrangements, rest = map(int, divmod(total, plan.multiplier))
     if rest or arrangements < 0:
         raise CheckFailed(
             f"the partial sums add up to {total}, which is not {plan.multiplier} times a count: "
@@ -82,8 +87,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
             f"{_broken(problem, arrangements, symmetry)}: at least one result is wrong; "
             "evaluate a sample of tasks again with another method"
         )
-    zeros = [plan.expectation(index).zero_bits for index in by_task]
-    checks = [f"{len(by_task)} of {several(len(by_task), 'task')}, each once", "residues mod 2^64-1 agree"]
+    checks = [f"{tasks} of {several(tasks, 'task')}, each once", "residues mod 2^64-1 agree"]
     if min(zeros, default=0) > 0:
         checks.append(f"every partial sum ends in {min(zeros)} zero bits or more, as its task requires")
     elif not any(zeros) and plan.method.unit == "points":
@@ -92,9 +96,7 @@ def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
         checks.append(f"total divisible by {plan.multiplier}")
     if symmetry is not None and symmetry.modulus > 1:
         checks.append(_kept(problem, symmetry))
-    evaluated = sum(result.evaluated for result in by_task.values())
-    published = problem.published(arrangements)
-    return Count(problem, arrangements, published, len(by_task), evaluated, tuple(checks))
+    return Count(problem, arrangements, problem.published(arrangements), tasks, evaluated, tuple(checks))
 
 
 def _broken(problem: Problem, arrangements: int, symmetry: Congruence) -> str:

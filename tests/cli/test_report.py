@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 from pypdf import PdfReader
 from sqlalchemy import update
 
@@ -36,7 +37,7 @@ from db.states import Outcome
 from docs.scripts import fetched, sample_report
 from jobs.show.report import content, gathering
 from jobs.show.report.content import document
-from jobs.show.report.formats import html, pdf, svg
+from jobs.show.report.formats import figures, html, pdf, svg
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.measured import CAMPAIGNS
 from jobs.show.report.numbers import numbers
@@ -238,6 +239,17 @@ def test_the_mean_occupancy_is_what_counting_gives(
         assert devices == pytest.approx(sum(inside) / (high - low), abs=1e-4)
         assert 0 <= workers <= devices + 1e-4
     assert spans.most() >= found.devices.max() - 1e-4
+
+
+@pytest.mark.parametrize("size", [figures.WIDE, figures.NARROW], ids=["wide", "narrow"])
+@pytest.mark.filterwarnings("error")
+def test_every_span_of_time_has_ticks(size: figures.Format) -> None:
+    """From a tenth of a second to fifty years; matplotlib warns where it finds no distance between them."""
+    for exponent in np.arange(-1, 9.2, 0.05):
+        axes = Figure().add_subplot()
+        axes.plot([START / figures.DAY, (START + 10**exponent) / figures.DAY], [0, 1])
+        figures.time_axis(axes, size)
+        assert len(axes.xaxis.get_majorticklocs())
 
 
 # -- a real campaign --------------------------------------------------------------------------

@@ -112,9 +112,10 @@ def _legend(axes: Axes, size: Format, *others: Axes) -> None:
     axes.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2 if size is NARROW else 4)
 
 
-def _time_axis(axes: Axes, size: Format) -> None:
+def time_axis(axes: Axes, size: Format) -> None:
     """Times are days since 1970."""
-    locator = AutoDateLocator(minticks=3, maxticks=5 if size is NARROW else 9)  # type: ignore[no-untyped-call]
+    # With fewer ticks there are spans, as of 2 min, for which matplotlib knows no distance between them, and warns.
+    locator = AutoDateLocator(minticks=3, maxticks=7 if size is NARROW else 9)  # type: ignore[no-untyped-call]
     axes.xaxis.set_major_locator(locator)
     whole = ["", "%Y", "%Y-%m", "%Y-%m-%d", "%Y-%m-%d", "%Y-%m-%d %H:%M"]
     dates = ConciseDateFormatter(locator, offset_formats=whole)  # type: ignore[no-untyped-call]
@@ -147,7 +148,7 @@ def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Forma
         axes.axhline(mean, color=palette.ink, linewidth=0.9, linestyle=(0, (4, 3)), label=f"mean {number(mean)}")
     axes.set_ylabel("at once")
     _plain_numbers(axes)
-    _time_axis(axes, size)
+    time_axis(axes, size)
     _legend(axes, size)
 
 
@@ -159,7 +160,7 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
     _steps(axes, shown.edges, factor * shown.tasks, palette.first, f"tasks per {unit}")
     axes.set_ylabel(f"tasks per {unit}")
     _plain_numbers(axes)
-    _time_axis(axes, size)
+    time_axis(axes, size)
     done = axes.twinx()
     done.grid(visible=False)
     done.spines["right"].set_visible(True)
@@ -263,7 +264,7 @@ def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format)
     axes.tick_params(axis="y", labelsize=size.font - (1.5 if len(shown) > 8 else 0))
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.grid(visible=False, axis="y")
-    _time_axis(axes, size)
+    time_axis(axes, size)
     _legend(axes, size)
 
 
