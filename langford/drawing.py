@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LINES, ASCII_LINES = "┌─┐│┼·", ".-.|+."
 """Characters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
 FORMATS = (".svg", ".png", ".pdf")
-NO_MATPLOTLIB = f"pictures need matplotlib: {install('draw')}"
+NO_MATPLOTLIB = f"PNG and PDF need matplotlib: {install('draw')}, or write an .svg, which needs nothing"
 
 
 def spans(arrangement: Arrangement) -> list[tuple[int, int, int]]:
@@ -140,11 +140,68 @@ def figure(arrangement: Arrangement, circle: bool) -> Figure:
     return drawn
 
 
+UNIT = 30
+"""Pixels of a place in an SVG."""
+
+
+def svg(arrangement: Arrangement, circle: bool = False) -> str:
+    """The same picture as SVG, which needs no library."""
+    length, arcs = len(arrangement), spans(arrangement)
+    if circle:
+        radius = 0.5 / math.sin(math.pi / max(length, 2))
+        side = 2 * (radius + 0.8)
+        middles = [
+            (side / 2 + radius * math.sin(turn), side / 2 - radius * math.cos(turn))
+            for turn in (math.tau * place / length for place in range(length))
+        ]
+        width, height = side, side
+        lines = [f'<circle cx="{side / 2:.3f}" cy="{side / 2:.3f}" r="{radius:.3f}" stroke="lightgrey"/>']
+        for name, start, end in arcs:
+            (from_x, from_y), (to_x, to_y) = middles[start], middles[end]
+            ends = f'x1="{from_x:.3f}" y1="{from_y:.3f}" x2="{to_x:.3f}" y2="{to_y:.3f}"'
+            lines.append(f'<line {ends} stroke="{_hex(name)}" stroke-width="0.07"/>')
+    else:
+        tallest = max((end - start for _, start, end in arcs), default=1) / 2
+        width, height = length + 0.6, tallest + 1.8
+        base = height - 0.8
+        middles = [(place + 0.8, base) for place in range(length)]
+        lines = [
+            f'<path d="M {start + 0.8:.3f} {base - 0.5:.3f} '
+            f'a {(end - start) / 2} {(end - start) / 2} 0 0 1 {end - start} 0" '
+            f'stroke="{_hex(name)}" stroke-width="0.07"/>'
+            for name, start, end in arcs
+        ]
+    cubes = [
+        f'<rect x="{across - 0.38:.3f}" y="{down - 0.38:.3f}" width="0.76" height="0.76" rx="0.12" '
+        f'fill="{_hex(name) if name else "white"}" stroke="{"black" if name else "lightgrey"}"/>'
+        + (f'<text x="{across:.3f}" y="{down + 0.15:.3f}">{name}</text>' if name else "")
+        for (across, down), name in zip(middles, arrangement, strict=True)
+    ]
+    return "\n".join(
+        [
+            '<?xml version="1.0" encoding="UTF-8"?>',
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{UNIT * width:.0f}" height="{UNIT * height:.0f}" '
+            f'viewBox="0 0 {width:.3f} {height:.3f}">',
+            f"<title>{','.join(map(str, arrangement))}</title>",
+            '<rect width="100%" height="100%" fill="white"/>',
+            '<g fill="none" stroke-width="0.03">',
+            *lines,
+            "</g>",
+            '<g stroke-width="0.03" font-family="sans-serif" font-size="0.36" text-anchor="middle">',
+            "<style>text { fill: black; stroke: none }</style>",
+            *cubes,
+            "</g>",
+            "</svg>",
+            "",
+        ]
+    )
+
+
 def require_drawable(path: Path) -> None:
     """Raises the errors of :func:`save` before a long search: BadInput, NotInstalled, NotReplaceable or OSError."""
     if path.suffix.lower() not in FORMATS:
         raise BadInput(f"{path.name}: end the file name in .svg, .png or .pdf")
-    if find_spec("matplotlib") is None:
+    if path.suffix.lower() != ".svg" and find_spec("matplotlib") is None:
         raise NotInstalled(NO_MATPLOTLIB)
     require_replaceable(path)
 
@@ -155,6 +212,9 @@ def save(arrangement: Arrangement, path: Path, circle: bool = False) -> None:
     Raises BadInput, NotInstalled or OSError.
     """
     require_drawable(path)
+    if path.suffix.lower() == ".svg":
+        replace_file(path, svg(arrangement, circle).encode())
+        return
     content = BytesIO()
     figure(arrangement, circle).savefig(content, format=path.suffix.lower()[1:], dpi=150)
     replace_file(path, content.getvalue())

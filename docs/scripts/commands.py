@@ -10,9 +10,9 @@ import click
 
 from langford.cli.main import cli
 
-HEAD = """# Commands
+HEAD = """## All commands
 
-Generated from the program, which says the same with `--help`. Exit codes: [exit codes](command-line.md#exit-codes).
+Generated from the program, which prints the same with `--help`.
 """
 
 

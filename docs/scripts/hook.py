@@ -16,7 +16,6 @@ from docs.scripts import commands, examples, fetched, ledger_dictionary, outside
 
 PAGES = {
     "index.md": outside.start,
-    "commands.md": commands.page,
     "python.md": python_api.page,
     "examples.md": examples.page,
     "ledger.md": ledger_dictionary.page,
@@ -33,8 +32,10 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, **_: Any) -> str:
-    """A link that leaves the site is text."""
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """A link that leaves the site is text; the page of the command line ends with all commands."""
+    if page.file.src_uri == "command-line.md":
+        markdown = f"{markdown}\n{commands.page()}"
     return outside.of_the_site(markdown)
 
 

@@ -7,11 +7,15 @@ import re
 from pathlib import Path
 
 import pytest
+from playwright.sync_api import Browser
 
 from docs.scripts import examples, fetched, outside
+from tests.support.browsers import browser
+
+__all__ = ["browser"]
 
 ROOT = Path(__file__).parents[2]
-GENERATED = {"index.md", "commands.md", "python.md", "examples.md", "ledger.md"}
+GENERATED = {"index.md", "python.md", "examples.md", "ledger.md"}
 NAVIGATION = (ROOT / "mkdocs.yml").read_text().partition("\nnav:")[2]
 
 
@@ -34,6 +38,22 @@ def test_what_a_browser_would_fetch(text: str, found: list[str]) -> None:
 
 def test_a_link_that_leaves_the_site_is_text() -> None:
     assert doctest.testmod(outside) == (0, 2)
+
+
+@pytest.mark.parametrize(
+    ("shown", "copied"),
+    [
+        ("$ langford count 8\nL(2,8) = 150\n...\n$ echo $?\n0", "langford count 8\necho $?"),
+        ("$ langford slurm keep l24 \\\n    --time 20m\n#!/bin/bash", "langford slurm keep l24 \\\n    --time 20m"),
+        (">>> for n in 3, 4:\n...     print(n)\n3\n4\n>>> n\n4", "for n in 3, 4:\n    print(n)\nn"),
+        ("langford-3\n 2 3 1 2 1 3", "langford-3\n 2 3 1 2 1 3"),
+    ],
+)
+def test_the_copy_button_takes_what_is_typed(browser: Browser, shown: str, copied: str) -> None:
+    page = browser.new_page()
+    page.add_script_tag(path=ROOT / "docs" / "copy.js")
+    assert page.evaluate("text => typed(text)", shown) == copied
+    page.close()
 
 
 def test_every_page_is_in_the_navigation_once() -> None:
