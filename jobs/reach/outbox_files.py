@@ -46,7 +46,7 @@ def opened(content: bytes, info: CampaignInfo) -> Delivery:
     for name, expected in info.address.items():
         # The UUID identifies a campaign; its name may have been changed meanwhile.
         if getattr(origin, name) != expected and name != "name":
-            raise BadMessage(f"its {name} is not that of the campaign {info.name} on the server")
+            raise BadMessage(f"its {name} is not that of the campaign {info.name} here")
     delivery = converted(fields, Delivery)
     if delivery.index >= info.tasks:
         raise BadMessage(f"the campaign has only {several(info.tasks, 'task')}")
