@@ -21,7 +21,7 @@ from db.errors import TooManyLeases, TransactionUndone, UnknownWorker, WorkerDis
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.reading import agreed_plan
-from db.files.writing import TrustedFile, written
+from db.files.writing import TrustedFile
 from db.identity import Identity, is_dead
 from db.look import progress
 from db.look.overview.gathering import OverviewReader
@@ -39,12 +39,12 @@ from db.records import (
     TaskRecord,
     TokenRecord,
 )
-from db.states import GONE, Ending, Outcome, Role, VoterKind
+from db.states import GONE, Ending, Outcome, Role
 from db.store.database import Database, retried
 from db.store.transaction import Transaction
-from db.trust import acceptance, complaints, enrolment, rechecks, waiting, witnesses
+from db.trust import acceptance, complaints, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
-from db.work import computations, leases, lifecycle, presence, queries, tokens, transitions
+from db.work import leases, lifecycle, presence, queries, tokens, transitions
 from db.work.leases import Deadlines
 from db.work.transitions import Claimant
 from langford.methods import Count, Plan, PlanKey, merge, method_hash
@@ -54,7 +54,6 @@ from langford.result import Evaluation, PartialResult
 if TYPE_CHECKING:
     from db.look.history import History
 
-RECOMPUTED = "recomputed by the operator"
 NO_FOLDERS: Mapping[str, Path] = MappingProxyType({})
 
 
@@ -351,10 +350,7 @@ class Campaign:
     def export(self) -> Export:
         """All accepted results, including those in doubt."""
         with self.reading(snapshot=True) as transaction:
-            pairs = list(computations.of_results(transaction))
-            promise = waiting.promise(transaction)
-        how = {evaluation.result.index: computation for evaluation, computation in pairs if computation is not None}
-        return Export(self.name, self.key, self.tasks, tuple(evaluation for evaluation, _ in pairs), how, promise)
+            return exports.everything(transaction, self.record)
 
     def trusted_export(self) -> TrustedFile:
         """The accepted results that are not in doubt, as the content of a file.
@@ -362,17 +358,7 @@ class Campaign:
         Files have no mark for results in doubt, so that a merge of a file would not notice them.
         """
         with self.reading(snapshot=True) as transaction:
-            return self._trusted_export(transaction)
-
-    def _trusted_export(self, transaction: Transaction) -> TrustedFile:
-        doubtful = {*waiting.in_conflict(transaction), *waiting.untrusted(transaction)}
-        promise = waiting.promise(transaction)
-        promise = None if promise is None else promise.without(doubtful)
-
-        contents = computations.contents(transaction, doubtful)
-        results = (pair for pair in computations.of_results(transaction) if pair[0].result.index not in doubtful)
-        content = written(self.name, self.key, self.tasks, promise, contents, results)
-        return TrustedFile(content, contents.results, promise, tuple(sorted(doubtful)))
+            return exports.trusted(transaction, self.record)
 
     @retried
     def judge(
@@ -387,20 +373,15 @@ class Campaign:
         """Decide results that wait or are in doubt by what the operator recomputed, as a new worker, in one
         transaction.
 
-        ``evaluations``: at most one of each task.  Returns the tasks that were decided; the others needed no
-        decision.
+        Args:
+            evaluations: at most one of each task.
+            worker_id, host, process, device_kind, kernels: see :meth:`db.Ledger.enrol`.
+
+        Returns the tasks that were decided; the others needed no decision.
         """
+        operator = worker_id, host, process, device_kind, kernels
         with self.writing() as transaction:
-            transitions.one_at_a_time(transaction)
-            undecided = {*waiting.tasks(transaction)}
-            undecided |= {*waiting.in_conflict(transaction)}
-            chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
-            if chosen:
-                enrolment.enrol(
-                    transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
-                )
-            acceptance.take(transaction, self.record, self.plan, worker_id, chosen, lambda _: RECOMPUTED)
-        return [evaluation.result.index for evaluation in chosen]
+            return acceptance.judge(transaction, self.record, self.plan, evaluations, *operator)
 
     @retried
     def question(
@@ -408,8 +389,13 @@ class Campaign:
     ) -> list[int]:
         """Put results in question: they no longer count as votes, and wait to be evaluated again.
 
-        ``worker``: only those of this worker, by its UUID or its first eight characters, or of all workers of
-        this host. Returns the tasks of these results.
+        Args:
+            tasks: only their results; None: of all tasks.
+            worker: only those of this worker, by its UUID or its first eight characters, or of all workers of this
+                host; None: of all workers.
+            kernels: only those that code with this hash computed; None: any.
+
+        Returns the tasks of these results.
         """
         with self.writing() as transaction:
             return witnesses.question(transaction, tasks, worker, kernels)
@@ -417,7 +403,8 @@ class Campaign:
     def results(self, unconfirmed: bool = False) -> list[PartialResult]:
         """By task; raises ConflictingResults, UntrustedResults or Unreplicated.
 
-        ``unconfirmed``: return them even if the promised share is not replicated yet.
+        Args:
+            unconfirmed: return them even if the promised share is not replicated yet.
         """
         with self.reading(snapshot=True) as transaction:
             waiting.require_trust(transaction, self.record, unconfirmed)
@@ -453,12 +440,15 @@ class Campaign:
     def delete(self, kept: TrustedFile) -> None:
         """Delete it with its tasks, attempts, results, events, tokens and notices.
 
-        ``kept``: what :meth:`trusted_export` returned.  Raises LeasesRunning, or TransactionUndone when results or
+        Args:
+            kept: what :meth:`trusted_export` returned.
+
+        Raises LeasesRunning, or TransactionUndone when results or
         confirmations have arrived since, or the promised share has changed.
         """
         with self.writing() as transaction:
             lifecycle.close(transaction, self.name)
-            if self._trusted_export(transaction) != kept:
+            if exports.trusted(transaction, self.record) != kept:
                 raise TransactionUndone(
                     f"the results of {self.name} changed while it was exported; nothing is deleted, try again"
                 )
@@ -501,7 +491,11 @@ class Campaign:
         return OverviewReader(lambda: self.plan)
 
     def info(self, standing: Standing | None = None) -> CampaignInfo:
-        """The campaign and its progress; ``standing``: None: as it is now."""
+        """The campaign and its progress.
+
+        Args:
+            standing: the progress; None: as it is now.
+        """
         kernels = method_hash(self.key.method)
         return CampaignInfo.of(self.database.uuid, self.record, standing or self.standing(), kernels)
 
@@ -528,7 +522,11 @@ class Campaign:
             return progress.standing(transaction, self.record)
 
     def task_records(self, state: str | None = None) -> list[TaskRecord]:
-        """By index; ``state``: only those in it."""
+        """By index.
+
+        Args:
+            state: only those in it; None: all.
+        """
         with self.reading_tasks(state) as records:
             return list(records())
 
@@ -567,7 +565,13 @@ class Campaign:
     # -- tokens ---------------------------------------------------------------------------
 
     def new_token(self, role: Role, seconds: float | None = None, label: str = "") -> str:
-        """Returns the token, of which the ledger keeps only the SHA-256; ``seconds``: None: until it is revoked."""
+        """Returns the token, of which the ledger keeps only the SHA-256.
+
+        Args:
+            role: what its bearer may do.
+            seconds: how long it is valid; None: until it is revoked.
+            label: its purpose, in the operator's words.
+        """
         with self.writing() as transaction:
             return tokens.new_token(transaction, role, seconds, label)
 
@@ -575,10 +579,11 @@ class Campaign:
         with self.reading() as transaction:
             return tokens.listed(transaction)
 
-    def revoke(self, token: int | str | None = None) -> int:
+    def revoke(self, which: int | str | None = None) -> int:
         """Delete a token and end its leases; returns the number of tokens that were deleted.
 
-        ``token``: its number, or the token itself; None: all tokens of the campaign.
+        Args:
+            which: the number of a token, or the token itself; None: all tokens of the campaign.
         """
         with self.writing() as transaction:
-            return tokens.revoke(transaction, token)
+            return tokens.revoke(transaction, which)

@@ -45,7 +45,12 @@ class Ledger:
     def create_campaign(self, name: str, key: PlanKey, work: Sequence[float]) -> Campaign:
         """Create a campaign with all its tasks in one transaction, or return it if it exists.
 
-        ``work``: of each task, in the method's unit.  Raises CampaignMismatch when another campaign has the
+        Args:
+            name: of the campaign.
+            key: its plan.
+            work: of each task, in the method's unit.
+
+        Raises CampaignMismatch when another campaign has the
         name, and BadName.
         """
         with self.database.writing() as connection:
@@ -148,8 +153,16 @@ class Ledger:
     ) -> None:
         """Register a worker; a second call for the same worker changes nothing.
 
-        ``equipment``: see :attr:`db.machines.Machine.equipment`; what is missing is unknown.  Raises WrongToken
-        when the worker is registered on other terms, and TooManyWorkers when these terms allow no more workers.
+        Args:
+            worker_id: its UUID.
+            host, process: its machine, and its name there (:func:`db.identity.process_name`).
+            device_kind: "cpu" or "cuda".
+            kernels: hash of the code that computes there; None: unknown.
+            terms: what it may have.
+            equipment: see :attr:`db.machines.Machine.equipment`; what is missing is unknown.
+
+        Raises WrongToken when the worker is registered on other terms, and TooManyWorkers when these terms allow no
+        more workers.
         """
         enrolment.register(self.database, terms, worker_id, host, process, device_kind, kernels, **equipment)
 

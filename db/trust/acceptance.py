@@ -10,9 +10,9 @@ from typing import TypeVar
 from db.attempts import Credential, Delivery, Receipt, digest, fresh_nonce
 from db.files.exports import origin
 from db.records import AttemptRecord, CampaignRecord, Computation
-from db.states import EventKind, Outcome
+from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import Transaction
-from db.trust import complaints, draw, witnesses
+from db.trust import complaints, draw, enrolment, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import computations, queries, results, transitions
 from langford.errors import CheckFailed
@@ -220,6 +220,29 @@ def take(
         attempts += [(attempt, index) for index, attempt in ids.items()]
     computations.keep(transaction, worker_id, attempts, known)
     return receipts
+
+
+def judge(
+    transaction: Transaction,
+    campaign: CampaignRecord,
+    plan: Plan,
+    evaluations: Sequence[Evaluation],
+    worker_id: str,
+    host: str,
+    process: str,
+    device_kind: str,
+    kernels: str | None,
+) -> list[int]:
+    """See :meth:`db.Campaign.judge`."""
+    transitions.one_at_a_time(transaction)
+    undecided = {*waiting.tasks(transaction), *waiting.in_conflict(transaction)}
+    chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
+    if chosen:
+        enrolment.enrol(
+            transaction.connection, worker_id, host, process, device_kind, kernels, kind=VoterKind.OPERATOR
+        )
+    take(transaction, campaign, plan, worker_id, chosen, lambda _: "recomputed by the operator")
+    return [evaluation.result.index for evaluation in chosen]
 
 
 def _batches(each: Sequence[T]) -> Iterator[Sequence[T]]:
