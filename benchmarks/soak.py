@@ -79,8 +79,8 @@ class Soak:
                 self._audit(one)
             finally:
                 one.stop()
-            self.faults += one.faults
-            self.ended += one.ended
+                self.faults += one.faults
+                self.ended += one.ended
             self.rounds += 1
             self.tasks += len(self._truth)
             print(f"round {self.rounds}: {self.faults.total():,} faults", file=sys.stderr, flush=True)
@@ -113,7 +113,18 @@ def main(options: argparse.Namespace, report: Report) -> None:
         server = stack.enter_context(postgres_server()) if options.postgres else None
         key, workers = (QUICK_KEY, QUICK_WORKERS) if options.quick else (KEY, WORKERS)
         soak = Soak(folder, key, options.seed, workers, options.liars, server)
-        soak.run(faults, options.seconds)
+        try:
+            soak.run(faults, options.seconds)
+        finally:  # also when it gives up: what had happened until then
+            show(soak, report, start)
+    for worker in soak.ended:
+        report.note(worker)
+    if soak.lost or soak.doubled or soak.wrong or soak.ended:
+        sys.exit(f"seed {options.seed}, see {folder}")
+
+
+def show(soak: Soak, report: Report, start: float) -> None:
+    """Print the faults, and what became of the results; ``start``: by the monotonic clock."""
     table = report.table("fault", "times")
     for name, times in sorted(soak.faults.items()):
         table.row(name, Figure(times, "{:,}"))
@@ -124,10 +135,6 @@ def main(options: argparse.Namespace, report: Report) -> None:
     report.note(
         f"{soak.lost} lost, {soak.doubled} doubled, {soak.wrong} wrong accepted, {len(soak.ended)} workers ended"
     )
-    for worker in soak.ended:
-        report.note(worker)
-    if soak.lost or soak.doubled or soak.wrong or soak.ended:
-        sys.exit(f"seed {options.seed}, see {folder}")
 
 
 if __name__ == "__main__":
