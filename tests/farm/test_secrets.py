@@ -246,8 +246,8 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
     tokens = [
         langford("token", NAME, *options).stdout.strip()
         for options in (
-            [],
-            ["--role", "reader", "--days", "30", "--label", "red \x1b[31m [/b]"],
+            ["--days", "0"],
+            ["--role", "reader", "--label", "red \x1b[31m [/b]"],
             ["--role", "admin"],
         )
     ]

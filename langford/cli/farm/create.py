@@ -95,7 +95,11 @@ Examples:
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default="worker", show_default=True)
 @click.option(
-    "--days", type=FiniteRange(0, 36_500, min_open=True), help="How long it is valid; default: until revoked."
+    "--days",
+    type=FiniteRange(0, 36_500),
+    default=30.0,
+    show_default=True,
+    help="How long it is valid; 0: until revoked.",
 )
 @click.option("--label", default="", help="A note that identifies it in the list.")
 @click.option(
@@ -111,7 +115,7 @@ Examples:
 def token(
     name: str,
     role: str,
-    days: float | None,
+    days: float,
     label: str,
     out: Path | None,
     listing: bool,
@@ -133,7 +137,7 @@ def token(
             revoked = _revoke(campaign, revoke)
             display.outcome(f"{several(revoked, 'token')} revoked", {"campaign": name, "revoked": revoked}, as_json)
         else:
-            made = campaign.new_token(Role(role), None if days is None else days * DAY_SECONDS, label)
+            made = campaign.new_token(Role(role), days * DAY_SECONDS if days else None, label)
             words, kept = made, {"token": made}
             if out is not None:
                 keep_token(campaign, made, out)
