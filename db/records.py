@@ -62,11 +62,12 @@ class AttemptRecord:
 
 @dataclass(frozen=True)
 class Right:
-    """A right that a token gives; ``campaign`` is a UUID."""
+    """A right that a token gives; ``campaign`` is a UUID, ``number`` that of the token in the campaign's list."""
 
     campaign: str
     role: Role
     token: str
+    number: int
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ def listed(transaction: Transaction) -> list[TokenRecord]:
 
 # Looked up by their digests: the time of a query can reveal at most the start of a hash, and nothing of a token.
 _RIGHTS = (
-    select(Campaign.uuid, Token.role, Token.digest)
+    select(Campaign.uuid, Token.role, Token.digest, Token.id)
     .join(Campaign, Campaign.id == Token.campaign_id)
     .where(among(Token.digest, "digests"), Token.expires.is_(None) | (Token.expires > Now()))
 )
@@ -67,7 +67,7 @@ def rights(connection: Connection, shown: Collection[str]) -> list[Right]:
     """
     tokens = {digest(token): token for token in shown if token}
     rows = connection.execute(_RIGHTS, {"digests": sorted(tokens)})
-    return [Right(row.uuid, Role(row.role), tokens[row.digest]) for row in rows]
+    return [Right(row.uuid, Role(row.role), tokens[row.digest], row.id) for row in rows]
 
 
 def digest(token: str) -> str:

@@ -63,7 +63,7 @@ def serving(ledger: Ledger, made: list[Campaign], limit: RateLimit) -> Iterator[
 
 
 def bearer(token: str) -> dict[str, str]:
-    return {"Authorization": f"Bearer {token}"}
+    return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
 
 def cookie(value: str) -> dict[str, str]:
@@ -214,10 +214,10 @@ def test_workers_do_not_wait_for_what_readers_ask(
     method = "overview" if path else "standing"
     asked = getattr(Campaign, method)
 
-    def held(self: Campaign, *arguments: Any) -> Any:
+    def held(self: Campaign, *arguments: Any, **options: Any) -> Any:
         inside.append(1)
         assert lock.wait(120)
-        return asked(self, *arguments)
+        return asked(self, *arguments, **options)
 
     monkeypatch.setattr(Campaign, method, held)
     token = made[0].new_token(Role.READER)
@@ -301,7 +301,7 @@ def request(method: str, path: str, *headers: str, body: str = "") -> bytes:
 
 
 def test_requests_sent_ahead_are_all_answered_in_order(server_of_all: Farm) -> None:
-    token = f"Authorization: Bearer {server_of_all.token}"
+    token = f"Content-Type: application/json\r\nAuthorization: Bearer {server_of_all.token}"
     path = f"/campaigns/{FARMED}"
     body = "{}"
     stranger = [

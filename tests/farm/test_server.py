@@ -21,6 +21,7 @@ from db.errors import ConnectionLost, LedgerError, NoSuchCampaign, TransactionUn
 from db.messages import converted, document
 from db.states import Role
 from jobs.farm.api.overviews import Overviews
+from jobs.farm.dashboard.pages import HEADERS
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import RESULTS
 from langford.errors import BadProblem
@@ -28,6 +29,7 @@ from langford.result import PartialResult
 from tests.support.asgi import Served
 from tests.support.campaigns import (
     KEY,
+    NAME,
     TASKS,
     TRUE,
     delivery,
@@ -134,7 +136,7 @@ def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
 
     def guess() -> httpx.Response:
-        return farm.client.post("/campaigns/seven/retries", headers={"Authorization": "Bearer wrong"})
+        return farm.client.post("/campaigns/seven/retries", json={}, headers={"Authorization": "Bearer wrong"})
 
     assert [guess().status_code for _ in range(3)] == [403, 403, 429]
     answer = guess()
@@ -229,3 +231,59 @@ def test_an_error_of_a_page_is_counted_and_logged_once(
 @given(DELIVERIES)
 def test_deliveries_travel_unchanged(sent: Delivery) -> None:
     assert converted(json.loads(json.dumps(document(sent))), Delivery) == sent
+
+
+# -- what every answer has, and what none takes ---------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS"])
+@pytest.mark.parametrize(
+    ("path", "allowed"),
+    [
+        ("/campaigns", "GET, HEAD"),
+        ("/metrics", "GET, HEAD"),
+        (f"/campaigns/{NAME}", "GET, HEAD"),
+        (f"/campaigns/{NAME}/status", "GET, HEAD"),
+        (f"/campaigns/{NAME}/leases", "POST"),
+        (f"/campaigns/{NAME}/exchanges", "POST"),
+    ],
+)
+def test_other_methods_are_refused_and_those_allowed_named(
+    farm: Farm, method: str, path: str, allowed: str
+) -> None:
+    answer = farm.client.request(method, path, headers={"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"})
+    assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
+    assert answer.json()["error"] == f"this address takes {allowed} only"
+
+
+@pytest.mark.parametrize(
+    "kind", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "*/*"]
+)
+def test_only_json_is_taken_for_json(farm: Farm, kind: str) -> None:
+    headers = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}", "Content-Type": kind}
+    answer = farm.client.post(f"/campaigns/{NAME}/retries", content=b"{}", headers=headers)
+    assert (answer.status_code, "application/json" in answer.json()["error"]) == (415, True)
+    headers["Content-Type"] = "Application/JSON; charset=utf-8"
+    assert farm.client.post(f"/campaigns/{NAME}/retries", content=b"{}", headers=headers).status_code == 200
+
+
+def test_every_answer_has_the_headers_that_protect_a_browser(farm: Farm) -> None:
+    """Those of programs and refusals too; over TLS, browsers shall come over TLS again."""
+    own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
+    for scheme in ("http", "https"):
+        for method, path in (
+            ("GET", "/campaigns"), ("GET", "/a/b/c"), ("GET", "/campaigns/none"), ("GET", "/"),
+            ("GET", "/-/nothing"), ("PUT", "/campaigns"), ("POST", f"/campaigns/{NAME}/leases"),
+            ("GET", "/-/icon.svg"), ("POST", "/-/log-in"),
+        ):  # fmt: skip
+            answer = farm.client.request(method, f"{scheme}://server{path}", headers=own)
+            for name, value in HEADERS.items():
+                assert answer.headers.get_list(name) == [value], (path, name)
+            assert ("Strict-Transport-Security" in answer.headers) == (scheme == "https"), path
+
+
+def test_a_refusal_for_a_role_names_the_token_in_the_log(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
+    number = next(token.token_id for token in farm.campaign.tokens() if token.role is Role.READER)
+    assert farm.post("/retries", Role.READER).status_code == 403
+    [record] = caplog.records
+    assert record.getMessage().endswith(f": {NAME}: token {number} of role reader asks for what needs admin")

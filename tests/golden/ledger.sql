@@ -1340,7 +1340,7 @@ P RETURNING id;
   SELECT token.digest FROM token WHERE token.campaign_id = :campaign;
 
 -- tokens.rights
-  SELECT campaign.uuid, token.role, token.digest
+  SELECT campaign.uuid, token.role, token.digest, token.id
   FROM token JOIN campaign ON campaign.id = token.campaign_id
   WHERE (token.digest IN :digests) AND (token.expires IS NULL OR token.expires > NOW);
 

@@ -147,7 +147,9 @@ def test_a_campaign_that_was_deleted_is_not_the_next_one(ledger: Ledger) -> None
     old.delete(old.trusted_export())
     new = ledger.create_campaign(NAME, OTHER, plan_of(OTHER).work.tolist())
     token_of_new = new.new_token(Role.WORKER)
-    assert ledger.rights([token, token_of_new]) == [Right(new.uuid, Role.WORKER, token_of_new)]
+    assert ledger.rights([token, token_of_new]) == [
+        Right(new.uuid, Role.WORKER, token_of_new, new.tokens()[0].token_id)
+    ]
     for operation in (
         lambda: old.lease("a", 1, HOUR),
         lambda: old.deliver([]),

@@ -26,6 +26,8 @@ class Client:
         self._http = httpx.AsyncClient(transport=transport, base_url="http://server", **options)
 
     def request(self, method: str, path: str, **options: Any) -> httpx.Response:
+        if "content" in options:
+            options["headers"] = {"Content-Type": "application/json", **dict(options.get("headers") or {})}
         return self._loop.run(self._http.request(method, path, **options))
 
     def get(self, path: str, **options: Any) -> httpx.Response:

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -25,6 +26,8 @@ from jobs.show.log_lines import line
 API = "/campaigns", "/metrics"
 """How the paths of programs begin; the others are those of pages."""
 MAX_PATH = 200
+HTTPS_SECONDS = 182 * 86_400
+"""How long browsers reach a server with TLS by TLS only."""
 ELSEWHERE = "elsewhere"
 """The path of requests that no route of the server answers."""
 KNOWN_METHODS = frozenset({"GET", "HEAD", "POST"})
@@ -100,6 +103,7 @@ class Admitted:
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
+                self._protect(scope, MutableHeaders(scope=message))
                 self._note(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
@@ -111,6 +115,13 @@ class Admitted:
         except TooManyRequests as error:
             application = _refusal(error, scope["path"])
         await charged(application(scope, receive, note), self._charges, payer)
+
+    def _protect(self, scope: Scope, headers: MutableHeaders) -> None:
+        """Complete the headers that bound what a browser does with an answer, whoever gives it."""
+        for name, value in HEADERS.items():
+            headers.setdefault(name, value)
+        if self._access.encrypted(Request(scope)):
+            headers.setdefault("Strict-Transport-Security", f"max-age={HTTPS_SECONDS}")
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]

@@ -13,7 +13,7 @@ the dashboard, see :mod:`jobs.farm.dashboard.pages`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
@@ -23,6 +23,7 @@ from starlette.middleware import Middleware
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
+from starlette.types import Receive, Scope, Send
 
 from db import Campaign, Ledger, Standing
 from db.errors import (
@@ -48,7 +49,7 @@ from jobs.farm.api.streams import Listener, NoMoreStreams, Streams
 from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge
-from jobs.farm.guard.refusals import Refusal, refusing
+from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
 from jobs.reach.wire import HEADER, LOSSES, SPOKEN, Done, OtherVersion, WireVersion, require_understood
 from langford.errors import LangfordError
 
@@ -58,6 +59,10 @@ PRIVATE = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff", HEA
 
 class NoToken(LangfordError):
     """A request carries no token."""
+
+
+class NotJson(LangfordError):
+    """The body of a request is said to be something else than JSON."""
 
 
 class Forbidden(LangfordError):
@@ -75,7 +80,9 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
     UnknownWorker: Refusal(409),
     AnotherCampaign: Refusal(410),
     NoSuchCampaign: Refusal(410),
+    NotAllowed: Refusal(405),
     BodyTooLarge: Refusal(413),
+    NotJson: Refusal(415),
     TooManyRequests: Refusal(429),
     TooManyLeases: Refusal(429, {"Retry-After": "60"}, is_logged=True),
     TooManyWorkers: Refusal(429, {"Retry-After": "60"}),
@@ -123,8 +130,8 @@ class Endpoints:
     version: str
 
     def routes(self) -> list[BaseRoute]:
-        """All addresses; those to which programs write with the role that they need."""
-        return [
+        """All addresses; then the same ones for all other methods, which would be taken for those of pages."""
+        routes = [
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
             Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
@@ -132,6 +139,7 @@ class Endpoints:
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
             *[self._operation(answered) for answered in ANSWERED],
         ]
+        return [*routes, *[Route(route.path, OtherMethods(route.methods or ())) for route in routes]]
 
     async def metrics(self, request: Request) -> Response:
         names = await self._opened(request)
@@ -186,6 +194,7 @@ class Endpoints:
             body = await bounds.read(request)
 
             def answer(campaign: Campaign, right: Right) -> bytes:
+                _require_json(request)
                 reached = campaign.on(TokenTerms(right.token))
                 return encoded(answered.answer(reached, bounds.parse(body, operation.request)) or Done())
 
@@ -207,6 +216,8 @@ class Endpoints:
                     "or was revoked"
                 )
             if not right.role.includes(role):
+                asked = f"{name}: token {right.number} of role {right.role} asks for what needs {role}"
+                self.access.log.say(self.access.address(request), asked)
                 raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
             said = request.headers.get(HEADER)
             # Browsers state no version, and need none to read.
@@ -232,6 +243,22 @@ class Endpoints:
         if not tokens:
             raise NoToken("send a token: Authorization: Bearer TOKEN")
         return tokens
+
+
+class OtherMethods:
+    """An ASGI application that refuses requests of methods which an address does not take."""
+
+    def __init__(self, allowed: Collection[str]) -> None:
+        self._allowed = frozenset(allowed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        raise NotAllowed(self._allowed)
+
+
+def _require_json(request: Request) -> None:
+    """Raises NotJson."""
+    if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
+        raise NotJson("send JSON, with the header Content-Type: application/json")
 
 
 def _both(campaign: Campaign, right: Right) -> tuple[Campaign, Right]:

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 MAX_TOKENS = 16
-LIFETIME_SECONDS = 30 * 86_400
+LIFETIME_SECONDS = 12 * 3_600
 TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 SEPARATOR = "."
 

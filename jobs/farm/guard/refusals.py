@@ -7,7 +7,7 @@ number that the answer may quote.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -18,6 +18,17 @@ from starlette.responses import Response
 
 from db.errors import LedgerError
 from jobs.farm.guard.access import Access, TooManyRequests
+from langford.errors import LangfordError
+
+
+class NotAllowed(LangfordError):
+    """An address does not take requests of this method."""
+
+    def __init__(self, allowed: Collection[str]) -> None:
+        """``allowed``: the methods that it takes."""
+        self.headers = {"Allow": ", ".join(sorted(allowed))}
+        super().__init__(f"this address takes {self.headers['Allow']} only")
+
 
 Respond = Callable[[str, int, Mapping[str, str]], Response]
 """Makes a response from a message, a status and headers."""
@@ -45,7 +56,7 @@ async def _answer(
     access: Access, refusal: Refusal, respond: Respond, request: Request, error: Exception
 ) -> Response:
     message, headers = str(error), dict(refusal.headers)
-    if isinstance(error, TooManyRequests):
+    if isinstance(error, TooManyRequests | NotAllowed):
         headers |= error.headers
     if refusal.message is not None:
         number = uuid.uuid4().hex[:12]
