@@ -230,8 +230,9 @@ def test_a_first_task_that_does_not_fit_is_not_started(
     assert (report.stopped, report.tasks_here) == ("time limit", 0)
     assert clock.monotonic() - before < 1
     [said] = console.said
-    assert said.startswith(
-        "no task was started: the next one takes about 65 s, and 2 s of the time limit is left; give"
+    assert said == (
+        "no task was started: the next one takes about 65 s, and 2 s of the time limit is left; give a longer "
+        "limit, or create the campaign with a larger --depth, whose tasks are shorter"
     )
     assert campaign.progress().attempts == {"released": 2}  # one for its worker, one to wait behind it
 

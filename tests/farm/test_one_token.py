@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import random
+import re
 import threading
 from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -376,6 +377,16 @@ def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> 
     [stalled] = facts.now(at_once=True)
     assert stalled.kind == "stalled"
     assert "token 1 'liar'" in farm.campaign.holders_in_words()
+
+
+def test_a_token_that_rests_is_reported_after_five_minutes(farm: Farm, clock: DatabaseClock) -> None:
+    farm.enrol("one")
+    farm.lease("one", count=1)
+    clock.move(150)  # the clock runs besides
+    assert "without delivering a result" not in farm.warnings()
+    clock.move(151)
+    assert re.search(r"token 1 has leased tasks for \d+ min.* without delivering a result", farm.warnings())
+    assert f"`langford token {NAME} --revoke 1` ends their leases" in farm.warnings()
 
 
 # -- setting aside --------------------------------------------------------------------------------

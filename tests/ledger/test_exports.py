@@ -189,7 +189,8 @@ def test_a_changed_text_is_noticed(tmp_path: Path) -> None:
 
 def test_an_absent_file_is_no_export(tmp_path: Path) -> None:
     """Others that are none are in ``test_malicious_exports``."""
-    with pytest.raises(BadExport, match="there is no export"):
+    advice = r"there is no export .*absent\.gz: check its name, or write it with `langford export`"
+    with pytest.raises(BadExport, match=advice):
         read_export(tmp_path / "absent.gz")
 
 

@@ -21,9 +21,12 @@ from db.files.promise import Voters, document, in_words, joined_promise
 from db.schema import models
 from db.schema.models import Event, Voter
 from db.states import EventKind, Role
+from db.trust.draw import MIN_VALID
 from jobs.run.loop import result as result_of
 from jobs.verify import exchange
 from langford.errors import Incomplete
+from langford.methods import PlanKey, plan_of
+from langford.problem import Problem
 from langford.result import Evaluation
 from tests.support import malicious_exports
 from tests.support.campaigns import (
@@ -355,3 +358,13 @@ def test_a_contested_result_needs_no_promise(ledger: Ledger, campaign: Campaign,
     assert campaign.results() == TRUE
     export = read_export(written(tmp_path, campaign.export()))
     assert export.promise == Promise(0.0, frozenset(), {mine.index: (0, 1)})
+
+
+def test_the_first_results_of_a_file_are_drawn_and_few_of_the_later_ones(ledger: Ledger, tmp_path: Path) -> None:
+    key = PlanKey(Problem.langford(11), "polyphase", 12)
+    plan = plan_of(key)
+    results = tuple(Evaluation(plan.evaluate(index), 0.25, "{}") for index in plan.tasks)
+    campaign = ledger.create_campaign("eleven", key, plan.work.tolist())
+    campaign.set_recheck_share(1e-9)
+    take(ledger, tmp_path, Export("eleven", key, len(results), results))
+    assert MIN_VALID <= campaign.replication().drawn < len(results) / 2
