@@ -23,7 +23,7 @@ from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores
 from langford.machine.profile import chosen_from, settings_of
 from langford.methods import Count, merge
-from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings
+from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, SearchSettings
 from langford.problem import Problem
 from langford.problem.reference import published
 
@@ -48,7 +48,7 @@ THESIS = {
 def with_gpu(method: str, problem: Problem) -> tuple[float, int, float]:
     """Seconds, nodes and share of the sub-tasks on the cores of a count with GPU 0 and all cores."""
     plan = langford.plan(problem, method, 1)
-    settings = chosen_from(Settings(), settings_of(GPU.name, method))
+    settings = chosen_from(SearchSettings(), settings_of(GPU.name, method))
     gpu = EVALUATORS[method](plan, GPU.compiler, cores(), settings)
 
     def count() -> Count:

@@ -30,7 +30,7 @@ from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.program import Stream
 from langford.kernels.gpu.runtime import device_name
 from langford.machine.cores import cores
-from langford.methods.backtracking.cuda import MillerOnGpu, Settings, lane_depth
+from langford.methods.backtracking.cuda import MillerOnGpu, SearchSettings, lane_depth
 from langford.problem import Problem
 
 STREAMS = (1, 2, 3, 4)
@@ -193,7 +193,7 @@ def measure(report: Report, turns: int, host: bool) -> None:
         "ratio", title="streams",
     )  # fmt: skip
     for depth in range(deepest - (1 if host else 2), deepest + 1):
-        settings = Settings(lane_colours=plan.problem.n - depth, computing=0)
+        settings = SearchSettings(lane_colours=plan.problem.n - depth, computing=0)
         evaluator = MillerOnGpu(plan, compiler, 1, settings)
         sub_tasks = source(plan, lane_depth(plan, settings.lane_colours), 2**8 if host else 2**17)
         show(table, f"{sub_tasks.room:,} of depth {depth}", [turn(evaluator, sub_tasks) for _ in range(turns)])
@@ -201,7 +201,7 @@ def measure(report: Report, turns: int, host: bool) -> None:
     whole = report.table("evaluator with streams", "s", "nodes per second", title="whole evaluator")
     index = int(plan.work.argmax())
     for streams in STREAMS:
-        settings = Settings(streams=streams, sub_tasks=2**17, computing=0)
+        settings = SearchSettings(streams=streams, sub_tasks=2**17, computing=0)
         evaluator = MillerOnGpu(plan, compiler, cores(), settings)
         timing = timed(1, partial(evaluator.evaluate, index), warm_up=True)
         rate = Figure(timing.outcome.evaluated / timing.median, "{:.3g}")

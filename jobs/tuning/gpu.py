@@ -15,7 +15,7 @@ from langford.methods.backtracking.cuda import (
     BacktrackingOnGpu,
     MillerOnGpu,
     RegularOnGpu,
-    Settings,
+    SearchSettings,
     lane_depth,
 )
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
@@ -46,7 +46,13 @@ class Bench:
     """Measurements of one problem and one method on one GPU, and the fastest settings so far."""
 
     def __init__(
-        self, problem: Problem, method: str, compiler: Compiler, cores: int, settings: Settings, watch: Stopwatch
+        self,
+        problem: Problem,
+        method: str,
+        compiler: Compiler,
+        cores: int,
+        settings: SearchSettings,
+        watch: Stopwatch,
     ) -> None:
         plan = find_method(method, problem).plan(problem, 1)
         assert isinstance(plan, BacktrackingPlan)
@@ -70,7 +76,7 @@ class Bench:
 
 
 def on_gpu(
-    plan: BacktrackingPlan, compiler: Compiler, cores: int, settings: Settings
+    plan: BacktrackingPlan, compiler: Compiler, cores: int, settings: SearchSettings
 ) -> BacktrackingOnGpu[MillerPlan] | BacktrackingOnGpu[RegularPlan]:
     """The evaluator of a plan on a GPU, with these settings instead of those in the profile."""
     if isinstance(plan, RegularPlan):

@@ -18,7 +18,7 @@ from langford.machine.cores import cores
 from langford.machine.durable import replace_file
 from langford.machine.profile import save_settings
 from langford.methods import Method
-from langford.methods.backtracking.cuda import Settings
+from langford.methods.backtracking.cuda import SearchSettings
 from langford.methods.godfrey.cuda import Launch
 from langford.methods.speed import expected_seconds
 from langford.problem import Problem
@@ -57,7 +57,7 @@ def experiments(
         yield GPU.kind, grid
         best = {**grid.best.settings}
     else:
-        bench = Bench(problem, method.name, compiler, cores(), Settings(), watch)
+        bench = Bench(problem, method.name, compiler, cores(), SearchSettings(), watch)
         yield from ((GPU.kind, experiment) for experiment in search_on_gpu(bench))
         # How many colours a lane places depends on the problem, not on the machine.
         best = {setting: value for setting, value in asdict(bench.settings).items() if setting != "lane_colours"}

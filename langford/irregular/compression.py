@@ -17,7 +17,7 @@ from langford.irregular.arrays import Array, module_of, stable_order
 
 
 @dataclass(frozen=True)
-class Step:
+class SparseStep:
     """A sparse matrix: each entry leads from a vertex to an ancestor, and no target is a source.
 
     Attributes:
@@ -52,7 +52,7 @@ def best_offset(vertices_at: NDArray[np.int64], turns: int = 8) -> tuple[int, in
     return offset, more
 
 
-def compress(above: Array, depth: Array, factors: Array | None = None) -> list[Step]:
+def compress(above: Array, depth: Array, factors: Array | None = None) -> list[SparseStep]:
     """The steps of an upward accumulation, M_1 … M_k and N_k … N_1; the transposed ones, in reverse, go downwards.
 
     Args:
@@ -69,8 +69,8 @@ def compress(above: Array, depth: Array, factors: Array | None = None) -> list[S
     offset, _ = best_offset(vertices_at.get() if xp is not np else vertices_at)
     # The number of a position, from 1: as many trailing zeros as the position has trailing ones.
     number = height - depth.astype(xp.int64) + offset + 1
-    reductions: list[Step] = []
-    distributions: list[Step] = []
+    reductions: list[SparseStep] = []
+    distributions: list[SparseStep] = []
     waiting = xp.flatnonzero(above != xp.arange(n))
     ancestor = above.astype(xp.int64)
     product = None if factors is None else factors.copy()
@@ -81,7 +81,7 @@ def compress(above: Array, depth: Array, factors: Array | None = None) -> list[S
         for chosen, steps in ((waiting[odd], reductions), (waiting[~odd], distributions)):
             if len(chosen):
                 chosen = chosen[stable_order(ancestor[chosen])]
-                steps.append(Step(ancestor[chosen], chosen, None if product is None else product[chosen]))
+                steps.append(SparseStep(ancestor[chosen], chosen, None if product is None else product[chosen]))
         # A vertex goes on to the next phase when it and its next ancestor are there.
         waiting = waiting[~odd]
         phase += 1

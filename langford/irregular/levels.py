@@ -29,7 +29,7 @@ class Level:
     direction: str
 
 
-class Search(NamedTuple):
+class SearchResult(NamedTuple):
     """What a search has found, as :class:`langford.irregular.Bfs` explains it."""
 
     parent: Array

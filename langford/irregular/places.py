@@ -12,7 +12,7 @@ from langford.irregular.arrays import require_choice
 from langford.irregular.memory import present_bytes
 
 
-class Place(ABC):
+class ArrayPlace(ABC):
     """One device.  The GPU is looked for by the first property or method that needs it, which may raise NoGpu.
 
     Attributes:
@@ -35,7 +35,7 @@ class Place(ABC):
         """Return when everything that was started there is done."""
 
 
-class Core(Place):
+class Core(ArrayPlace):
     """A core of the processor."""
 
     on_gpu = False
@@ -48,7 +48,7 @@ class Core(Place):
         """Return at once: calls on a core return when they are done."""
 
 
-class FirstGpu(Place):
+class FirstGpu(ArrayPlace):
     """GPU 0."""
 
     on_gpu = True
@@ -70,10 +70,10 @@ class FirstGpu(Place):
         wait()
 
 
-_PLACES: dict[str, type[Place]] = {Cpu.kind: Core, Cuda.kind: FirstGpu}
+_PLACES: dict[str, type[ArrayPlace]] = {Cpu.kind: Core, Cuda.kind: FirstGpu}
 
 
-def place_of(device: str) -> Place:
+def place_of(device: str) -> ArrayPlace:
     """The place that an option names, "cpu" or "cuda"; raises BadInput."""
     require_choice("device", device, _PLACES)
     return _PLACES[device]()

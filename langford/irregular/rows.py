@@ -15,7 +15,7 @@ MAX_AT_ONCE = 2**29
 CuPy chooses among fewer than 2³¹ numbers only."""
 
 
-class Rows(Protocol):
+class GraphRows(Protocol):
     """The rows of a graph; see :class:`langford.irregular.Graph`."""
 
     indptr: Array

@@ -84,7 +84,7 @@ def compiling_words(what: str) -> str:
     return f"compiling the kernels {what}, which takes up to 30 s; they are kept for all problems of this shape …"
 
 
-class Numbers(Protocol):
+class SharedNumbers(Protocol):
     """A list of integers, or shared memory that looks like one."""
 
     def __getitem__(self, position: int) -> int: ...
@@ -96,10 +96,10 @@ class Steps:
     """A counter of this process's steps, which may be in shared memory."""
 
     def __init__(self) -> None:
-        self._numbers: Numbers = [0]
+        self._numbers: SharedNumbers = [0]
         self._position = 0
 
-    def count_in(self, numbers: Numbers, position: int) -> None:
+    def count_in(self, numbers: SharedNumbers, position: int) -> None:
         """Keep the count at this position of ``numbers`` from now on."""
         self._numbers, self._position = numbers, position
 

@@ -25,7 +25,7 @@ from typing import Protocol
 from langford.words import several
 
 
-class Rows(Protocol):
+class ProblemRows(Protocol):
     """The rows of a problem, see :class:`langford.problem.Problem`."""
 
     @property
@@ -45,7 +45,7 @@ class Rows(Protocol):
     def placements(self, difference: int) -> Sequence[int]: ...
 
 
-def obstruction(problem: Rows) -> str | None:
+def obstruction(problem: ProblemRows) -> str | None:
     """Why there can be no arrangement, or None when none of the proofs applies.
 
     The reason begins with its kind and a colon: by parity, by divisibility or for lack of space.
@@ -59,7 +59,7 @@ def obstruction(problem: Rows) -> str | None:
     return _parity(problem) or _classes(problem) or _room(problem)
 
 
-def _parity(problem: Rows) -> str | None:
+def _parity(problem: ProblemRows) -> str | None:
     places, differences = sum(problem.filled), sum(problem.differences)
     rest = places - differences
     if problem.copies > 2 or rest % 2 == 0:
@@ -71,7 +71,7 @@ def _parity(problem: Rows) -> str | None:
     )
 
 
-def _classes(problem: Rows) -> str | None:
+def _classes(problem: ProblemRows) -> str | None:
     for p, q in _prime_powers(problem.copies):
         filled = [0] * q
         for place in problem.filled:
@@ -119,7 +119,7 @@ def _prime_powers(number: int) -> Iterator[tuple[int, int]]:
             q *= p
 
 
-def _in_words(problem: Rows, filled: list[int], multiples: int, p: int) -> str:
+def _in_words(problem: ProblemRows, filled: list[int], multiples: int, p: int) -> str:
     s, q = problem.copies, len(filled)
     if s == 2:
         even, odd = filled
@@ -139,7 +139,7 @@ def _in_words(problem: Rows, filled: list[int], multiples: int, p: int) -> str:
     )
 
 
-def _room(problem: Rows) -> str | None:
+def _room(problem: ProblemRows) -> str | None:
     n = problem.n
     span = sum(problem.differences) * (problem.copies - 1)
     room = sum(problem.filled[-n:]) - sum(problem.filled[:n])

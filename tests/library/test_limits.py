@@ -24,7 +24,7 @@ from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.kernels.polyphase import natural_order
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import Shape, UBlock
+from langford.methods.polyphase.tables import PolyphaseShape, UBlock
 from langford.methods.shifted.kernels.tiles import BATCH, add_batch, without_gaps
 from langford.problem import Problem
 
@@ -41,7 +41,7 @@ def test_the_widths_of_the_polyphase_sum_hold_its_largest_point(problem: Problem
     if METHODS["polyphase"].refusal(problem) is not None:
         assert problem.n > 34
         return
-    shape = Shape.of(problem, 16)
+    shape = PolyphaseShape.of(problem, 16)
     odd = [problem.terms[2 * half + 1] for half in shape.odd]
     couples = len(odd) // 2
     factors = [a * b for a, b in zip(odd[:couples], odd[couples:], strict=False)] + odd[2 * couples :]

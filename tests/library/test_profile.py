@@ -11,7 +11,7 @@ import pytest
 from langford.machine import profile
 from langford.machine.folders import NoHome
 from langford.machine.profile import chosen_from, profile_file, save_settings, settings_of
-from langford.methods.backtracking.cuda import Settings
+from langford.methods.backtracking.cuda import SearchSettings
 from langford.methods.necklace.cuda import Launch
 
 
@@ -27,7 +27,7 @@ def test_settings_are_found_again() -> None:
     save_settings("some GPU", "regular", {"lane_colours": 7})
     save_settings("another", "miller", {"threads": 64})
     assert settings_of("some GPU", "miller") == {"lane_colours": 8}
-    assert chosen_from(Settings(), settings_of("another", "miller")) == Settings(threads=64)
+    assert chosen_from(SearchSettings(), settings_of("another", "miller")) == SearchSettings(threads=64)
 
 
 def test_another_file_can_be_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -55,19 +55,19 @@ def test_a_damaged_profile_is_said_once_and_replaced(content: str, capfd: pytest
 @pytest.mark.parametrize(
     ("defaults", "name", "value"),
     [
-        (Settings(), "colour_of_the_case", 1),
+        (SearchSettings(), "colour_of_the_case", 1),
         (Launch(), "min_blocks", 1),
-        (Settings(), "threads", "64"),
-        (Settings(), "threads", -64),
-        (Settings(), "threads", None),
-        (Settings(), "threads", True),
-        (Settings(), "threads", [64]),
-        (Settings(), "persistent", 1),
-        (Settings(), "cpu_share", float("nan")),
+        (SearchSettings(), "threads", "64"),
+        (SearchSettings(), "threads", -64),
+        (SearchSettings(), "threads", None),
+        (SearchSettings(), "threads", True),
+        (SearchSettings(), "threads", [64]),
+        (SearchSettings(), "persistent", 1),
+        (SearchSettings(), "cpu_share", float("nan")),
     ],
 )
 def test_settings_that_cannot_be_are_said_and_not_used(
-    defaults: Settings | Launch, name: str, value: object, capfd: pytest.CaptureFixture[str]
+    defaults: SearchSettings | Launch, name: str, value: object, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert chosen_from(defaults, {name: value}) is defaults
     assert f"{profile_file()} is not used (it has {name} = " in capfd.readouterr().err
@@ -75,7 +75,9 @@ def test_settings_that_cannot_be_are_said_and_not_used(
 
 def test_settings_of_all_kinds_are_used() -> None:
     chosen = {"blocks": 2, "computing": None, "cpu_share": 0, "persistent": False}
-    assert chosen_from(Settings(), chosen) == Settings(blocks=2, computing=None, cpu_share=0.0, persistent=False)
+    assert chosen_from(SearchSettings(), chosen) == SearchSettings(
+        blocks=2, computing=None, cpu_share=0.0, persistent=False
+    )
 
 
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "LANGFORD_PROFILE"])

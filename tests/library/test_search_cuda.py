@@ -11,14 +11,14 @@ import pytest
 from langford.errors import TaskIndexOutOfRange
 from langford.kernels.gpu.host import HostStream
 from langford.methods import METHODS, merge
-from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, Settings
+from langford.methods.backtracking.cuda import MillerOnGpu, RegularOnGpu, SearchSettings
 from langford.methods.backtracking.plan import BacktrackingPlan, RegularPlan
 from langford.problem import Problem
 from langford.problem.reference import published
 from tests.library.programs import BY_NAME, compile_only, gpu_program, host_program, require_same, text_of
 
 EVALUATORS: dict[str, Any] = {"miller": MillerOnGpu, "regular": RegularOnGpu}
-SMALL = Settings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
+SMALL = SearchSettings(lane_colours=6, threads=64, min_blocks=1, sub_tasks=100)
 PROBLEMS = [
     *(Problem.langford(n) for n in (1, 2, 3, 4, 7, 8, 9)),
     *(Problem.skolem(n) for n in (1, 5, 8)),
@@ -64,13 +64,13 @@ def plan_of(method: str, problem: Problem, depth: int = 2) -> BacktrackingPlan:
     return plan
 
 
-def on_gpu(plan: BacktrackingPlan, compiler: Any, cores: int = 1, settings: Settings | None = None) -> Any:
+def on_gpu(plan: BacktrackingPlan, compiler: Any, cores: int = 1, settings: SearchSettings | None = None) -> Any:
     return EVALUATORS[plan.method.name](plan, compiler, cores, settings)
 
 
 @pytest.mark.parametrize(("method", "problem", "options", "architecture"), COMPILED)
 def test_compiles_for_gpus(method: str, problem: Problem, options: dict[str, int], architecture: str) -> None:
-    plan, settings = plan_of(method, problem, 1), replace(Settings(), **options)
+    plan, settings = plan_of(method, problem, 1), replace(SearchSettings(), **options)
     compile_only(text_of(lambda keep: on_gpu(plan, keep, settings=settings)), architecture)
 
 
@@ -125,7 +125,7 @@ def test_tasks_beyond_the_last_are_refused() -> None:
 @pytest.mark.parametrize(("method", "options"), KERNELS)
 def test_tasks_on_the_gpu(method: str, options: dict[str, int], problem: Problem) -> None:
     plan = plan_of(method, problem)
-    require_same(plan, on_gpu(plan, gpu_program(), 2, replace(Settings(lane_colours=8), **options)))
+    require_same(plan, on_gpu(plan, gpu_program(), 2, replace(SearchSettings(lane_colours=8), **options)))
 
 
 @pytest.mark.gpu

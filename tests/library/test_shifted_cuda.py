@@ -20,7 +20,7 @@ from langford.kernels.gpu.program import source_of
 from langford.methods import METHODS
 from langford.methods.shifted.cpu import ShiftedOnCpu
 from langford.methods.shifted.cuda import KERNELS, ShiftedOnGpu, UBlockOnDevice
-from langford.methods.shifted.cuda_shape import GpuShape, Settings, settings_for
+from langford.methods.shifted.cuda_shape import GpuSettings, GpuShape, settings_for
 from langford.methods.shifted.forms import HalfForm, half_forms
 from langford.methods.shifted.kernels.vectors import INNER_BITS
 from langford.methods.shifted.plan import ShiftedPlan
@@ -29,7 +29,7 @@ from tests.library.programs import COMPILED, WIDE, compile_only, gpu_program, ho
 from tests.library.test_shifted import VERSIONS, shifted_plan
 from tests.support.cases import exhaustive
 
-SMALL = Settings(threads=64, min_blocks=1)
+SMALL = GpuSettings(threads=64, min_blocks=1)
 HOOKED = [Problem.hooked_skolem(7), Problem.hooked_langford(6)]
 SETS = [
     Problem.from_differences([1, 2, 5, 6, 7]),
@@ -56,7 +56,7 @@ def packed(naturals: list[int], order: list[int]) -> list[int]:
 
 
 def compare_block(
-    plan: ShiftedPlan, compiler: Any, settings: Settings, count: int, tiles: int, v: int | None = None
+    plan: ShiftedPlan, compiler: Any, settings: GpuSettings, count: int, tiles: int, v: int | None = None
 ) -> None:
     """Some u's and tiles of v's, the extreme ones first, with their images: as the processor does them.
 

@@ -12,7 +12,7 @@ from jobs.tuning.experiment import Experiment, Stopwatch, Trial, until_slow
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
 from langford.errors import CheckFailed
 from langford.methods import METHODS
-from langford.methods.backtracking.cuda import Settings
+from langford.methods.backtracking.cuda import SearchSettings
 from langford.methods.godfrey.cuda import Launch
 from langford.methods.necklace.cuda import Launch as NecklaceLaunch
 from langford.problem import Problem
@@ -34,7 +34,7 @@ def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> N
         "MAX_TEST_FREE": 2,
     }.items():
         monkeypatch.setattr(gpu, name, few)
-    start = Settings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)
+    start = SearchSettings(lane_colours=4, threads=64, min_blocks=1, sub_tasks=50)
     bench = Bench(Problem.langford(7), method, host_program(), 2, start, Stopwatch(1))
     experiments = list(search_on_gpu(bench))
     names = [experiment.name for experiment in experiments]

@@ -8,8 +8,8 @@ import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Level, Search
-from langford.irregular.rows import Rows, bare_rows, heads_of, sorted_rows, sources_of
+from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Level, SearchResult
+from langford.irregular.rows import GraphRows, bare_rows, heads_of, sorted_rows, sources_of
 
 CHUNK, SCRATCH = 256, 26
 """As in bfs.cu: edges of a chunk, and words of the counters."""
@@ -23,7 +23,7 @@ class GpuGraph:
     Searches of one graph share their memory; those of several threads follow each other on the GPU.
     """
 
-    def __init__(self, gpu: Gpu, graph: Rows) -> None:
+    def __init__(self, gpu: Gpu, graph: GraphRows) -> None:
         xp, n, self._vertex = gpu.xp, graph.n, graph.indices.dtype
         # A caller's own offsets may leave no room to count beyond the last edge.
         offset = np.result_type(graph.indptr.dtype, offset_type(graph.m))
@@ -59,17 +59,17 @@ class GpuGraph:
         )  # fmt: skip
         return parent, record
 
-    def search(self, root: int, direction: str) -> Search:
+    def search(self, root: int, direction: str) -> SearchResult:
         """Search breadth first from a vertex; ``direction`` as in bfs."""
         parent, record = self.start(root, direction)
         counts = self._gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
         if counts[0] > FEW_LEVELS:
             counts = self._gpu.on_host(record)
         levels = counts[1:].reshape(-1, 3)[: counts[0]].tolist()
-        return Search(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
+        return SearchResult(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
 
 
-def graph_on_gpu(graph: Rows) -> GpuGraph:
+def graph_on_gpu(graph: GraphRows) -> GpuGraph:
     """The arrays for searches of a graph of CuPy's arrays."""
     return GpuGraph(gpu_of(graph.indptr), graph)
 

@@ -7,18 +7,18 @@ import numpy as np
 from langford.irregular.cuda.gpu import Gpu, gpu_of
 from langford.irregular.cuda.grid import GATE_WORDS
 from langford.irregular.parts import Components
-from langford.irregular.rows import Rows
+from langford.irregular.rows import GraphRows
 
 SWEEPS = 10_000
 """Of one launch; between two of them the program can be interrupted."""
 
 
-def components_on_gpu(graph: Rows) -> Components:
+def components_on_gpu(graph: GraphRows) -> Components:
     """The strong components of a graph of CuPy's arrays."""
     return strong_components(gpu_of(graph.indptr), graph)
 
 
-def strong_components(gpu: Gpu, graph: Rows) -> Components:
+def strong_components(gpu: Gpu, graph: GraphRows) -> Components:
     """The strong components of a graph on a device.
 
     A vertex that is the largest of those before it and of those behind it names its component: the vertices with it

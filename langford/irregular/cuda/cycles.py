@@ -19,10 +19,10 @@ from langford.irregular.policies import (
     WideDistance,
     largest,
 )
-from langford.irregular.rows import Rows
+from langford.irregular.rows import GraphRows
 
 
-def iteration_on_gpu(graph: Rows, parts: Components, weights: Array, times: Array | None) -> GpuIteration:
+def iteration_on_gpu(graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> GpuIteration:
     """The policy iteration of a graph of CuPy's arrays."""
     return GpuIteration(gpu_of(graph.indptr), graph, parts, weights, times)
 
@@ -30,7 +30,7 @@ def iteration_on_gpu(graph: Rows, parts: Components, weights: Array, times: Arra
 class GpuIteration:
     """Implements langford.irregular.policies.PolicyIteration on a device."""
 
-    def __init__(self, gpu: Gpu, graph: Rows, parts: Components, weights: Array, times: Array | None) -> None:
+    def __init__(self, gpu: Gpu, graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> None:
         self._gpu, self._n, self._count = gpu, graph.n, parts.count
         self._program = gpu.meeting("cycles.cu", VERTEX=graph.indices.dtype, WEIGHT=weights.dtype)
         self.edges = self._inner_edges(graph, parts, weights, times)
@@ -48,7 +48,7 @@ class GpuIteration:
     def _launch(self, name: str, *arguments: object) -> None:
         self._program.launch(name, np.int64(self._n), *arguments)
 
-    def _inner_edges(self, graph: Rows, parts: Components, weights: Array, times: Array | None) -> InnerEdges:
+    def _inner_edges(self, graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> InnerEdges:
         gpu, xp = self._gpu, self._gpu.xp
         none, kind = gpu.zeros(0, np.int64), graph.indices.dtype
         indptr, labels = graph.indptr.astype(np.int64, copy=False), parts.labels.astype(kind, copy=False)

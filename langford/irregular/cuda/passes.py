@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
-from langford.irregular.compression import Step
+from langford.irregular.compression import SparseStep
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.tree import level_bounds
 from langford.kernels.gpu.program import Program
@@ -41,7 +41,7 @@ class Passes:
         return gpu.meeting(file, blocks, VERTEX=self.targets.dtype, **types)
 
 
-def packed(gpu: Gpu, vertices: int, steps: list[Step]) -> Passes:
+def packed(gpu: Gpu, vertices: int, steps: list[SparseStep]) -> Passes:
     """The steps of a tree of that many vertices, packed."""
     kind = offset_type(vertices)
     ends = np.cumsum([0] + [len(step.targets) for step in steps])

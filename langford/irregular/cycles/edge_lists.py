@@ -21,7 +21,7 @@ SYMMETRIES = ("general", "symmetric")
 
 
 @dataclass(frozen=True)
-class Row:
+class EdgeRow:
     """One edge as it is written.
 
     Attributes:
@@ -34,10 +34,10 @@ class Row:
 
 
 Lines = Sequence[tuple[str, str]]
-"""The lines of a file that are not empty, each with its place as in :class:`Row`."""
+"""The lines of a file that are not empty, each with its place as in :class:`EdgeRow`."""
 
 
-def rows(name: str, text: str) -> Iterator[Row]:
+def rows(name: str, text: str) -> Iterator[EdgeRow]:
     """The edges of a list in any of the formats; raises BadInput with the number of the line."""
     numbered = enumerate(map(str.strip, text.split("\n")), 1)
     lines = [(f"{name}, line {number}", line) for number, line in numbered if line]
@@ -49,7 +49,7 @@ def rows(name: str, text: str) -> Iterator[Row]:
     return _of_words(lines)
 
 
-def _of_words(lines: Lines) -> Iterator[Row]:
+def _of_words(lines: Lines) -> Iterator[EdgeRow]:
     columns = 0
     for place, line in lines:
         if line.startswith("#"):
@@ -61,10 +61,10 @@ def _of_words(lines: Lines) -> Iterator[Row]:
             wanted = f"{columns} numbers, as the lines before it" if columns else "u v weight [time]"
             raise BadInput(f"{place}: {several(len(words), 'word')}; write {wanted}")
         columns = len(words)
-        yield Row(place, words)
+        yield EdgeRow(place, words)
 
 
-def _of_dimacs(name: str, lines: Lines) -> Iterator[Row]:
+def _of_dimacs(name: str, lines: Lines) -> Iterator[EdgeRow]:
     announced, seen = None, 0
     for place, line in lines:
         kind, *words = line.split()
@@ -74,13 +74,13 @@ def _of_dimacs(name: str, lines: Lines) -> Iterator[Row]:
             announced = int(words[2])
         elif kind == "a" and announced is not None and len(words) in (3, 4):
             seen += 1
-            yield Row(place, words)
+            yield EdgeRow(place, words)
         else:
             raise BadInput(f"{place}: write one line `p sp N M`, then M lines `a u v weight`")
     _require_number(name, announced or 0, seen)
 
 
-def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
+def _of_matrix_market(name: str, lines: Lines) -> Iterator[EdgeRow]:
     (place, header), *entries = lines
     words = header.lower().split()
     if words[1:3] != ["matrix", "coordinate"] or not words[3:4] or words[3] not in FIELDS:
@@ -103,9 +103,9 @@ def _of_matrix_market(name: str, lines: Lines) -> Iterator[Row]:
             raise BadInput(f"{place}: {several(len(words), 'word')}; write {columns}")
         seen += 1
         weight = words[2] if columns == 3 else "1"
-        yield Row(place, [*words[:2], weight])
+        yield EdgeRow(place, [*words[:2], weight])
         if symmetry == "symmetric" and words[0] != words[1]:
-            yield Row(place, [words[1], words[0], weight])
+            yield EdgeRow(place, [words[1], words[0], weight])
     _require_number(name, announced or 0, seen)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
-from langford.irregular.compression import Step, compress
+from langford.irregular.compression import SparseStep, compress
 from langford.irregular.cpu.tree import grow, list_children, walk
 
 
@@ -109,7 +109,7 @@ class Tree:
         return int(self.depth.max()) if len(self) else 0
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[SparseStep]:
         """The steps of path compression; see langford.irregular.compression."""
         return compress(self.above, self.depth)
 

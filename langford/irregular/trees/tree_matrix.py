@@ -18,7 +18,7 @@ from langford.irregular.arrays import (
     require_length,
     require_numbers,
 )
-from langford.irregular.compression import Step, compress
+from langford.irregular.compression import SparseStep, compress
 from langford.irregular.cpu.tree import factorise, multiply_add, solve_downwards, solve_upwards
 from langford.irregular.trees.tree import Tree
 
@@ -81,7 +81,7 @@ class TreeMatrix:
         self.factors = xp.where(self.tree.above == xp.arange(len(parent)), 0.0, -edges / pivots)
 
     @cached_property
-    def steps(self) -> list[Step]:
+    def steps(self) -> list[SparseStep]:
         """The sparse matrices M_1 … M_k, N_k … N_1 with their compressed edges."""
         return compress(self.tree.above, self.tree.depth, self.factors)
 

@@ -39,7 +39,7 @@ AnyPlan = TypeVar("AnyPlan", bound=BacktrackingPlan)
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchSettings:
     """Settings that the experiments of ``langford tune miller`` choose.
 
     Attributes:
@@ -97,7 +97,9 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
 
     program: Program
 
-    def __init__(self, plan: AnyPlan, compiler: Compiler, cores: int = 1, settings: Settings | None = None) -> None:
+    def __init__(
+        self, plan: AnyPlan, compiler: Compiler, cores: int = 1, settings: SearchSettings | None = None
+    ) -> None:
         """
         Args:
             compiler: makes the program, for a GPU or for the host.
@@ -109,7 +111,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         if plan.circle is not None:
             raise MethodDoesNotApply(f"{plan.method.name} on the GPU counts rows on a line; use --device cpu")
         self._plan, self._cores = plan, cores
-        self.settings = settings or Settings()
+        self.settings = settings or SearchSettings()
         self.on_gpu = self.on_cores = 0
         self._processor = self.on_processor(plan)
         self._depth = lane_depth(plan, self.settings.lane_colours)
@@ -132,7 +134,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         MethodDoesNotApply.
         """
         share = max(1, cores() // len(devices(device.kind)))
-        settings = chosen_from(Settings(), settings_of(device.name, plan.method.name))
+        settings = chosen_from(SearchSettings(), settings_of(device.name, plan.method.name))
         return cls(plan, device.compiler, share, settings)
 
     @classmethod
@@ -143,7 +145,7 @@ class BacktrackingOnGpu(ABC, Generic[AnyPlan]):
         """
         if plan.depth == plan.problem.n:
             raise MethodDoesNotApply("these tasks place every colour, nothing is left for a kernel: compare others")
-        return cls(plan, HOST.compiler, settings=Settings(streams=1, sub_tasks=2**14, computing=0))
+        return cls(plan, HOST.compiler, settings=SearchSettings(streams=1, sub_tasks=2**14, computing=0))
 
     def program_text(self) -> str:
         problem, levels, settings = self._plan.problem, self._plan.levels(self._depth), self.settings

@@ -33,10 +33,10 @@ class Polyphase(Method):
     def refusal(self, problem: Problem) -> str | None:
         if problem.circle:
             return "it counts rows on a line, not on a circle"
-        from langford.methods.polyphase.tables import Shape
+        from langford.methods.polyphase.tables import PolyphaseShape
 
         try:
-            Shape.of(problem)
+            PolyphaseShape.of(problem)
         except MethodDoesNotApply as error:
             return str(error)
         return None

@@ -17,7 +17,7 @@ from langford.machine.process import STEPS
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.kernels.polyphase import BLOCK_BITS, LOW_BITS, build_parts, fill_tile, tile_sum
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import TILE_BITS, OddForms, Scratch, Shape, Tile, UBlock
+from langford.methods.polyphase.tables import TILE_BITS, OddForms, PolyphaseShape, Scratch, Tile, UBlock
 from langford.result import PartialResult
 
 U_BLOCK_BITS = 16
@@ -38,7 +38,7 @@ class PolyphaseOnCpu:
         """
         self._plan, split = plan, plan.split
         self._tile_bits = min(plan.inner_v_bits, tile_bits)
-        self._shape = shape = Shape.of(plan.problem, self._tile_bits)
+        self._shape = shape = PolyphaseShape.of(plan.problem, self._tile_bits)
         self._forms = OddForms(
             split.u_length, split.v_length, split.offset, np.array(shape.odd, np.int64), split.alt_sign
         )

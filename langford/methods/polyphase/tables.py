@@ -23,7 +23,7 @@ TILE_BITS = 16
 
 
 @dataclass(frozen=True)
-class Shape:
+class PolyphaseShape:
     """How wide every intermediate of the CPU kernel is, derived from the largest values.
 
     Attributes:
@@ -43,7 +43,7 @@ class Shape:
     words: int
 
     @classmethod
-    def of(cls, problem: Problem, tile_bits: int = TILE_BITS) -> Shape:
+    def of(cls, problem: Problem, tile_bits: int = TILE_BITS) -> PolyphaseShape:
         """Raises MethodDoesNotApply when a number would not fit the kernel's widest form."""
         split = components(problem)
 

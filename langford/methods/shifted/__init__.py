@@ -50,10 +50,10 @@ class Shifted(Method):
     def refusal(self, problem: Problem) -> str | None:
         if problem.circle:
             return "it counts rows on a line, not on a circle"
-        from langford.methods.shifted.tables import Shape
+        from langford.methods.shifted.tables import ShiftedShape
 
         try:
-            Shape.of(self.forms.outline(problem))
+            ShiftedShape.of(self.forms.outline(problem))
         except MethodDoesNotApply as error:
             return str(error)
         return None

@@ -16,7 +16,7 @@ from langford.devices import HOST, Cuda
 from langford.errors import CheckFailed
 from langford.kernels.gpu.program import Compiler, DeviceArray, source_of
 from langford.methods.shifted.components import natural
-from langford.methods.shifted.cuda_shape import INNER_BITS, GpuShape, Settings, settings_for
+from langford.methods.shifted.cuda_shape import INNER_BITS, GpuSettings, GpuShape, settings_for
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
 from langford.methods.shifted.tables import OddForms
@@ -62,7 +62,7 @@ class TileOnDevice:
 
 
 class ShiftedOnGpu:
-    def __init__(self, plan: ShiftedPlan, compiler: Compiler, settings: Settings | None = None) -> None:
+    def __init__(self, plan: ShiftedPlan, compiler: Compiler, settings: GpuSettings | None = None) -> None:
         """
         Args:
             compiler: makes the program, for a GPU or for the host.

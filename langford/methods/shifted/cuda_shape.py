@@ -20,7 +20,7 @@ MEMORY_SHARE = 4
 
 
 @dataclass(frozen=True)
-class Settings:
+class GpuSettings:
     """Settings that measurements choose (benchmarks/shifted.md); no result depends on them.
 
     Attributes:
@@ -68,7 +68,7 @@ class GpuShape:
     windows: list[int]
 
     @classmethod
-    def of(cls, plan: ShiftedPlan, settings: Settings) -> GpuShape:
+    def of(cls, plan: ShiftedPlan, settings: GpuSettings) -> GpuShape:
         forms, evens = max(1, len(plan.outline.odd)), len(plan.outline.even)
         free = len(plan.components.v) - plan.prefix_bits
         groups = -(-forms // len(settings.windows))
@@ -86,17 +86,17 @@ class GpuShape:
             [window for size in sizes for window in settings.windows[:size]],
         )
 
-    def joint_bytes(self, settings: Settings) -> int:
+    def joint_bytes(self, settings: GpuSettings) -> int:
         """Bytes of the joint rows of a tile's even forms."""
         return (self._joint_rows(settings) << self.tile_bits) // 8
 
-    def _joint_rows(self, settings: Settings) -> int:
+    def _joint_rows(self, settings: GpuSettings) -> int:
         groups = max(1, -(-self.evens // settings.joined))
         sizes = [self.evens // groups + (group < self.evens % groups) for group in range(groups)]
         rows: int = sum((settings.even_window + 1) ** size for size in sizes)
         return rows
 
-    def definitions(self, settings: Settings) -> Definitions:
+    def definitions(self, settings: GpuSettings) -> Definitions:
         """Compile-time parameters of ``shifted.cu``."""
         return {
             "FORMS": self.forms,
@@ -115,9 +115,9 @@ class GpuShape:
         }
 
 
-def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> Settings:
+def settings_for(plan: ShiftedPlan, memory: int = 2**40) -> GpuSettings:
     """The fastest known settings for a problem on a GPU with ``memory`` bytes of memory."""
-    settings = Settings(windows=(3, 3, 3), min_blocks=1) if len(plan.outline.odd) > 16 else Settings()
+    settings = GpuSettings(windows=(3, 3, 3), min_blocks=1) if len(plan.outline.odd) > 16 else GpuSettings()
     shape = GpuShape.of(plan, settings)
     for joined in range(MAX_JOINED, 0, -1):
         settings = replace(settings, joined=joined)

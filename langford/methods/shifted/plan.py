@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from langford.arithmetic import widths
 from langford.kernels.symmetries import Integers, prefix_classes, reversed_components
 from langford.methods.plan import Method, Plan
-from langford.methods.shifted.tables import Shape
+from langford.methods.shifted.tables import ShiftedShape
 from langford.problem import Problem
 from langford.result import Expectation, PartialResult
 
@@ -53,7 +53,7 @@ class ShiftedPlan(Plan):
         super().__init__(method, problem, depth, seed)
         self._forms = forms
         self.outline = forms.outline(problem)
-        self.components, self.shape = self.outline.components, Shape.of(self.outline)
+        self.components, self.shape = self.outline.components, ShiftedShape.of(self.outline)
         self.multiplier = 1
         self.prefix_bits = depth // 2
         self.product_bound = prod(max(1, form.bound) for form in self.outline.all)

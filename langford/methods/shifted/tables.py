@@ -20,7 +20,7 @@ MAX_LAG = 62
 
 
 @dataclass(frozen=True)
-class Shape:
+class ShiftedShape:
     """Widths of numbers in the CPU kernel.
 
     Attributes:
@@ -33,7 +33,7 @@ class Shape:
     reach: int
 
     @classmethod
-    def of(cls, forms: Forms) -> Shape:
+    def of(cls, forms: Forms) -> ShiftedShape:
         """Raises MethodDoesNotApply when the kernel cannot hold a number of this problem."""
         problem = forms.problem
         if problem.copies != 2:
