@@ -93,7 +93,7 @@ def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
-    done = langford("tune", "miller", "--n", "7", "--repeat", "1", "--out", "figures", "--no-save", "--json")
+    done = langford("tune", "miller", "7", "--repeat", "1", "--out", "figures", "--no-save", "--json")
     assert done.returncode == 0, done.stderr
     assert "the experiments on a GPU are left out" in done.stderr
     experiments = json.loads(done.stdout)
