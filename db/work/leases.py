@@ -36,7 +36,7 @@ from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import queries, transitions
 from db.work.transitions import SECONDS, Claimant
-from langford.methods.speed import credible
+from langford.methods.observed import credible
 
 CLOCK_SECONDS = 60.0
 """Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""

@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jobs.clock import SYSTEM, Clock
-from langford.methods.speed import Results, Speed
+from langford.methods.observed import Results
+from langford.methods.speed import Speed
 
 MARGIN = 1.25
 """Tasks may take this multiple of what their work says, at the mean speed of the run."""

@@ -11,14 +11,12 @@ a factor for each further colour, which benchmarks have shown.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
-from math import frexp
 from random import Random
-from typing import Any, TypeVar
 
 from langford.devices import Device
 from langford.errors import BadDepth, LangfordError
@@ -37,8 +35,6 @@ GROWTH_ERROR = 1.1
 """The time of a search grows by another factor from n to n + 1 than in the benchmarks: by up to a tenth."""
 TABLE_ERROR = 10.0
 """Other devices of a kind are faster or slower than those of the benchmarks, by up to this factor."""
-OUTLIER = 10.0
-"""A result that claims this multiple of the usual time says nothing of other tasks."""
 DEEPER = 8
 """The first plan whose tasks are drawn is this much deeper than the suggested one."""
 WORK_OF_A_GPU = 4.0**8
@@ -49,7 +45,6 @@ PROFILE_ENTRY = "choice"
 """Where the profile keeps the measured seconds, in the place of a method's name."""
 
 
-Done = TypeVar("Done", bound=tuple[Any, ...])
 _measured: dict[tuple[Problem, str, Device], Speed] = {}
 """What this process has measured: a depth, a forecast and a limit ask in turn."""
 
@@ -95,47 +90,6 @@ class Speed:
     def of_plan(self, plan: Plan) -> Speed:
         """The same for the units of work of one plan."""
         return replace(self, seconds=self.expected(plan.problem) / float(plan.work.sum()), problem=plan.problem)
-
-
-class Results:
-    """The speed that results show, of one run.
-
-    Attributes:
-        speed: the mean; with its error it is the slowest.  None: there was no result yet.
-    """
-
-    def __init__(self) -> None:
-        self._work = self._seconds = self._slowest = 0.0
-        self.speed: Speed | None = None
-
-    def saw(self, work: float, seconds: float) -> None:
-        if work <= 0:
-            return
-        self._work, self._seconds = self._work + work, self._seconds + seconds
-        self._slowest = max(self._slowest, seconds / work)
-        mean = self._seconds / self._work
-        self.speed = Speed(mean, KnownFrom.RESULTS, self._slowest / mean if mean else 1.0)
-
-
-def size_of(work: float) -> int:
-    """Tasks of one size differ in their work by less than a factor of 2."""
-    return frexp(work)[1]
-
-
-def credible(tasks: Iterable[Done]) -> list[Done]:
-    """Tasks that were done, as (work, seconds, ...), without those that claim far more time than others.
-
-    The others are those of at most their size: a task of more work takes no more time for each unit.
-    """
-    of_size: dict[int, list[Done]] = {}
-    for task in tasks:
-        of_size.setdefault(size_of(task[0]), []).append(task)
-    kept, rates = list[Done](), list[float]()
-    for size in sorted(of_size):
-        rates = sorted([*rates, *(task[1] / task[0] for task in of_size[size])])
-        most = OUTLIER * rates[(len(rates) - 1) // 2]
-        kept += [task for task in of_size[size] if task[1] <= most * task[0]]
-    return kept
 
 
 def expected_seconds(choices: Sequence[tuple[Problem, Method]], devices: Sequence[Device]) -> dict[Problem, float]:

@@ -12,11 +12,11 @@ import pytest
 from langford.devices import CPU, Cpu, Cuda, Device
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS, Method, Plan, speed, task_depth
+from langford.methods.observed import Results
 from langford.methods.speed import (
     GROWTH_ERROR,
     TABLE_ERROR,
     KnownFrom,
-    Results,
     Speed,
     expected_seconds,
     keep,

@@ -18,7 +18,7 @@ from db.look.overview import schedule
 from db.look.overview.records import Eta
 from db.look.overview.schedule import DeviceGroup, Remaining
 from db.messages import Time
-from langford.methods.speed import OUTLIER, credible, size_of
+from langford.methods.observed import OUTLIER, credible, size_of
 from langford.words import MIN_SHARE
 
 MIN_RESULTS = 3
@@ -143,7 +143,7 @@ class TaskTimes:
     ) -> None:
         """Of the times that several tokens claim for a size, the median counts, so that no one decides alone.
 
-        Times far beyond the others of a token do not count, see :func:`langford.methods.speed.credible`.
+        Times far beyond the others of a token do not count, see :func:`langford.methods.observed.credible`.
         """
         told: dict[tuple[Hashable, str], list[tuple[float, float]]] = {}
         for result in results:

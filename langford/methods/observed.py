@@ -1,0 +1,54 @@
+"""The speed that results show: what their workers claim, without the claims that cannot be true of others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import frexp
+from typing import Any, TypeVar
+
+from langford.methods.speed import KnownFrom, Speed
+
+OUTLIER = 10.0
+"""A result that claims this multiple of the usual time says nothing of other tasks."""
+Done = TypeVar("Done", bound=tuple[Any, ...])
+
+
+class Results:
+    """The speed that results show, of one run.
+
+    Attributes:
+        speed: the mean; with its error it is the slowest.  None: there was no result yet.
+    """
+
+    def __init__(self) -> None:
+        self._work = self._seconds = self._slowest = 0.0
+        self.speed: Speed | None = None
+
+    def saw(self, work: float, seconds: float) -> None:
+        if work <= 0:
+            return
+        self._work, self._seconds = self._work + work, self._seconds + seconds
+        self._slowest = max(self._slowest, seconds / work)
+        mean = self._seconds / self._work
+        self.speed = Speed(mean, KnownFrom.RESULTS, self._slowest / mean if mean else 1.0)
+
+
+def size_of(work: float) -> int:
+    """Tasks of one size differ in their work by less than a factor of 2."""
+    return frexp(work)[1]
+
+
+def credible(tasks: Iterable[Done]) -> list[Done]:
+    """Tasks that were done, as (work, seconds, ...), without those that claim far more time than others.
+
+    The others are those of at most their size: a task of more work takes no more time for each unit.
+    """
+    of_size: dict[int, list[Done]] = {}
+    for task in tasks:
+        of_size.setdefault(size_of(task[0]), []).append(task)
+    kept, rates = list[Done](), list[float]()
+    for size in sorted(of_size):
+        rates = sorted([*rates, *(task[1] / task[0] for task in of_size[size])])
+        most = OUTLIER * rates[(len(rates) - 1) // 2]
+        kept += [task for task in of_size[size] if task[1] <= most * task[0]]
+    return kept
