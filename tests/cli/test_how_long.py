@@ -15,6 +15,7 @@ import langford as library
 from db import Ledger
 from db.errors import LedgerUnusable
 from langford.cli.main import cli
+from langford.cli.output import display
 from langford.cli.output.how_long import Cost, advice
 from langford.devices import CPU, Cuda
 from langford.errors import BadInput, TooExpensive
@@ -294,3 +295,18 @@ def test_python_refuses_what_the_command_refuses(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(TooExpensive):
         library.count(8)
     assert library.count(8, anyway=True) == 150
+
+
+@pytest.mark.parametrize(
+    ("seconds", "limit", "asks"), [(2 * HOUR, None, True), (2 * HOUR, 600.0, False), (2 * HOUR, 1.5 * HOUR, True)]
+)
+def test_what_stops_within_an_hour_starts_without_a_question(
+    seconds: float, limit: float | None, asks: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(display, "confirmed", lambda question: False)
+    cost = Cost("a count", seconds, [CPU], lambda: "choose a smaller one")
+    if asks:
+        with pytest.raises(BadInput, match="choose a smaller one, or give --yes"):
+            cost.require_consent(yes=False, anyway=False, limit=limit)
+    else:
+        cost.require_consent(yes=False, anyway=False, limit=limit)

@@ -12,7 +12,7 @@ from db import Credential, Delivery, Receipt
 from db.errors import Away, ConnectionLost
 from db.states import EventKind
 from jobs.reach.outgoing import deliver_each
-from jobs.reach.patience import Backoff, Patience
+from jobs.reach.patience import Backoff, Limited, Patience
 from jobs.reach.remote import RemoteServer
 from jobs.reach.requests import RequestRefused
 from tests.support.campaigns import TRUE, delivery
@@ -120,3 +120,23 @@ def test_of_a_batch_that_is_refused_each_result_has_its_own_receipt(monkeypatch:
     refused = Receipt.of(EventKind.REFUSED, "it cannot be read")
     assert receipts == [refused if number in spoiling else Receipt.of(None, str(number)) for number in range(7)]
     campaign.close()
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_a_limited_worker_waits_at_least_as_long_as_it_was_told(
+    monkeypatch: pytest.MonkeyPatch, share: float
+) -> None:
+    """Pauses are random, from half of their length on."""
+    monkeypatch.setattr(random, "uniform", lambda least, most: share)
+    clock = MovableClock()
+    patience = Patience(KeptConsole(), "the farm", clock)
+
+    def too_early() -> None:
+        raise Limited("too many requests", 10.0)
+
+    with pytest.raises(Limited):
+        patience.ask(too_early)
+    clock.wait(9.9)
+    assert not patience.due
+    clock.wait(10.2)
+    assert patience.due

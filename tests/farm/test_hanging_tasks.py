@@ -14,8 +14,8 @@ from sqlalchemy import select
 
 from db import Campaign, Lease, Ledger
 from db.identity import Identity
-from db.schema.models import Attempt, Event
-from db.states import EventKind, Outcome
+from db.schema.models import Attempt, Event, Worker
+from db.states import Ending, EventKind, Outcome
 from db.work.leases import COPY_SECONDS
 from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
@@ -271,3 +271,19 @@ def test_the_faster_of_record_and_probe_counts_for_the_first_task(
     campaign.deliver(true_deliveries([first], recorded))
     campaign.release(others)
     assert (run(slow(clock, 5.0), 30.0, probed).tasks_here > 0) == starts
+
+
+@pytest.mark.parametrize(
+    ("signal", "outcome", "ending"),
+    [("SIGTERM", Outcome.PREEMPTED, Ending.PREEMPTED), ("SIGINT", Outcome.RELEASED, Ending.STOPPED)],
+)
+def test_a_preempted_run_says_so_of_its_tasks_and_itself(
+    signal: str, outcome: Outcome, ending: Ending, campaign: Campaign, clock: MovableClock, run: Go,
+    console: KeptConsole, monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    started = clock.monotonic()
+    monkeypatch.setattr(console, "stop_reason", lambda: signal if clock.monotonic() > started + 5 else None)
+    assert run(slow(clock, 60.0)).stopped == signal
+    assert {*campaign.progress().attempts} == {outcome}
+    with campaign.database.reading() as connection:
+        assert connection.scalars(select(Worker.ending).where(Worker.ending.is_not(None))).all() == [ending]

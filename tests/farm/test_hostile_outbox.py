@@ -126,6 +126,16 @@ def test_a_forgery_is_no_result_of_this_campaign(machine: Machine) -> None:
     assert "server" not in "".join(machine.quarantined())  # the run may be one of this machine alone
 
 
+def test_a_file_that_is_too_large_for_a_result_is_not_read(machine: Machine) -> None:
+    outbox = machine.outbox()
+    file = outbox.folder / "1.result.json"
+    file.write_bytes(GENUINE + b" " * (100_000 - len(GENUINE)))
+    assert len(outbox.waiting()) == 1
+    file.write_bytes(GENUINE + b" " * (100_001 - len(GENUINE)))
+    assert outbox.waiting() == []
+    assert [reason for reason in machine.quarantined() if "at most 100,000 bytes" in reason]
+
+
 Make = Callable[[Path], object]
 OTHER_KINDS: list[Make] = [
     lambda place: place.write_text("mine"),
