@@ -7,15 +7,18 @@ no SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing import current_process
 from os import PathLike, fspath
 
 import db
+from db.errors import NoSuchCampaign
 from db.identity import Identity
 from db.records import CampaignRecord
 from db.states import require_new_name
 from jobs.console import SILENT, Console
 from jobs.pools.evaluation import InProcessPool
+from jobs.pools.executor_pool import Executor, ExecutorPool, workers_of
 from jobs.pools.pool import Pool
 from jobs.pools.process_pool import WorkerPool
 from jobs.reach.outbox import Outbox
@@ -25,7 +28,7 @@ from jobs.run.loop import Run, RunReport, result
 from jobs.run.source import TaskSource
 from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
-from langford.errors import BadInput
+from langford.errors import BadInput, BadProblem
 from langford.methods import ChosenPlan, Count, Plan, PlanKey, candidates, chosen_plan, plan_of
 from langford.methods.speed import Speed, speed_here
 from langford.problem import Problem, problem_of
@@ -56,8 +59,9 @@ class Campaign(db.Campaign):
         pool_of: Callable[[PlanKey, Sequence[Device]], Pool] = WorkerPool,
         patience: float = PATIENCE_SECONDS,
         speed: Speed | None = None,
+        executor: Executor | None = None,
     ) -> RunReport:
-        """Compute what is left, in processes of this machine.  It may be killed at any moment, and called again.
+        """Compute what is left, here or by an executor.  It may be killed at any moment, and called again.
 
         Args:
             devices: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them; or a device a process.
@@ -65,6 +69,17 @@ class Campaign(db.Campaign):
             identity: the worker in the ledger; None: a new one.
             outbox: where results wait while the ledger is away; None: in memory.
             speed: of the plan's work on one device; None: measured where it is needed.
+            executor: evaluates the tasks instead, as many at a time as it has workers: one of
+                ``concurrent.futures`` or of submitit, dask's ``client.get_executor()``, mpi4py's MPIPoolExecutor.
+                Then ``devices`` is what each worker computes on.
+
+        >>> import langford, tempfile
+        >>> from concurrent.futures import ThreadPoolExecutor
+        >>> with langford.Ledger(f"{tempfile.mkdtemp()}/l.db") as ledger, ThreadPoolExecutor(2) as executor:
+        ...     campaign = ledger.campaign("skolem 9")
+        ...     report = campaign.run(executor=executor)
+        ...     campaign.count()
+        <Count Skolem(2,9) = 1328>
 
         In a process that may start no others, as those of ``multiprocessing.Pool`` and Celery, the first device
         computes, in that process.
@@ -74,7 +89,12 @@ class Campaign(db.Campaign):
         """
         _require_seconds("time_limit", time_limit)
         _require_seconds("patience", patience)
-        if isinstance(devices, str | Device):
+        if executor is not None:
+            if not isinstance(devices, str | Device):
+                raise BadDevice("the workers of an executor compute on one kind of device: give one, like 'cpu'")
+            here = [Device.parse(str(devices))] * workers_of(executor)
+            pool_of = partial(ExecutorPool, executor)
+        elif isinstance(devices, str | Device):
             here = present(str(devices))
         else:
             here = [Device.parse(str(each)) for each in devices]
@@ -91,7 +111,7 @@ class Campaign(db.Campaign):
         source = TaskSource(Calls(console).through(self), worker, outbox, console)
 
         def probe(key: PlanKey) -> Speed | None:
-            return speed_here(plan_of(key), here) if speed is None else speed
+            return speed_here(plan_of(key), here) if speed is None and executor is None else speed
 
         return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
 
@@ -142,7 +162,7 @@ class Ledger(db.Ledger):
         """The campaign of a problem, created unless the ledger has it; or the one of a name.
 
         Args:
-            problem: a Problem, n for L(2, n), a plan or its key, or the name of a campaign, which then exists.
+            problem: a Problem, n for L(2, n), a plan or its key, the name of a campaign, or else words.
             method, depth, seed: what is not given is chosen (:func:`langford.methods.chosen_plan`).
             name: of the campaign; by default that of its plan, like "langford-12-polyphase-8".
             device: on which the method and the depth are the best.
@@ -151,7 +171,13 @@ class Ledger(db.Ledger):
         Raises NoSuchCampaign, CampaignMismatch, BadName, and as :func:`langford.methods.chosen_plan`.
         """
         if isinstance(problem, str):
-            return Campaign(self, super().campaign(problem).record)
+            try:
+                return Campaign(self, super().campaign(problem).record)
+            except NoSuchCampaign as unknown:
+                try:
+                    problem = Problem.parse(problem)
+                except BadProblem:
+                    raise unknown from None
         if isinstance(problem, Plan | PlanKey):
             key = problem.key if isinstance(problem, Plan) else problem
         else:
