@@ -50,7 +50,7 @@ class Attempts:
 
 
 @dataclass(frozen=True)
-class Results:
+class AcceptedResults:
     """The accepted results of a campaign by task, as columns."""
 
     task: NDArray[np.int32]
@@ -87,7 +87,7 @@ class History:
     created: float | None  # when, in seconds since 1970; None: unknown
     now: float
     source: str  # the ledger or file from which it was read, without passwords
-    results: Results
+    results: AcceptedResults
     sources: tuple[str, ...]  # the provenances of the results, each once, as JSON
     attempts: Attempts | None  # the attempts; None: only results are known
     workers: tuple[PastWorker, ...] | None  # the workers with attempts; None: only results are known
@@ -194,7 +194,7 @@ def _attempts(transaction: Transaction, workers: Sequence[PastWorker]) -> tuple[
 
 def _results(
     transaction: Transaction, ids: NDArray[np.int64], attempts: Attempts, workers: Sequence[PastWorker]
-) -> tuple[Results, tuple[str, ...]]:
+) -> tuple[AcceptedResults, tuple[str, ...]]:
     """The accepted results, and their provenances, each once; ``ids``: of the attempts."""
     sources: dict[str, int] = defaultdict(lambda: len(sources))
     kinds = np.int32, np.int64, np.float64, np.float64, np.bool_, sources
@@ -208,7 +208,7 @@ def _results(
     ends = np.full(len(task), np.nan)
     ends[known] = attempts.ended[found]
     accepted[elsewhere] = ends[elsewhere]
-    return Results(task, seconds, accepted, source, confirmed, worker), tuple(sources)
+    return AcceptedResults(task, seconds, accepted, source, confirmed, worker), tuple(sources)
 
 
 def _places(ids: NDArray[np.int64], attempts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

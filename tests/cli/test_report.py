@@ -29,7 +29,7 @@ from pypdf import PdfReader
 from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
-from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
+from db.look.history import OUTCOMES, AcceptedResults, Attempts, History, PastWorker
 from db.machines import HostName, Machine
 from db.records import Computation
 from db.schema.models import Attempt, Worker
@@ -110,7 +110,7 @@ def history(
         created=0.0,
         now=now,
         source="here",
-        results=Results(
+        results=AcceptedResults(
             np.array([attempt[0] for attempt in done], dtype=np.int32),
             np.array([attempt[6] for attempt in done]),
             np.array([attempt[4] for attempt in done]),

@@ -136,15 +136,17 @@ def test_a_run_that_is_stopped_knows_how_many_leases_it_gave_back() -> None:
 
 
 @pytest.mark.parametrize(
-    ("method", "evaluated", "seconds"), [("polyphase", 130_772_504, 0.15), ("miller", 28_298_993_776, 95.0)]
+    ("method", "evaluated", "work", "seconds"),
+    [("polyphase", 1_772_504, 130_772_504.0, 0.15), ("miller", 28_298_993_776, 2e9, 95.0)],
 )
-def test_an_answer_has_one_unit_and_its_speed_is_the_quotient(method: str, evaluated: int, seconds: float) -> None:
+def test_an_answer_has_one_unit_and_its_speed_is_the_quotient(
+    method: str, evaluated: int, work: float, seconds: float
+) -> None:
+    """That of a status, too."""
     count = Count(Problem.langford(12), 216_288, 108_144, 1, evaluated, ())
-    [line] = [line for line in Answer(KEY.problem, method, count, seconds, 2e9, "", "").lines() if "found" in line]
-    unit = METHODS[method].evaluated
-    found = re.fullmatch(
-        rf"  found by  {method}: ([\d,]+) {unit} evaluated in (\d+(?:\.\d+)?) s : (\d+) M {unit}/s", line
-    )
+    [line] = [line for line in Answer(KEY.problem, method, count, seconds, work, "", "").lines() if "found" in line]
+    unit = METHODS[method].unit
+    found = re.fullmatch(rf"  found by  {method}: ([\d,]+) {unit} in (\d+(?:\.\d+)?) s : (\d+) M {unit}/s", line)
     assert found is not None
     number, time, speed = (float(text.replace(",", "")) for text in found.groups())
     assert number / time == pytest.approx(speed * 1e6, rel=0.01)

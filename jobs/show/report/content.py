@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.show.report import losses, measured, participants, proof
-from jobs.show.report.document import Document, Facts, Paragraph, Points, Section
+from jobs.show.report.document import Answers, Document, Paragraph, Points, Section
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN
 from langford.problem.reference import cited
@@ -28,7 +28,7 @@ def document(evidence: Evidence) -> Document:
 
 
 def _sections(evidence: Evidence) -> Iterator[Section]:
-    yield Section("At a glance", [Facts(list(_glance(evidence)))])
+    yield Section("At a glance", [Answers(list(_glance(evidence)))])
     yield Section("The count", list(proof.count(evidence)))
     yield from measured.sections(evidence)
     yield Section("Who computed", list(participants.blocks(evidence)))

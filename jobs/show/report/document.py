@@ -15,7 +15,7 @@ class Paragraph:
 
 
 @dataclass(frozen=True)
-class Facts:
+class Answers:
     rows: Sequence[tuple[str, str]]
 
 
@@ -27,7 +27,7 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Table:
+class Grid:
     caption: str
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
@@ -53,7 +53,7 @@ class Remark:
     bad: bool
 
 
-Block = Paragraph | Facts | Points | Table | Picture | Commands | Remark
+Block = Paragraph | Answers | Points | Grid | Picture | Commands | Remark
 
 
 @dataclass(frozen=True)

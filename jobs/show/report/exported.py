@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from db import Export, joined, read_export
-from db.look.history import OUTCOMES, Attempts, History, PastWorker, Results
+from db.look.history import OUTCOMES, AcceptedResults, Attempts, History, PastWorker
 from db.states import Outcome
 
 
@@ -42,14 +42,14 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
     return export, history, [part.sha256 for part in parts]
 
 
-def _results(export: Export, machines: Iterable[int]) -> Results:
+def _results(export: Export, machines: Iterable[int]) -> AcceptedResults:
     evaluations = sorted(export.results, key=lambda evaluation: evaluation.result.index)
     sources = sorted({evaluation.provenance for evaluation in evaluations})
     places = {source: place for place, source in enumerate(sources)}
     positions = {worker: place for place, worker in enumerate(machines)}
     found = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
     confirmed = {} if export.promise is None else export.promise.confirmed
-    return Results(
+    return AcceptedResults(
         task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int32),
         seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
         accepted=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),

@@ -20,11 +20,11 @@ from db.look.overview.records import Eta
 from db.states import Ending
 from jobs.run.loop import result
 from jobs.show.report import exported
-from jobs.show.report.numbers import UNKNOWN, Numbers, Origin, numbers, origins
+from jobs.show.report.numbers import UNKNOWN, CampaignNumbers, DeviceResults, numbers, origins
 from jobs.show.report.timeline import (
+    ArrivalRates,
     Computing,
     Occupancy,
-    Throughput,
     Times,
     computing,
     occupancy,
@@ -95,7 +95,7 @@ class Evidence:
         return computing(self.history)
 
     @cached_property
-    def numbers(self) -> Numbers:
+    def numbers(self) -> CampaignNumbers:
         return numbers(self.history, self.spans)
 
     @property
@@ -115,12 +115,12 @@ class Evidence:
         return None if self.spans is None else occupancy(self.spans, PARTS)
 
     @cached_property
-    def throughput(self) -> Throughput | None:
+    def throughput(self) -> ArrivalRates | None:
         begin = self.numbers.began
         return None if begin is None else throughput(self.history, self.work, begin, PARTS // 2)
 
     @cached_property
-    def origins(self) -> tuple[Origin, ...]:
+    def origins(self) -> tuple[DeviceResults, ...]:
         return origins(self.history, self.work)
 
     @cached_property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from db.states import EventKind, Outcome
-from jobs.show.report.document import Block, Paragraph, Remark, Table
+from jobs.show.report.document import Block, Grid, Paragraph, Remark
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.participants import capped
 from langford.words import duration, instant, several, share
@@ -61,7 +61,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
             "nothing."
         )
         head = ["ended", "why", "had begun", "had not", "time"]
-        yield Table("Attempts without a result", head, rows, numbers=3)
+        yield Grid("Attempts without a result", head, rows, numbers=3)
     if evidence.history.event_counts.get(EventKind.CONFLICT):
         yield _settled(evidence)
     # A liar causes a contradiction for each of its results: they must not hide what else there is.
@@ -69,7 +69,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
     yield from _events(evidence, "Contradictions and how they were settled", DISPUTES)
 
 
-def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator[Table]:
+def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator[Grid]:
     listed = [event for event in evidence.history.events or () if event.kind in kinds]
     if listed:
         rows = [
@@ -77,7 +77,7 @@ def _events(evidence: Evidence, caption: str, kinds: Set[EventKind]) -> Iterator
             for event in listed
         ]
         head = ["time", "event", "task", "detail"]
-        yield Table(f"{caption}, oldest first; times are UTC", head, capped(rows))
+        yield Grid(f"{caption}, oldest first; times are UTC", head, capped(rows))
 
 
 def _settled(evidence: Evidence) -> Remark:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from jobs.show.report.document import Block, Paragraph, Picture, Section, Table
+from jobs.show.report.document import Block, Grid, Paragraph, Picture, Section
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN
 from langford.problem import Problem
@@ -63,10 +63,10 @@ def _numbers(evidence: Evidence) -> Iterator[Block]:
     rows = list(_rows(evidence))
     theirs = CAMPAIGNS.get(problem.name)
     if theirs is None:
-        yield Table("The campaign in numbers", ["", "this campaign"], rows, numbers=1)
+        yield Grid("The campaign in numbers", ["", "this campaign"], rows, numbers=1)
         return
     beside = [[name, value, theirs.get(name, "")] for name, value in rows]
-    yield Table(
+    yield Grid(
         "The campaign in numbers, compared with the thesis", ["", "this campaign", "thesis"], beside, numbers=2
     )
     yield Paragraph(

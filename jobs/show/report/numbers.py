@@ -50,7 +50,7 @@ class LostAttempts:
 
 
 @dataclass(frozen=True)
-class Numbers:
+class CampaignNumbers:
     """A campaign in numbers; times are seconds."""
 
     tasks: int
@@ -90,7 +90,7 @@ class Numbers:
         return sum(kind.seconds for kind in self.lost or ())
 
 
-def numbers(history: History, spans: Computing | None) -> Numbers:
+def numbers(history: History, spans: Computing | None) -> CampaignNumbers:
     """``spans``: None where only results are known."""
     results = history.results
     lost, repeated, repeated_seconds = None, None, 0.0
@@ -102,7 +102,7 @@ def numbers(history: History, spans: Computing | None) -> Numbers:
         repeated_seconds = max(0.0, float(np.nansum(history.attempts.seconds) - results.seconds[own].sum()))
     is_timed = np.isfinite(results.accepted)
     accepted = results.accepted[is_timed]
-    return Numbers(
+    return CampaignNumbers(
         tasks=history.tasks,
         done=len(results.task),
         times=Spread.of(results.seconds),
@@ -125,7 +125,7 @@ def _lost(history: History, outcome: Outcome) -> LostAttempts:
 
 
 @dataclass(frozen=True)
-class Origin:
+class DeviceResults:
     """Results of one kind of device of one host, by one version of the kernels."""
 
     host: str
@@ -142,7 +142,7 @@ class Origin:
         return float(self.times.sum())
 
 
-def origins(history: History, work: Times) -> tuple[Origin, ...]:
+def origins(history: History, work: Times) -> tuple[DeviceResults, ...]:
     """Those with the longest computing time first; ``work``: of every task, float64[tasks]."""
     results = history.results
     alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
@@ -161,7 +161,7 @@ def origins(history: History, work: Times) -> tuple[Origin, ...]:
         chosen = np.isin(results.source, places)
         if chosen.any():
             times, done = results.seconds[chosen], float(work[results.task[chosen]].sum())
-            found.append(Origin(host, model, kernels, versions, len(units[host, model]), times, done))
+            found.append(DeviceResults(host, model, kernels, versions, len(units[host, model]), times, done))
     return tuple(sorted(found, key=lambda origin: (-origin.seconds, origin.host, origin.kernels)))
 
 

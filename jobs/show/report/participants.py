@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from db.look.history import PastWorker
-from jobs.show.report.document import Block, Paragraph, Picture, Table
+from jobs.show.report.document import Block, Grid, Paragraph, Picture
 from jobs.show.report.gathering import Evidence
-from jobs.show.report.numbers import UNKNOWN, Origin
+from jobs.show.report.numbers import UNKNOWN, DeviceResults
 from langford.devices import CPU
 from langford.words import duration, instant, number, quantity, several, share, speed
 
@@ -57,8 +57,8 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
         yield _workers(evidence)
 
 
-def _devices(evidence: Evidence) -> Table:
-    groups: dict[tuple[str, str], list[Origin]] = defaultdict(list)
+def _devices(evidence: Evidence) -> Grid:
+    groups: dict[tuple[str, str], list[DeviceResults]] = defaultdict(list)
     for origin in evidence.origins:
         groups[origin.device, origin.kernels].append(origin)
     total = evidence.numbers.effective or 1.0
@@ -74,11 +74,11 @@ def _devices(evidence: Evidence) -> Table:
         )
     head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]
     caption = f"Results by device and version of the kernels; {evidence.unit}/s of computation, of one device"
-    return Table(caption, head, capped(rows), numbers=6)
+    return Grid(caption, head, capped(rows), numbers=6)
 
 
-def _hosts(evidence: Evidence) -> Table:
-    groups: dict[str, list[Origin]] = defaultdict(list)
+def _hosts(evidence: Evidence) -> Grid:
+    groups: dict[str, list[DeviceResults]] = defaultdict(list)
     for origin in evidence.origins:
         groups[origin.host].append(origin)
     rows = []
@@ -89,10 +89,10 @@ def _hosts(evidence: Evidence) -> Table:
         rows.append(
             [host, models, f"{tasks:,}", duration(seconds), share(seconds / (evidence.numbers.effective or 1.0))]
         )
-    return Table("Results by host", ["host", "devices", "tasks", "time", "share"], capped(rows), numbers=3)
+    return Grid("Results by host", ["host", "devices", "tasks", "time", "share"], capped(rows), numbers=3)
 
 
-def _workers(evidence: Evidence) -> Table:
+def _workers(evidence: Evidence) -> Grid:
     rows = [
         [
             busy.label,
@@ -106,7 +106,7 @@ def _workers(evidence: Evidence) -> Table:
         for busy in evidence.workers
     ]
     head = ["worker", "device", "first lease", "last seen", "ended", "results", "time"]
-    return Table("Workers, by computing time; times are UTC", head, capped(rows), numbers=2)
+    return Grid("Workers, by computing time; times are UTC", head, capped(rows), numbers=2)
 
 
 def _ending(worker: PastWorker) -> str:

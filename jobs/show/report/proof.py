@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from db.files.promise import in_words
 from db.states import EventKind
-from jobs.show.report.document import Block, Commands, Facts, Paragraph, Points, Remark, Table
+from jobs.show.report.document import Answers, Block, Commands, Grid, Paragraph, Points, Remark
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.numbers import UNKNOWN
 from jobs.show.report.participants import capped
@@ -105,11 +105,11 @@ def origins(evidence: Evidence) -> Iterator[Block]:
         versions = ", ".join(f"{name} {text}" for name, text in origin.versions) or UNKNOWN
         rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + len(origin.times)
     cells = [[kernels, versions, f"{tasks:,}"] for (kernels, versions), tasks in rows.items()]
-    yield Table("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)
+    yield Grid("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)
     files = [event for event in evidence.history.events or () if event.kind == EventKind.IMPORT]
     if files:
         imported = [[instant(event.at), event.detail] for event in files]
-        yield Table("Imported files, oldest first; times are UTC", ["time", "file"], capped(imported))
+        yield Grid("Imported files, oldest first; times are UTC", ["time", "file"], capped(imported))
 
 
 def commands(evidence: Evidence) -> Iterator[Block]:
@@ -125,7 +125,7 @@ def commands(evidence: Evidence) -> Iterator[Block]:
         "its UUID": history.uuid,
         "read from": history.source,
     }
-    yield Facts([(fact, value) for fact, value in facts.items() if value])
+    yield Answers([(fact, value) for fact, value in facts.items() if value])
     yield Paragraph("The same tasks, computed again on this machine:")
     yield Commands([f"langford run {' '.join(key.arguments)}"])
     verify = f"langford verify {name} --sample 5%"

@@ -133,14 +133,14 @@ def without_overlap(owner: NDArray[np.int32], start: Times, end: Times) -> tuple
 
 
 @dataclass(frozen=True)
-class Throughput:
+class ArrivalRates:
     edges: Times
     tasks: Times
     work: Times  # their estimated work per second, in the method's unit, float64[parts]
     share: Times  # of all work that was done by the end of each part, float64[parts]
 
 
-def throughput(history: History, work: Times, begin: float, parts: int) -> Throughput | None:
+def throughput(history: History, work: Times, begin: float, parts: int) -> ArrivalRates | None:
     """In equal parts from ``begin`` to the last result; None when no time has passed."""
     known = np.isfinite(history.results.accepted)
     accepted = history.results.accepted[known]
@@ -152,4 +152,4 @@ def throughput(history: History, work: Times, begin: float, parts: int) -> Throu
     tasks, _ = np.histogram(accepted, edges)
     done, _ = np.histogram(accepted, edges, weights=weights)
     width = np.diff(edges)
-    return Throughput(edges, tasks / width, done / width, np.cumsum(done) / max(float(work.sum()), 1e-300))
+    return ArrivalRates(edges, tasks / width, done / width, np.cumsum(done) / max(float(work.sum()), 1e-300))

@@ -88,11 +88,13 @@ class Answer:
         problem, count = self.problem, self.count
         wrong = "" if self.comparison.agrees is not False else "WRONG: "
         up_to = f" up to {problem.up_to}" if problem.up_to else ""
-        evaluated = several(count.evaluated, self._kind.evaluated.removesuffix("s"))
-        found = f"{evaluated} evaluated in {duration(self.seconds)} {self.used}"
-        per_second = speed(count.evaluated, self.seconds)
+        unit = self._kind.unit
+        # In the unit of `status`: of a search, the nodes that it visited, not as many as were expected.
+        done = count.evaluated if self._kind.evaluated == unit else round(self.work)
+        found = f"{several(done, unit.removesuffix('s'))} in {duration(self.seconds)} {self.used}"
+        per_second = speed(done, self.seconds)
         if per_second is not None:
-            found += f": {rate(per_second, self._kind.evaluated)}"
+            found += f": {rate(per_second, unit)}"
         return [
             f"{wrong}{problem} = {count.published:,}",
             f"  arrangements{up_to}, {several(problem.n, 'colour')} of {problem.copies} on {problem.places} places",

@@ -16,16 +16,16 @@ from fpdf.fonts import FontFace
 
 from jobs.show.report.content import document
 from jobs.show.report.document import (
+    Answers,
     Block,
     Commands,
     Document,
-    Facts,
+    Grid,
     Paragraph,
     Picture,
     Points,
     Remark,
     Section,
-    Table,
 )
 from jobs.show.report.formats.figures import PAPER, WIDE, draw
 from jobs.show.report.gathering import Evidence
@@ -101,9 +101,9 @@ class _Pages(FPDF):
             case Points(texts):
                 for text in texts:
                     self._text(f"•  {text}")
-            case Facts(rows):
+            case Answers(rows):
                 self._table([[name, value] for name, value in rows], [1, 3], 0, head=False)
-            case Table(caption, head, rows, numbers):
+            case Grid(caption, head, rows, numbers):
                 self._text(caption, SMALL, SOFT)
                 self._table([head, *rows], _widths([head, *rows]), numbers)
             case Commands(lines):
