@@ -71,7 +71,7 @@ def settled_again(campaign: Campaign) -> bool:
 def accept(connection: Connection, campaign: Campaign, lies: bool, *leases: object) -> None:
     """Hand in results within a transaction that goes on."""
     results = [delivery(lease, forged(lease.index) if lies else TRUE[lease.index]) for lease in leases]  # type: ignore[attr-defined,arg-type]
-    acceptance.accept(Transaction(connection, campaign.campaign_id), campaign.plan, results)
+    acceptance.accept(Transaction(connection, campaign.campaign_id), campaign.record, campaign.plan, results)
 
 
 @pytest.mark.parametrize("late", [False, True])
