@@ -79,6 +79,12 @@ class TokenRecord:
     label: str
     created: float
     expires: float | None
+    workers: int  # that are known
+    held: int  # leases that run
+    leases: int  # that it has had
+    results: int  # that were new, and right as far as is known
+    failures: int  # tasks that failed or ended a process
+    spent: int  # leases and refused results that its results do not pay for
 
 
 @dataclass(frozen=True)

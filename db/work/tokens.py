@@ -5,13 +5,13 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, delete, insert, select, true
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, delete, func, insert, select, true
 
 from db import attempts
 from db.records import Right, TokenRecord
 from db.schema.dialects import Now, among
-from db.schema.models import Campaign, Token
-from db.states import Outcome, Role
+from db.schema.models import Attempt, Campaign, Token, Voter, Worker
+from db.states import COMPLAINTS, Outcome, Role
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
@@ -45,11 +45,60 @@ def revoke(transaction: Transaction, token: int | str | None) -> int:
     return transaction.execute(delete(Token).where(Token.campaign_id == CAMPAIGN, chosen)).rowcount
 
 
+_WORKERS = (
+    select(func.count())
+    .select_from(Worker)
+    .join(Voter, Voter.id == Worker.voter_id)
+    .where(Voter.token == Token.digest)
+    .correlate(Token)
+    .scalar_subquery()
+)
+
+
+def _attempts(*conditions: ColumnElement[bool]) -> ScalarSelect[int]:
+    """How many attempts of the workers with a token meet some conditions."""
+    return (
+        select(func.count())
+        .select_from(Attempt)
+        .join(Worker, Worker.id == Attempt.worker_id)
+        .join(Voter, Voter.id == Worker.voter_id)
+        .where(Attempt.campaign_id == Token.campaign_id, Voter.token == Token.digest, *conditions)
+        .correlate(Token)
+        .scalar_subquery()
+    )
+
+
+_LISTED = (
+    select(
+        *(Token.id, Token.role, Token.label, Token.created, Token.expires, Token.results, Token.leases),
+        _WORKERS.label("workers"),
+        _attempts(Attempt.ended.is_(None)).label("running"),
+        _attempts().label("granted"),
+        _attempts(Attempt.outcome.in_(COMPLAINTS)).label("failures"),
+    )
+    .where(Token.campaign_id == CAMPAIGN)
+    .order_by(Token.id)
+)
+
+
 def listed(transaction: Transaction) -> list[TokenRecord]:
     """Oldest first, including expired ones."""
-    columns = Token.id, Token.role, Token.label, Token.created, Token.expires
-    rows = transaction.execute(select(*columns).where(Token.campaign_id == CAMPAIGN).order_by(Token.id))
-    return [TokenRecord(row.id, Role(row.role), row.label, row.created, row.expires) for row in rows]
+    return [
+        TokenRecord(
+            row.id,
+            Role(row.role),
+            row.label,
+            row.created,
+            row.expires,
+            workers=row.workers,
+            held=row.running,
+            leases=row.granted,
+            results=row.results,
+            failures=row.failures,
+            spent=round(row.leases),
+        )
+        for row in transaction.execute(_LISTED)
+    ]
 
 
 # Looked up by their digests: the time of a query can reveal at most the start of a hash, and nothing of a token.

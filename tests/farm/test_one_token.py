@@ -19,6 +19,8 @@ from sqlalchemy import func, select
 
 from db import Credential, Lease, Ledger
 from db.errors import TooManyLeases
+from db.look.overview.records import WarningKind
+from db.look.overview.warnings import MANY_LEASES, RESTING_SECONDS
 from db.messages import converted, document
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
@@ -29,6 +31,7 @@ from db.work.presence import PRESENCE_SECONDS
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard.access import RateLimit
+from jobs.reach.wire import HEADER
 from jobs.run.loop import result
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
@@ -360,6 +363,43 @@ def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Fa
         assert (refused.status_code, "was revoked" in refused.text) == (403, True), refused.text
     assert farm.held() == {}
     assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
+
+
+def kinds(farm: Farm) -> list[WarningKind]:
+    return [warned.kind for warned in farm.campaign.overview().warnings if "--revoke 1" in warned.text]
+
+
+def test_a_token_that_renews_once_and_is_not_seen_again_is_reported(farm: Farm, clock: DatabaseClock) -> None:
+    """Though it has made a step: its leases last for an hour."""
+    farm.enrol("one")
+    held = farm.lease("one")
+    farm.renew(held, steps=1)
+    clock.move(RESTING_SECONDS - 10)
+    assert kinds(farm) == []
+    clock.move(20)
+    assert kinds(farm) == [WarningKind.TOKEN]
+
+
+def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Farm) -> None:
+    """Though it holds nothing: it takes leases and gives them back."""
+    farm.enrol("one")
+    rounds = -(-MANY_LEASES // TASKS)
+    for place in range(rounds):
+        assert kinds(farm) == []
+        held = farm.lease("one", held=[])
+        assert len(held) == TASKS, place
+    [lease, *others] = held
+    farm.end("/failures", lease)
+    farm.post("/releases", LIAR, attempts=[shown_by(each) for each in others], outcome="released", note="")
+    assert kinds(farm) == [WarningKind.TOKEN]
+    liar, honest = farm.campaign.tokens()
+    assert (liar.workers, liar.leases, liar.held, liar.results, liar.failures) == (1, rounds * TASKS, 0, 0, 1)
+    assert liar.spent >= MANY_LEASES
+    assert (honest.workers, honest.leases, honest.spent) == (0, 0, 0)
+    # Earlier versions know no such kind.
+    reader = {"Authorization": f"Bearer {farm.tokens[LIAR]}", HEADER: "1.1"}
+    told = farm.client.get(f"/campaigns/{NAME}/status", headers=reader).json()["warnings"]
+    assert [warned["kind"] for warned in told] == ["no_workers"]
 
 
 def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> None:

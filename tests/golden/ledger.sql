@@ -1319,7 +1319,17 @@ P WHERE true
   RETURNING task_index, id;
 
 -- tokens.listed
-  SELECT token.id, token.role, token.label, token.created, token.expires
+  SELECT token.id, token.role, token.label, token.created, token.expires, token.results, token.leases, (SELECT
+    count(*) AS count_1 FROM worker JOIN voter ON voter.id = worker.voter_id WHERE voter.token = token.digest) AS
+    workers, (SELECT count(*) AS count_2 FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON
+    voter.id = worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND
+    attempt.ended IS NULL) AS running, (SELECT count(*) AS count_3 FROM attempt JOIN worker ON worker.id =
+    attempt.worker_id JOIN voter ON voter.id = worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND
+    voter.token = token.digest) AS granted, (
+    SELECT count(*) AS count_4
+    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+    WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND attempt.outcome IN (:outcome)
+  ) AS failures
   FROM token
   WHERE token.campaign_id = :campaign
   ORDER BY token.id;

@@ -49,6 +49,7 @@ class WarningKind(StrEnum):
     SET_ASIDE = "set_aside"
     DISTRUSTED = "distrusted"
     NO_WORKERS = "no_workers"
+    TOKEN = "token"  # the workers with a token hold or cost much, and bring little
 
 
 class Total(int):

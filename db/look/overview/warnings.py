@@ -26,6 +26,8 @@ SAMPLE = 200
 
 RESTING_SECONDS = 300.0
 """How long a token without results may hold tasks without a step in any of them before that is reported."""
+MANY_LEASES = 500
+"""How many leases and refused results more than a token's results pay for are reported."""
 NAMED = 8
 """Maximum number of workers or tasks that a warning names."""
 SLOW = 0.6
@@ -85,7 +87,11 @@ def _without_voter(transaction: Transaction, facts: Facts) -> int:
 
 
 _HELD = (
-    select(Voter.token, func.max(Attempt.steps).label("steps"))
+    select(
+        Voter.token,
+        func.max(Attempt.steps).label("steps"),
+        (Now() - func.max(Worker.last_seen)).label("unseen"),
+    )
     .join(Worker, Worker.voter_id == Voter.id)
     .join(Attempt, Attempt.worker_id == Worker.id)
     .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
@@ -105,18 +111,38 @@ def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
     warnings, numbers = [], Names(transaction).numbers
     fruitless = set(transaction.scalars(_FRUITLESS)) if numbers else set()
     held = transaction.execute(_HELD).all() if fruitless else []
-    for token, steps in held:
+    for token, steps, unseen in held:
         number = numbers.get(token)
         if number not in fruitless:
             continue
         passed = float(transaction.scalar(_SINCE, token=token) or 0.0)
-        if passed > (RESTING_SECONDS if steps is None else leases.warranted(transaction, token)):
+        # Workers renew their leases every minute: whoever is not seen for longer made no step in that time.
+        rests = steps is None or unseen > RESTING_SECONDS
+        if passed > (RESTING_SECONDS if rests else leases.warranted(transaction, token)):
             warnings.append(
                 f"token {number} has leased tasks for {duration(passed)} without delivering a result; it holds "
                 f"{queries.holders_in_words(transaction, token)}: check these workers; "
                 f"`langford token {name} --revoke {number}` ends their leases"
             )
     return warnings
+
+
+_COSTLY = (
+    select(Token.id, Token.leases, Token.results)
+    .where(Token.campaign_id == CAMPAIGN, Token.leases >= MANY_LEASES)
+    .order_by(Token.leases.desc())
+    .limit(NAMED)
+)
+
+
+def _costs_much(transaction: Transaction, name: str) -> list[str]:
+    """Warnings about tokens whose leases and refused results exceed what their results pay for."""
+    return [
+        f"token {number} took {several(round(spent), 'lease')} more than its {several(results, 'result')} "
+        f"allow, refused results included: `langford token {name} --list` shows what it does, `langford token "
+        f"{name} --revoke {number}` ends it"
+        for number, spent, results in transaction.execute(_COSTLY)
+    ]
 
 
 def warnings_of(
@@ -130,11 +156,11 @@ def warnings_of(
     name = facts.campaign.name
     complained = complaints.in_words(transaction) if tasks.set_aside else ""
     held = _held_in_vain(transaction, name) if facts.running and facts.finished is None else []
+    costly = _costs_much(transaction, name) if facts.finished is None else []
     return (
         *_about_results(name, tasks, facts.conflicts, complained),
         *_about_workers(name, tasks, workers, _without_voter(transaction, facts)),
-        # Of a kind that earlier versions read, too.
-        *(Warned(WarningKind.NO_WORKERS, text) for text in held),
+        *(Warned(WarningKind.TOKEN, text) for text in (*held, *costly)),
         *_about_disks(folders, tasks.total - tasks.done),
     )
 

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import Any
 
 from db import Campaign, Standing
-from db.look.overview.records import Overview
+from db.look.overview.records import Overview, WarningKind
 from db.look.overview.shared import Shared
 from db.messages import document, encoded, iso
 from jobs.reach.wire import Listed, TaskNumbers
@@ -59,6 +59,9 @@ def _without_losses(overview: Overview) -> dict[str, Any]:
     del fields["lost"]
     for worker in fields["workers"]:
         del worker["lost"]
+    for warned in fields["warnings"]:
+        if warned["kind"] == WarningKind.TOKEN:  # they do not know this kind, and showed such warnings as this one
+            warned["kind"] = WarningKind.NO_WORKERS
     return fields
 
 

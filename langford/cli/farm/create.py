@@ -167,3 +167,10 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
         )
         line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
         show(line.rstrip())
+        if record.workers:
+            show(
+                f"      {several(record.workers, 'worker')}, {several(record.leases, 'lease')} "
+                f"({record.held:,} held), {several(record.results, 'result')}, "
+                f"{several(record.failures, 'failure')}; "
+                f"{record.spent:,} leases and refused results more than its results pay for"
+            )
