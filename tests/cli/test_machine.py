@@ -56,6 +56,7 @@ def test_the_depth_follows_the_speed(
             now[0] += self._work[index] / points_per_second + preparation
             return PartialResult(index, 0, 0, 0)
 
+    monkeypatch.setattr("langford.methods.speed._measured", {})
     monkeypatch.setattr(Plan, "evaluator", lambda plan, device: Clockwork(plan))
     monkeypatch.setattr(Cpu, "clock", staticmethod(lambda: now[0]))
     depth = task_depth(problem, method, CPU, 20.0)
