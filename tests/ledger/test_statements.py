@@ -75,6 +75,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.expire_the_dead)
     assert call(campaign.info).standing.tasks_done == TASKS
     assert len(call(campaign.export).results) == len(call(campaign.results))
+    assert call(campaign.merged).problem == PLAN.problem
     imported = Export(NAME, KEY, TASKS, tuple(Evaluation(result, 0.25, "{}") for result in TRUE[:2]))
     assert len(call(ledger.take, imported, PLAN, "importer", "host", "2")[1]) == 2
     assert call(ledger.take, imported, PLAN, "importer", "host", "2") == (campaign, [])
