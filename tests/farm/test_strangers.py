@@ -19,7 +19,7 @@ import pytest
 
 from db.states import Role
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
-from jobs.farm.guard.access import READING
+from jobs.farm.guard.access import READING, RateLimit
 from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, LimitedLog, Proxies, network_of
 from jobs.farm.guard.shares import OF_A_PAYER, Payer
 from tests.farm.farm import NAME as FARMED
@@ -246,3 +246,12 @@ def test_they_are_no_strangers_and_hold_no_threads(farm: Farm) -> None:
             stranger.setblocking(False)
             with pytest.raises(BlockingIOError):
                 stranger.recv(1)
+
+
+def test_a_request_that_costs_more_than_a_burst_is_let_in_after_a_whole_one() -> None:
+    clock = MovableClock()
+    limit = RateLimit(per_second=1.0, burst=10.0, clock=clock)
+    assert limit.wait("address", cost=1000.0) == 0
+    assert limit.wait("address", cost=1000.0) == 10
+    clock.wait(10.0)
+    assert limit.wait("address", cost=1000.0) == 0

@@ -128,3 +128,20 @@ def test_extended_rosa_sequences_contain_hooked_and_extended_ones() -> None:
         assert [table[n, hole, 2 * n + 2] for hole in range(1, 2 * n + 2)] == [
             extended[n, hole] for hole in range(1, 2 * n + 2)
         ]
+
+
+@pytest.mark.parametrize(
+    ("confirmed", "says"),
+    [
+        ((True, True), "All of these were counted again by another sum (shifted)"),
+        ((True, False), "1 of 2 of these were counted again by another sum (shifted)"),
+        ((False, False), "Each was counted once; residues, bounds and symmetries were checked"),
+    ],
+)
+def test_a_header_says_how_many_numbers_were_counted_again(confirmed: tuple[bool, bool], says: str) -> None:
+    family = family_of(["# Reproduce with: langford table rosa 4 --from 3 --confirm --format bfile"])
+    rows = [
+        Row(entry, number, 2 * number, ("a",), ("polyphase",), ("shifted",) if again else ())
+        for entry, number, again in zip(entries(family), (1, 2), confirmed, strict=True)
+    ]
+    assert f"# {says}" in Table(family, rows).bfile()
