@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import tomllib
 from collections.abc import Iterator
@@ -258,3 +259,14 @@ def test_the_files_belong_to_the_package() -> None:
     files = [path for path in FOLDER.rglob("*") if path.is_file() and path.suffix not in (".py", ".pyc")]
     assert {"static", "templates"} == {path.parent.name for path in files}
     assert [path for path in files if not any(path.match(pattern) for pattern in patterns)] == []
+
+
+def test_a_log_in_is_logged_with_its_token_s_number(watcher: Watcher, caplog: pytest.LogCaptureFixture) -> None:
+    campaign = watcher.campaigns[0]
+    token = campaign.new_token(Role.READER)
+    with caplog.at_level(logging.INFO):
+        assert watcher.log_in(token).status_code == 303
+    number = campaign.tokens()[-1].token_id
+    said = [record.getMessage() for record in caplog.records]
+    assert any(line.endswith(f": {campaign.name}: token {number} of role reader logs in") for line in said), said
+    assert token not in "".join(said)

@@ -145,7 +145,7 @@ class Pages:
             return _text("this form is too large", 413)
         token, name = fields.get("token", "").strip(), fields.get("campaign", "")
         name = name if NAME.fullmatch(name) else ""
-        opened = await self._access.opened(request, [token]) if cookie.TOKEN.fullmatch(token) else []
+        opened = await self._access.log_in(request, token) if cookie.TOKEN.fullmatch(token) else []
         if not opened:
             return self._form("../", name, WRONG, 403)
         kept = [other for other in self._access.cookies(request) if other != token]

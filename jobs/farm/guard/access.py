@@ -6,6 +6,7 @@ They only give the right to read, so that no other site can make the browser cha
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
@@ -169,11 +170,23 @@ class Access:
 
     async def opened(self, request: Request, tokens: Sequence[str]) -> list[str]:
         """Raises LedgerError and TooManyRequests."""
+        return (await self._opened(request, tokens))[0]
+
+    async def log_in(self, request: Request, token: str) -> list[str]:
+        """As :meth:`opened`; the log names the token by its number."""
+        names, rights = await self._opened(request, [token])
+        for name in names:
+            right = rights[self.campaigns[name].record.uuid]
+            said = f"{name}: token {right.number} of role {right.role} logs in"
+            self.log.say(self.address(request), said, level=logging.INFO)
+        return names
+
+    async def _opened(self, request: Request, tokens: Sequence[str]) -> tuple[list[str], Mapping[str, Right]]:
         rights = await self._with_rights(request, tokens, lambda rights: rights)
         names = [name for name, campaign in self.campaigns.items() if campaign.record.uuid in rights]
         if not names:
             self.log.say(self.address(request), "a request with a wrong token")
-        return names
+        return names, rights
 
     async def ask(
         self, request: Request, name: str, tokens: Sequence[str], answer: Callable[[Right | None], T]

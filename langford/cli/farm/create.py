@@ -172,5 +172,5 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
                 f"      {several(record.workers, 'worker')}, {several(record.leases, 'lease')} "
                 f"({record.held:,} held), {several(record.results, 'result')}, "
                 f"{several(record.failures, 'failure')}; "
-                f"{record.spent:,} leases and refused results more than its results pay for"
+                f"{several(record.spent, 'unpaid lease or refused result', 'unpaid leases and refused results')}"
             )
