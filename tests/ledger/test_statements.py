@@ -31,6 +31,7 @@ from db.store import copying
 from db.work.leases import COPY_SECONDS
 from langford.result import Evaluation
 from tests.support.campaigns import (
+    COUNT,
     GOLDEN,
     HOUR,
     KEY,
@@ -212,7 +213,7 @@ def life_of_results(log: StatementLog, campaign: Campaign) -> None:
     call(campaign.release_worker, "c", "its tasks go to another")
     for worker in "bcb":
         hand_in(true_deliveries(call(campaign.lease, worker, TASKS, HOUR)))
-    call(campaign.results)
+    assert (call(campaign.merged), len(call(campaign.results))) == (COUNT, TASKS)
     assert call(campaign.question, [0, 1]) == [0, 1]
     assert call(campaign.question, None, "host-b", "0f3a") == []
     assert call(campaign.rechecked_tasks) == [0, 1]
