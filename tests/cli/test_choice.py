@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,6 +16,7 @@ from langford.errors import BadDepth, BadInput, BadSeed, MethodDoesNotApply
 from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.profile import profile_file, save_settings
 from langford.methods import METHODS, PlanKey, candidates, chosen_plan, fastest_method, speed
+from langford.methods.choice import by_rule
 from langford.methods.speed import keep, measured
 from langford.problem import Problem
 from tests.support.command_line import ENVIRONMENT, Run
@@ -241,3 +243,14 @@ def test_projections_are_of_the_right_order() -> None:
             plan.evaluate(task)
         took = CPU.clock() - began
         assert took / 4 < expected < took * 4
+
+
+@pytest.mark.parametrize(
+    ("n", "begins", "chosen"),
+    [(30, (20, 10), 1), (30, (10, 20), 2), (15, (20, 10), 2), (5, (20, 10), 0), (30, (None, 20), 2)],
+)
+def test_of_methods_the_one_that_is_fastest_from_the_largest_n_on_is_chosen(
+    n: int, begins: tuple[int | None, int | None], chosen: int
+) -> None:
+    methods = [Mock(speeds=Mock(first=Mock(return_value=begin))) for begin in (None, *begins)]
+    assert by_rule(Problem.langford(n), methods, "cpu") is methods[chosen]

@@ -429,6 +429,12 @@ def test_a_token_that_rests_is_reported_after_five_minutes(farm: Farm, clock: Da
     assert f"`langford token {NAME} --revoke 1` ends their leases" in farm.warnings()
 
 
+@pytest.mark.parametrize(("scheme", "status"), [("Bearer", 200), ("bearer", 200), ("BEARER", 200), ("Basic", 401)])
+def test_the_scheme_of_a_token_has_no_case(farm: Farm, scheme: str, status: int) -> None:
+    headers = {"Authorization": f"{scheme} {farm.tokens[HONEST]}"}
+    assert farm.client.get(f"/campaigns/{NAME}", headers=headers).status_code == status
+
+
 # -- setting aside --------------------------------------------------------------------------------
 
 
