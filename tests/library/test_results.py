@@ -54,7 +54,7 @@ def test_evaluating_again_changes_nothing(method: str, data: st.DataObject) -> N
 @given(METHOD, st.data())
 def test_a_missing_result_blocks_the_merge(method: str, data: st.DataObject) -> None:
     index = data.draw(st.integers(0, len(RESULTS[method]) - 1))
-    with pytest.raises(Incomplete, match=r"1 of \d+ tasks has no result"):
+    with pytest.raises(Incomplete, match=r"1 of \d+ tasks has no result yet; run them first"):
         merge(PLANS[method], RESULTS[method][:index] + RESULTS[method][index + 1 :])
 
 
