@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from sqlalchemy import Connection, bindparam, insert, select
 
@@ -11,10 +11,8 @@ from db.schema.dialects import Now, Purpose, alone, insert_new
 from db.schema.models import Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.database import Database, retried
+from db.trust.terms import Terms
 from db.work import presence
-
-if TYPE_CHECKING:
-    from db.trust.terms import Terms
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
 
@@ -78,10 +76,6 @@ def enrol(
             **equipment,
         )
     )
-
-
-def is_known(connection: Connection, worker_id: str) -> bool:
-    return connection.scalar(_TOKEN_OF, {"worker": worker_id}) is not None
 
 
 def require_worker(connection: Connection, worker_id: str, token: str) -> None:

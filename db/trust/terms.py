@@ -17,7 +17,6 @@ from db.attempts import Delivery, Receipt
 from db.records import AttemptRecord, CampaignRecord
 from db.store.database import Database
 from db.store.transaction import Transaction
-from db.trust import enrolment
 from db.work import accounts, presence, tokens
 from db.work.accounts import Account
 from db.work.leases import Deadlines
@@ -73,7 +72,7 @@ class TokenTerms(Terms):
     def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
         # Not in the transaction that writes: a worker that is refused must not delay others.
         with database.reading() as connection:
-            if enrolment.is_known(connection, worker_id):
+            if presence.is_known(connection, worker_id):
                 return ()
             presence.require_room(connection, self.digest)
             return presence.idle(connection, self.digest)

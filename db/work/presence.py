@@ -29,6 +29,7 @@ _WORKER = Worker.id == bindparam("worker", type_=String)
 # A worker whose leases have expired may come back.
 _SEEN = update(Worker).where(_WORKER).values(last_seen=Now(), ended=null(), ending=null())
 _LEFT = update(Worker).where(_WORKER).values(last_seen=Now(), ended=Now(), ending=bindparam("how", type_=String))
+_KNOWN = select(Worker.id).where(_WORKER)
 _HOLDS_LEASES = (
     select(Attempt.id).where(Attempt.worker_id == Worker.id, Attempt.ended.is_(None)).correlate(Worker).exists()
 )
@@ -106,6 +107,11 @@ class Presence:
             self._due |= dict.fromkeys(due, now + NOTE_SECONDS)
         if due:
             connection.execute(_SEEN, [{"worker": worker} for worker in due])
+
+
+def is_known(connection: Connection, worker_id: str) -> bool:
+    """Whether the worker has enrolled."""
+    return connection.scalar(_KNOWN, {"worker": worker_id}) is not None
 
 
 def leave(connection: Connection, worker_id: str, ending: Ending) -> None:
