@@ -19,8 +19,10 @@ from langford.cli.output import display
 from langford.cli.output.how_long import Cost, advice
 from langford.devices import CPU, Cuda
 from langford.errors import BadInput, TooExpensive
+from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.cores import cores
 from langford.methods import METHODS, PlanKey, plan_of
+from langford.methods.speed import tabled
 from langford.problem import Problem
 from langford.words import YEAR_SECONDS, duration, long_duration, several
 from tests.support.campaigns import HOUR, KEY, NAME, PLAN, TASKS, new_campaign, true_deliveries
@@ -277,6 +279,36 @@ def test_tasks_of_a_created_campaign_take_the_time_that_is_asked_for(monkeypatch
     assert 120 / 32 < 100_000.0 * plan.work.max() / plan.work.sum() <= 120
     both = call("create", "28", "--task-time", "2m", "--depth", "4")
     assert "leave --depth out" in both.output
+
+
+@pytest.fixture
+def no_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("speed", "choice"):
+        monkeypatch.setattr(f"langford.methods.{module}.profiled", Mock(side_effect=NoGpu("none here")))
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_a_campaign_for_gpus_is_forecast_for_a_gpu() -> None:
+    # It said "about 10 h 41 min each": the time of a core, of tasks that were made for a GPU.
+    command = ("create", "28", "--device", "cuda", "--task-time", "2m", "--dry-run")
+    tasks, time, _, where = call(*command).stdout.splitlines()[1:5]
+    speed = tabled(Problem.langford(28), METHODS["shifted2"], Cuda())
+    assert speed is not None
+    number, seconds = int(tasks.split()[1].strip(",")), speed.expected(Problem.langford(28))
+    ends = 1 / speed.error, speed.error
+    each = " to ".join(duration(seconds * end / number) for end in ends)
+    assert tasks == f"  tasks    {number}, {each} each"
+    assert time == f"  time     {' to '.join(long_duration(seconds * end) for end in ends)} on 1 idle GPU"
+    assert "1 GPU of a worker; results in langford.db" in where
+    said = json.loads(call(*command, "--json").stdout)
+    assert (said["device"], said["devices"], said["host"]) == ("cuda", 1, None)
+
+
+@pytest.mark.usefixtures("no_gpu")
+def test_a_campaign_for_gpus_is_made_where_there_is_none() -> None:
+    for words in ("28 --depth 8", "40 --method miller --depth 3"):  # the second is too much for any cluster
+        done = call("create", *words.split(), "--device", "cuda")
+        assert (done.exit_code, "on 1 idle GPU" in done.stderr) == (0, True), done.output
 
 
 def test_a_limit_that_no_task_fits_is_not_advised_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from langford.cli.output.how_long import Cost, dry_run_option
 from langford.devices import CPU, KINDS, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
+from langford.methods.speed import tabled
 from langford.words import DAY_SECONDS, several
 
 OF_NEW = ("role", "days", "label", "out")
@@ -67,13 +68,17 @@ def create(
             f"{new.problem} = 0, so there is nothing to create (--anyway creates it regardless): "
             f"no arrangement exists, {new.problem.obstruction}"
         )
-    key, here = new.key, devices(CPU.kind)
+    key = new.key
+    is_known = not place.on_cores and tabled(new.problem, new.method, place) is not None
+    # Of a GPU it is one, which need not be here.
+    computing = [place] if is_known else devices(CPU.kind)
     why = f"{new.reason}; --device and --method change it" if new.reason else ""
     if dry_run:
         with existing(address) as found:
-            planned(found, address, chosen.name, key, here, why).print(as_json)
+            plan = planned(found, address, chosen.name, key, computing, why)
+            (replace(plan, host=None) if is_known else plan).print(as_json)
         return
-    cost = Cost.of_count(new.problem, new.method, here)
+    cost = Cost.of_count(new.problem, new.method, computing)
     with Ledger(address, create=True) as ledger:
         campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
         cost.say(why)

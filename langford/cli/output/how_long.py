@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 
 import click
@@ -14,6 +14,7 @@ from langford.cli.output.display import say, show
 from langford.cost import about, on_idle, require_affordable, within_reach
 from langford.devices import Device
 from langford.errors import BadInput
+from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import Method, fastest_method
 from langford.methods.speed import Speed, expected_seconds, known_speed
 from langford.problem import Problem
@@ -61,11 +62,22 @@ class Cost:
     @property
     def length(self) -> str:
         """With the devices: "about 46 min on 2 idle cores"; from ERROR_WORTH_SAYING on both ends are said."""
-        error = 1.0 if self.speed is None else self.speed.error
-        if error < ERROR_WORTH_SAYING:
+        if self.ends == (1.0,):
             return about(self.seconds, self.devices)
-        ends = " to ".join(long_duration(self.seconds * factor) for factor in (1 / error, error))
+        ends = " to ".join(long_duration(self.seconds * factor) for factor in self.ends)
         return f"{ends} on {on_idle(self.devices)}"
+
+    def each(self, tasks: int) -> str:
+        """How long a task takes on one device: "about 5 s", or both ends."""
+        seconds = self.seconds * len(self.devices) / tasks
+        ends = " to ".join(duration(seconds * factor) for factor in self.ends)
+        return f"about {ends}" if self.ends == (1.0,) else ends
+
+    @property
+    def ends(self) -> tuple[float, ...]:
+        """The factors of the seconds that are said: one, or both ends."""
+        error = 1.0 if self.speed is None else self.speed.error
+        return (1.0,) if error < ERROR_WORTH_SAYING else (1 / error, error)
 
     def say(self, why: str = "", first: str = "") -> None:
         """Say it before a long computation.
@@ -111,7 +123,7 @@ def _possible(problem: Problem, devices: Sequence[Device]) -> str:
             smaller = problem.resized(n)
             if not smaller.obstruction:
                 choices.append((smaller, fastest_method(smaller, devices[0]).method))
-        except BadInput:
+        except (BadInput, NoGpu):  # without the GPU nothing is possible here
             break
     expected = expected_seconds(choices, devices) if choices else {}
     found = next((each for each in expected if expected[each] <= DAY_SECONDS), None)
@@ -132,6 +144,7 @@ class DryRun:
     cost: Cost
     tasks: int | None  # how many tasks it would evaluate; None: many campaigns have them
     ledger: str = ""
+    host: str | None = field(default_factory=platform.node)  # None: a worker's, elsewhere
 
     @property
     def memory_bytes(self) -> float:
@@ -147,12 +160,12 @@ class DryRun:
     def where(self) -> str:
         devices = self.cost.devices
         kept = "" if not self.ledger_bytes else f", {_bytes(self.ledger_bytes)} when all are done"
-        place = f"{several(len(devices), devices[0].unit)} of {platform.node()}"
+        place = f"{several(len(devices), devices[0].unit)} of {self.host or 'a worker'}"
         return f"{place}; results in {self.ledger}{kept}" if self.ledger else place
 
     def lines(self) -> list[str]:
         seconds, devices = self.cost.seconds, self.cost.devices
-        each = f", about {duration(seconds * len(devices) / self.tasks)} each" if self.tasks and seconds else ""
+        each = f", {self.cost.each(self.tasks)} each" if self.tasks and seconds else ""
         gpu = "" if devices[0].on_cores else ", and up to half of the memory of each GPU"
         return [
             self.cost.what,
@@ -173,7 +186,7 @@ class DryRun:
                 "what": self.cost.what,
                 "tasks": self.tasks,
                 "seconds": self.cost.seconds,
-                "host": platform.node(),
+                "host": self.host,
                 "device": self.cost.devices[0].kind,
                 "devices": len(self.cost.devices),
                 "memory_bytes": int(self.memory_bytes),
