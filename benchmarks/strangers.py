@@ -79,6 +79,19 @@ def cookie(tokens: list[str]) -> str:
     return f"Cookie: langford-1={'.'.join(tokens)}"
 
 
+def session(port: int, tokens: list[str]) -> str:
+    """The cookie of a browser that has logged in with some tokens."""
+    connection, kept = http.client.HTTPConnection(SERVER, port, timeout=20), "a=b"
+    for token in tokens:
+        headers = {"Content-Type": "application/x-www-form-urlencoded", "Host": "x:1", "Cookie": kept}
+        connection.request("POST", "/-/log-in", f"token={token}", headers)
+        answer = connection.getresponse()
+        answer.read()
+        kept = (answer.getheader("Set-Cookie") or "").partition(";")[0]
+    connection.close()
+    return f"Cookie: {kept}"
+
+
 def junk(number: int) -> list[str]:
     return [f"{'x' * 40}{place:03}" for place in range(number)]
 
@@ -113,18 +126,18 @@ def by_strangers(name: str) -> Iterator[Flood]:
     yield Flood("a body in chunks of a byte", chunked, again=True, endless=chunks)
 
 
-def by_readers(name: str, token: str, opened: list[str]) -> Iterator[Flood]:
-    """Floods of those who have a reader's token, or one of each of some campaigns."""
+def by_readers(name: str, token: str, opened: str) -> Iterator[Flood]:
+    """Floods of those who have a reader's token, or the cookie of a session with one of each of some campaigns."""
     right, path = bearer(token), f"/campaigns/{name}"
     yield Flood("reader: the campaign", get(path, right))
     yield Flood("reader: the status", get(f"{path}/status", right))
     yield Flood("reader: the stream", get(f"{path}/stream", right))
     yield Flood("reader: the stream, each on a new connection", get(f"{path}/stream", right), again=True)
     yield Flood("reader: /campaigns", get("/campaigns", right))
-    yield Flood("reader: /campaigns with 16 tokens", get("/campaigns", cookie(opened)))
+    yield Flood("reader: /campaigns with 16 tokens", get("/campaigns", opened))
     yield Flood("reader: /metrics", get("/metrics", right))
-    yield Flood("reader: /metrics with 16 tokens", get("/metrics", cookie(opened)))
-    yield Flood("reader: the page", get(f"/{name}/", cookie([token])))
+    yield Flood("reader: /metrics with 16 tokens", get("/metrics", opened))
+    yield Flood("reader: the page", get(f"/{name}/", opened))
     yield Flood("reader: a lease", get(f"{path}/leases", right, method="POST", body="[" * 60_000))
 
 
@@ -331,12 +344,13 @@ def measure(arguments: argparse.Namespace, report: Report, folder: Path) -> bool
     names = ["bench", *(f"bench-{place}" for place in range(1, arguments.campaigns))]
     floods: list[Flood | None] = [None]
     floods += [flood for flood in by_strangers("bench") if arguments.only in flood.name]
-    floods += [flood for flood in by_readers("bench", reader, readers) if arguments.only in flood.name]
     refused = Flood(TURNED_AWAY, get("/campaigns/bench", bearer("x")))
-    taken: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
-    bars: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
     with served(where, *names) as (_, url):
         port = int(url.split(":")[2].split("/")[0])
+        opened = session(port, readers)
+        floods += [flood for flood in by_readers("bench", reader, opened) if arguments.only in flood.name]
+        taken: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
+        bars: dict[Flood | None, Leases] = {flood: Leases() for flood in floods}
         worker = Worker(port, "bench", token, campaign)
         worker.leases(1.0)
         for _ in range(arguments.rounds):

@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from starlette.responses import Response
 
 from db import Campaign
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
+from jobs.farm.api.streams import Listener, Streams
 from jobs.farm.dashboard.pages import FOLDER
 from jobs.farm.guard.access import RateLimit
-from jobs.farm.guard.cookie import MAX_TOKENS
+from jobs.farm.guard.sessions import LIFETIME_SECONDS, Sessions
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
+from tests.support.clock import MovableClock
 from tests.support.databases import new_ledger
 
 
@@ -33,13 +37,18 @@ class Watcher:
         self.campaigns = [new_campaign(self.ledger), self.second()]
         self.tokens = [campaign.new_token(Role.READER) for campaign in self.campaigns]
         names = [campaign.name for campaign in self.campaigns]
-        self.client = Client(server.application(self.ledger, names, Clients(**options)))
+        self.application = server.application(self.ledger, names, Clients(**options))
+        self.client = Client(self.application)
 
     def second(self) -> Campaign:
         return self.ledger.create_campaign("second", KEY, PLAN.work.tolist())
 
     def log_in(self, token: str, campaign: str = "", **headers: str) -> httpx.Response:
         return self.client.post("/-/log-in", data={"token": token, "campaign": campaign}, headers=headers)
+
+    def another(self) -> Client:
+        """A client of the same server, with cookies of its own."""
+        return Client(self.application)
 
     def close(self) -> None:
         self.client.close()
@@ -180,11 +189,82 @@ def test_a_token_that_ends(watcher: Watcher) -> None:
     assert watcher.client.get("/campaigns").status_code == 401, "the browser forgets the cookie"
 
 
-def test_a_cookie_holds_few_tokens(watcher: Watcher) -> None:
-    for _ in range(MAX_TOKENS + 3):
-        answer = watcher.log_in(watcher.campaigns[0].new_token(Role.READER))
-    assert len(answer.headers["set-cookie"].split(";")[0].split(".")) == MAX_TOKENS
-    assert len(answer.headers["set-cookie"]) < 1_000
+def copied(answer: httpx.Response) -> dict[str, str]:
+    """The header of a thief who has copied the cookie that an answer sets."""
+    return {"cookie": answer.headers["set-cookie"].split(";")[0]}
+
+
+def test_a_copied_cookie_opens_nothing_after_log_out(watcher: Watcher) -> None:
+    answer = watcher.log_in(watcher.tokens[0])
+    assert watcher.tokens[0] not in answer.headers["set-cookie"]
+    with closing(watcher.another()) as thief:
+        assert thief.get("/campaigns", headers=copied(answer)).status_code == 200
+        watcher.client.post("/-/log-out")
+        assert thief.get("/campaigns", headers=copied(answer)).status_code == 401
+        assert shows_form(thief.get(f"/{NAME}/", headers=copied(answer)))
+
+
+def test_a_stream_ends_with_its_session(watcher: Watcher, monkeypatch: pytest.MonkeyPatch) -> None:
+    listeners: list[Listener] = []
+
+    async def answer(
+        streams: Streams, name: str, compute: Callable[[], bytes], listener: Listener, version: str
+    ) -> Response:
+        listeners.append(listener)
+        return Response()
+
+    monkeypatch.setattr(Streams, "answer", answer)
+    watcher.log_in(watcher.tokens[0])
+    assert watcher.client.get(f"/campaigns/{NAME}/stream").status_code == 200
+    [listener] = listeners
+    assert asyncio.run(listener.allowed())
+    watcher.client.post("/-/log-out")
+    assert not asyncio.run(listener.allowed())
+
+
+def test_a_restart_of_the_server_ends_sessions(watcher: Watcher) -> None:
+    answer = watcher.log_in(watcher.tokens[0])
+    with closing(Client(server.application(watcher.ledger, [NAME]))) as restarted:
+        assert restarted.get("/campaigns", headers=copied(answer)).status_code == 401
+        assert restarted.post("/-/log-in", data={"token": watcher.tokens[0]}).status_code == 303
+
+
+def test_a_log_in_ends_the_session_before(watcher: Watcher) -> None:
+    answer = watcher.log_in(watcher.tokens[0])
+    watcher.log_in(watcher.tokens[1])
+    with closing(watcher.another()) as thief:
+        assert thief.get("/campaigns", headers=copied(answer)).status_code == 401
+
+
+def test_a_session_ends_after_twelve_hours(tmp_path: Path) -> None:
+    clock = MovableClock()
+    with closing(Watcher(tmp_path, sessions=Sessions(clock=clock))) as watcher:
+        shown = copied(watcher.log_in(watcher.tokens[0]))
+        with closing(watcher.another()) as thief:
+            clock.move(LIFETIME_SECONDS - 1)
+            assert thief.get("/campaigns", headers=shown).status_code == 200
+            clock.move(1)
+            assert thief.get("/campaigns", headers=shown).status_code == 401
+    assert LIFETIME_SECONDS == 12 * 3_600
+
+
+def test_a_revoked_token_ends_its_sessions(watcher: Watcher) -> None:
+    answer = watcher.log_in(watcher.tokens[0])
+    with closing(watcher.another()) as thief:
+        assert thief.get("/campaigns", headers=copied(answer)).status_code == 200
+        watcher.campaigns[0].revoke(watcher.tokens[0])
+        assert thief.get("/campaigns", headers=copied(answer)).status_code == 403
+        assert shows_form(thief.get("/", headers=copied(answer)))
+
+
+def test_sessions_are_few_and_the_oldest_end() -> None:
+    sessions = Sessions(most=4, of_a_token=2)
+    honest, *_, second, third = [sessions.begin([token]) for token in ("honest", "liar", "liar", "liar")]
+    assert sessions.tokens(honest) == ["honest"], "one token ends sessions of its own"
+    assert sessions.tokens(second) == sessions.tokens(third) == ["liar"]
+    others = [sessions.begin([token]) for token in ("a", "b")]
+    assert sessions.tokens(honest) == []
+    assert [sessions.tokens(one) for one in (second, third, *others)] == [["liar"], ["liar"], ["a"], ["b"]]
 
 
 def test_guesses_are_limited(tmp_path: Path) -> None:

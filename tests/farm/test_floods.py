@@ -26,7 +26,7 @@ from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
 from jobs.farm.guard.access import READING, WORKING, Bearers, RateLimit
-from jobs.farm.guard.cookie import MAX_TOKENS
+from jobs.farm.guard.sessions import MAX_TOKENS
 from jobs.farm.guard.shares import OF_A_PAYER
 from tests.farm.farm import CAMPAIGN, Farm
 from tests.farm.farm import NAME as FARMED
@@ -35,13 +35,12 @@ from tests.support.campaigns import KEY, NAME, PLAN
 from tests.support.databases import new_ledger
 from tests.support.statements import statements_of
 
-JUNK = ".".join(f"{'x' * 40}{place:03}" for place in range(MAX_TOKENS))
 EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])
 
 
 @pytest.fixture
 def campaigns(tmp_path: Path) -> Iterator[tuple[Ledger, list[Campaign]]]:
-    """A ledger with more campaigns than a cookie keeps tokens."""
+    """A ledger with more campaigns than a session has tokens."""
     with new_ledger("sqlite", tmp_path) as ledger:
         names = [NAME, *(f"{NAME}-{place}" for place in range(MAX_TOKENS))]
         yield ledger, [ledger.create_campaign(name, KEY, PLAN.work.tolist()) for name in names]
@@ -66,35 +65,44 @@ def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
 
 
-def cookie(value: str) -> dict[str, str]:
-    return {"Cookie": f"a=b; langford-default={value}"}
+def log_in(client: Client, *tokens: str) -> None:
+    for token in tokens:
+        assert client.post("/-/log-in", data={"token": token}).status_code == 303
 
 
 # -- what a look-up costs -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ["/", f"/{NAME}/", "/campaigns", "/metrics", f"/campaigns/{NAME}/stream"])
-def test_many_junk_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]], path: str) -> None:
+def test_an_invented_session_is_no_look_up(campaigns: tuple[Ledger, list[Campaign]], path: str) -> None:
     with serving(*campaigns, RateLimit(1e6, 1e6)) as client, statements_of() as done:
-        assert client.get(path, headers=cookie(JUNK)).status_code in (200, 403)
-    assert len(done) == 1
+        invented = {"Cookie": f"a=b; langford-default={'x' * 43}"}
+        assert client.get(path, headers=invented).status_code in (200, 401)
+    assert len(done) == 0
 
 
 def test_many_right_tokens_are_one_look_up(campaigns: tuple[Ledger, list[Campaign]]) -> None:
     ledger, made = campaigns
-    tokens = ".".join(campaign.new_token(Role.READER) for campaign in made)
     with serving(ledger, made, RateLimit(1e6, 1e6)) as client:
-        client.get("/campaigns", headers=cookie(tokens))  # the overviews are known from now on
+        log_in(client, *(campaign.new_token(Role.READER) for campaign in made))
+        client.get("/campaigns")  # the overviews are known from now on
         with statements_of() as done:
-            answer = client.get("/campaigns", headers=cookie(tokens))
+            answer = client.get("/campaigns")
     assert len(done) == 1
-    # Of more tokens than a cookie keeps, the newest count.
-    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[:MAX_TOKENS]]
+    # Of more tokens than a session has, the newest count.
+    assert [one["campaign"] for one in answer.json()] == [campaign.name for campaign in made[-MAX_TOKENS:]]
 
 
 def test_each_token_is_charged(campaigns: tuple[Ledger, list[Campaign]]) -> None:
-    with serving(*campaigns, RateLimit(1e-9, 3 * MAX_TOKENS)) as client, statements_of() as done:
-        answers = [client.get("/campaigns", headers=cookie(JUNK)).status_code for _ in range(5)]
+    ledger, made = campaigns
+    # Each log-in is the request of a stranger, as is each one of a session whose tokens were revoked.
+    with serving(ledger, made, RateLimit(1e-9, (1 + 3) * MAX_TOKENS)) as client:
+        log_in(client, *(campaign.new_token(Role.READER) for campaign in made[:MAX_TOKENS]))
+        for campaign in made:
+            campaign.revoke()
+        assert client.get("/campaigns").status_code == 403, "now the server knows"
+        with statements_of() as done:
+            answers = [client.get("/campaigns").status_code for _ in range(5)]
     assert answers == [403] * 3 + [429] * 2
     assert len(done) == 3
 

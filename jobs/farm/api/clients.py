@@ -20,6 +20,7 @@ from jobs.farm.api.streams import Streams
 from jobs.farm.dashboard.pages import HEADERS
 from jobs.farm.guard.access import Access, RateLimit, TooManyRequests
 from jobs.farm.guard.connections import Connections, LimitedLog
+from jobs.farm.guard.sessions import Sessions
 from jobs.farm.guard.shares import Charges, Turns, charged
 from jobs.show.log_lines import line
 
@@ -63,6 +64,7 @@ class Clients:
 
     limit: RateLimit = field(default_factory=RateLimit)
     proxies: Collection[str] = ()  # addresses of proxies, whose X-Forwarded-For is believed
+    sessions: Sessions = field(default_factory=Sessions)
     traffic: Traffic = field(default_factory=Traffic)
     log: LimitedLog = field(default_factory=LimitedLog)  # for what the operator may read, and clients may not
 

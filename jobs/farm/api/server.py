@@ -106,7 +106,14 @@ def application(
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it
     clients, overviews, documents = clients or Clients(), overviews or Overviews(campaigns), Documents()
     access = Access(
-        ledger, campaigns, clients.limit, clients.connections, clients.log, clients.proxies, clients.charges
+        ledger,
+        campaigns,
+        clients.limit,
+        clients.connections,
+        clients.log,
+        clients.proxies,
+        clients.charges,
+        clients.sessions,
     )
     numbers = Metrics(overviews, clients.traffic)
     endpoints = Endpoints(ledger, access, overviews, clients.streams, numbers, documents.version)
@@ -175,7 +182,9 @@ class Endpoints:
         campaign, right = await self._authorized(request, Role.READER, _both)
 
         async def allowed() -> bool:
-            return await self.access.role(request, campaign.name, [right.token]) is not None
+            # A session may have ended, and a token may have been revoked.
+            carried = right.token in self.access.tokens(request)
+            return carried and await self.access.role(request, campaign.name, [right.token]) is not None
 
         listener = Listener(self.access.address(request), digest(right.token), allowed)
         compute = partial(self.overviews.status, campaign.name)

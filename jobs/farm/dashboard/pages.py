@@ -1,9 +1,9 @@
 """The pages of the dashboard, their files, and the form with which a browser gets its cookie.
 
-    GET  /                the campaigns that the browser's tokens open, or the form
+    GET  /                the campaigns that the browser's session opens, or the form
     GET  /NAME/           a campaign, or the form
-    POST /-/log-in        token, campaign → a cookie
-    POST /-/log-out       → no cookie
+    POST /-/log-in        token, campaign → a session, its cookie
+    POST /-/log-out       → no session, no cookie
     GET  /-/FILE          what the pages need
 
 No campaign's name begins with "-".  Links in pages are relative, so that a proxy may put a path before them.  The
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import html
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +27,6 @@ from starlette.routing import Mount, Route
 
 from db.errors import LedgerError
 from db.states import NAME
-from jobs.farm.guard import cookie
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.refusals import Refusal, refusing
 
@@ -43,6 +43,7 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 SHARED = "head", "bar"
+TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
 MAX_FORM, MAX_FIELDS = 4096, 8
 WRONG = (
     "No campaign here accepts this token: it is mistyped, revoked or expired. Try again, or ask for another one."
@@ -52,7 +53,7 @@ NOT_THIS = "Your tokens do not open this campaign, if it exists: each campaign n
 
 
 REFUSALS: Mapping[type[Exception], Refusal] = {
-    TooManyRequests: Refusal(429),  # the cookie has more tokens than requests are left
+    TooManyRequests: Refusal(429),  # the session has more tokens than requests are left
     ClientDisconnect: Refusal(400),  # the client does not receive it, but it is counted
     LedgerError: Refusal(503, {"Retry-After": "2"}, "the ledger does not answer now: load this page again"),
     Exception: Refusal(500, message="the server has an error: its log explains it"),
@@ -113,15 +114,15 @@ class Pages:
         return Mount("/", routes=routes, middleware=[refusing(self._access, REFUSALS, _text)])
 
     async def index(self, request: Request) -> Response:
-        tokens = self._access.cookies(request)
+        tokens = self._access.of_session(request)
         if not tokens:
             return _again() if _from_elsewhere(request) else self._form("./")
         if await self._access.opened(request, tokens):
             return self._documents.page("index", "./")
-        return self._without_cookie(request, self._form("./", problem=NO_LONGER))
+        return self._without_session(request, self._form("./", problem=NO_LONGER))
 
     async def campaign(self, request: Request) -> Response:
-        name, tokens = request.path_params["name"], self._access.cookies(request)
+        name, tokens = request.path_params["name"], self._access.of_session(request)
         if not NAME.fullmatch(name):
             return _text("there is no such page", 404)
         if not tokens:
@@ -145,19 +146,19 @@ class Pages:
             return _text("this form is too large", 413)
         token, name = fields.get("token", "").strip(), fields.get("campaign", "")
         name = name if NAME.fullmatch(name) else ""
-        opened = await self._access.log_in(request, token) if cookie.TOKEN.fullmatch(token) else []
+        opened = await self._access.log_in(request, token) if TOKEN.fullmatch(token) else []
         if not opened:
             return self._form("../", name, WRONG, 403)
-        kept = [other for other in self._access.cookies(request) if other != token]
+        kept = [other for other in self._access.of_session(request) if other != token]
         goal = name if name in opened else opened[0] if len(opened) == 1 and not kept else ""
         answer = _to(f"../{goal}/" if goal else "../")
-        cookie.write(request, answer, [token, *kept], self._access.encrypted(request))
+        self._access.begin_session(request, answer, [token, *kept])
         return answer
 
     async def log_out(self, request: Request) -> Response:
         if not _from_here(request):
             return _text("this form was sent by another site", 403)
-        return self._without_cookie(request, _to("../"))
+        return self._without_session(request, _to("../"))
 
     async def asset(self, request: Request) -> Response:
         asset = self._documents.assets.get(request.path_params["file"])
@@ -169,8 +170,8 @@ class Pages:
         heading = f"Campaign {campaign}" if campaign else "Campaigns"
         return self._documents.page("log-in", root, status, campaign=campaign, heading=heading, problem=problem)
 
-    def _without_cookie(self, request: Request, answer: Response) -> Response:
-        cookie.write(request, answer, [], self._access.encrypted(request))
+    def _without_session(self, request: Request, answer: Response) -> Response:
+        self._access.end_session(request, answer)
         return answer
 
 

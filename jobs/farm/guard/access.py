@@ -1,7 +1,8 @@
 """Access to the task server: the address of a client, how often it may ask, and what its tokens open.
 
-Workers and programs send a token in the header "Authorization".  A browser sends the tokens of its cookie instead.
-They only give the right to read, so that no other site can make the browser change anything.
+Workers and programs send a token in the header "Authorization".  A browser sends the cookie of its session instead,
+which stands for tokens.  They only give the right to read, so that no other site can make the browser change
+anything.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from functools import partial
 from typing import TypeVar
 
 from starlette.requests import Request
+from starlette.responses import Response
 
 from db import Campaign, Ledger
 from db.records import Right
@@ -21,6 +23,7 @@ from db.work import tokens
 from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard import cookie
 from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
+from jobs.farm.guard.sessions import Sessions
 from jobs.farm.guard.shares import Charges, Lane, Payer
 from langford.errors import LangfordError
 
@@ -114,11 +117,15 @@ class Access:
         log: LimitedLog,
         proxies: Collection[str] = (),
         charges: Charges | None = None,
+        sessions: Sessions | None = None,
     ) -> None:
-        """``limit``: of strangers; ``proxies``: their X-Forwarded-For counts; ``charges``: None: new ones."""
+        """``limit``: of strangers; ``proxies``: their X-Forwarded-For counts; ``charges``, ``sessions``: None: new
+        ones.
+        """
         self.campaigns, self.log, self.charges = campaigns, log, charges or Charges()
         self._ledger, self._limit, self._connections = ledger, limit, connections
         self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
+        self._sessions = sessions or Sessions()
         self._bearers = Bearers()
         self._working, self._reading = Lane(self.charges, WORKING), Lane(self.charges, READING)
 
@@ -151,14 +158,25 @@ class Access:
         return payer
 
     def tokens(self, request: Request) -> list[str]:
-        """The tokens that a request carries; those of a cookie only where the request reads."""
+        """The tokens that a request carries; those of a session only where the request reads."""
         if "authorization" in request.headers or request.method not in ("GET", "HEAD"):
             scheme, _, token = request.headers.get("authorization", "").partition(" ")
             return [token] if scheme.lower() == "bearer" and token else []
-        return self.cookies(request)
+        return self.of_session(request)
 
-    def cookies(self, request: Request) -> list[str]:
-        return cookie.read(request, self.encrypted(request))
+    def of_session(self, request: Request) -> list[str]:
+        """The tokens of the session whose cookie a request carries, newest first; none without a session."""
+        return self._sessions.tokens(cookie.read(request, self.encrypted(request)))
+
+    def begin_session(self, request: Request, answer: Response, tokens: Sequence[str]) -> None:
+        """Begin a session of some tokens, newest first, in place of the one of the request."""
+        self._sessions.end(cookie.read(request, self.encrypted(request)))
+        cookie.write(request, answer, self._sessions.begin(tokens), self.encrypted(request))
+
+    def end_session(self, request: Request, answer: Response) -> None:
+        """End the session of a request, also for copies of its cookie, which the browser deletes."""
+        self._sessions.end(cookie.read(request, self.encrypted(request)))
+        cookie.write(request, answer, "", self.encrypted(request))
 
     async def role(self, request: Request, name: str, tokens: Sequence[str]) -> Role | None:
         """The role that tokens give in a campaign; None for a wrong name or wrong tokens.

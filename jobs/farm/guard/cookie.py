@@ -1,39 +1,34 @@
-"""The cookie in which a browser keeps the tokens of the campaigns that it watches.
+"""The cookie in which a browser keeps the identifier of its session.
 
 No script can read the cookie, no other site can make the browser send it, and where the server has TLS it is sent
-over TLS only.  It gives no right but to read, whatever the roles of its tokens.
+over TLS only.  It gives no right but to read, whatever the roles of the session's tokens.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-MAX_TOKENS = 16
-LIFETIME_SECONDS = 12 * 3_600
-TOKEN = re.compile(r"[A-Za-z0-9_-]{1,100}")
-SEPARATOR = "."
+from jobs.farm.guard.sessions import LIFETIME_SECONDS
 
 
-def read(request: Request, encrypted: bool) -> list[str]:
-    """The tokens in the cookie of a request, newest first; everything after the first MAX_TOKENS is ignored."""
+def read(request: Request, encrypted: bool) -> str:
+    """What the cookie of a request contains; "" without one."""
     # Not request.cookies: parsing thousands of other cookies would take longer than answering the request.
     kept = re.findall(
         rf"(?:^|[;,]) *{_name(request, encrypted)}=([^;, ]*)", ",".join(request.headers.getlist("cookie"))
     )
-    tokens = kept[-1].split(SEPARATOR, MAX_TOKENS)[:MAX_TOKENS] if kept else []
-    return [token for token in tokens if TOKEN.fullmatch(token)]
+    return kept[-1] if kept else ""
 
 
-def write(request: Request, response: Response, tokens: Sequence[str], encrypted: bool) -> None:
-    """Make the browser keep tokens, newest first; without tokens it deletes the cookie."""
+def write(request: Request, response: Response, session: str, encrypted: bool) -> None:
+    """Make the browser keep the identifier of a session; without one it deletes the cookie."""
     response.set_cookie(
         _name(request, encrypted),
-        SEPARATOR.join(tokens[:MAX_TOKENS]),
-        max_age=LIFETIME_SECONDS if tokens else 0,
+        session,
+        max_age=LIFETIME_SECONDS if session else 0,
         path="/",
         secure=encrypted,
         httponly=True,
