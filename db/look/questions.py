@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Select, case, cast, column, func, or_, select, table
+from sqlalchemy import ColumnElement, Float, Select, TableClause, case, cast, column, func, or_, select, table
 
 from db.look.read_only import SECONDS, BadQuery, QueryResult, ask_select
 from db.messages import MIN_SECONDS
 from db.schema import measures, views
-from db.schema.dialects import Iso
+from db.schema.dialects import Iso, IsoTime
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
+from db.schema.view_queries import View
 from db.store.database import Database
 from db.work import queries
 
@@ -102,7 +103,13 @@ def iso(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-_VIEWS = {view.name: table(view.name, *map(column, view.columns)) for view in views.VIEWS}
+def _table(view: View) -> TableClause:
+    """Its columns, of which those with times have their type."""
+    times = {name for name, (each, _) in view.selected.items() if isinstance(each.type, IsoTime)}
+    return table(view.name, *(column(name, IsoTime() if name in times else None) for name in view.columns))
+
+
+_VIEWS = {view.name: _table(view) for view in views.VIEWS}
 _OF_VIEWS: Mapping[str, dict[str, Any]] = {
     "task_overview": {
         "since": "ended",

@@ -10,7 +10,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -18,6 +18,7 @@ from sqlalchemy import Connection, CursorResult, Select
 from sqlalchemy.exc import DBAPIError
 
 from db.errors import LedgerError
+from db.schema.dialects import IsoTime
 from db.schema.models import Base
 from db.schema.views import VIEWS
 from db.store.database import Database
@@ -40,6 +41,7 @@ class QueryResult:
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
+    times: frozenset[str] = frozenset()  # the columns whose texts are times, as far as that is known
 
 
 @contextmanager
@@ -54,7 +56,12 @@ def ask_sql(database: Database, sql: str, seconds: float = SECONDS) -> Iterator[
 def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: float) -> Iterator[QueryResult]:
     """As :func:`ask_sql`, with a query of this program."""
     with answering(database, seconds) as connection:
-        yield _answer(_streaming(connection).execute(query), seconds)
+        answer = _answer(_streaming(connection).execute(query), seconds)
+        yield replace(answer, times=_times(query))
+
+
+def _times(query: Select[*tuple[Any, ...]]) -> frozenset[str]:
+    return frozenset(name for name, each in query.selected_columns.items() if isinstance(each.type, IsoTime))
 
 
 def _streaming(connection: Connection) -> Connection:

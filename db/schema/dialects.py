@@ -65,10 +65,14 @@ spelled(
 )
 
 
+class IsoTime(String):
+    """Text that is a time: SQLite has no type for times, and the views are the same in both databases."""
+
+
 class Iso(FunctionElement[str]):
     """A time in seconds since 1970 as ISO 8601 text in UTC, with milliseconds."""
 
-    type = String()
+    type = IsoTime()
     inherit_cache = True
 
 

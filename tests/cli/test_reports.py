@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import shutil
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet
 import pytest
 from click.testing import CliRunner
 from playwright.sync_api import Browser
@@ -35,6 +38,23 @@ from tests.support.databases import new_ledger
 
 __all__ = ["browser"]
 EXPORT = Path(__file__).parents[2] / "jobs" / "campaigns" / "langford-27-polyphase-16.jsonl.gz"
+TIMES = [
+    "granted",
+    "began",
+    "ended",
+    "deadline",
+    "started",
+    "last_seen",
+    "distrusted",
+    "minute",
+    "first",
+    "last",
+    "accepted_at",
+    "other_at",
+    "other_distrusted",
+    "last_ended",
+    "at",
+]
 HEAD = {"campaign": NAME, "problem": "langford-7", "count": str(COUNT), "agrees": True, "pending": None}
 
 
@@ -224,6 +244,24 @@ def test_a_question_in_every_format(folder: Path, langford: Run) -> None:
     assert (folder / "tasks.parquet").read_bytes().startswith(b"PAR1")
     shown = langford("query", "slowest_tasks", "--worker", "host-a", "--since", "1h", "--limit", "3").stdout
     assert shown.count("host-a") == 3
+
+
+@pytest.mark.parametrize("question", list(QUESTIONS))
+def test_times_in_parquet_are_timestamps(folder: Path, question: str) -> None:
+    rows = json.loads(call("query", question, "--json").stdout)
+    assert call("query", question, "--format", "parquet", "--out", "rows.parquet").exit_code == 0
+    table = pyarrow.parquet.read_table("rows.parquet")
+    times = [field.name for field in table.schema if field.type == pyarrow.timestamp("us", tz="UTC")]
+    assert times == [name for name in table.column_names if name in TIMES]
+    assert bool(times) == (question != "devices")
+    for name in times:
+        instants = [row[name] and datetime.fromisoformat(row[name]) for row in rows]
+        assert table[name].to_pylist() == instants
+    assert not [name for row in rows for name, value in row.items() if name not in times and is_time(value)]
+
+
+def is_time(value: object) -> bool:
+    return bool(re.match(r"\d{4}-\d\d-\d\dT", str(value)))
 
 
 def test_sql_of_people_is_answered(folder: Path) -> None:

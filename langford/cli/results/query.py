@@ -124,7 +124,10 @@ def query(
         columns, rows = answer.columns, answer.rows
         if chosen == "csv" and is_terminal(out):
             columns, rows = formats.escaped(columns, rows)
-        formats.write(formats.FORMATS[chosen](columns, rows), out)
+        if chosen == "parquet":
+            formats.write(formats.parquet(columns, rows, answer.times), out)
+        else:
+            formats.write(formats.FORMATS[chosen](columns, rows), out)
 
 
 def _listed() -> Iterator[tuple[str, str]]:
