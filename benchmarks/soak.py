@@ -75,7 +75,7 @@ class Soak:
             where = self._empty_database()
             one = Round(self._folder, self.rounds, self._key, where, *self._workers, self._chance)
             try:
-                one.work_off(faults - self.faults.total(), until)
+                one.complete(faults - self.faults.total(), until)
                 self._audit(one)
             finally:
                 one.stop()

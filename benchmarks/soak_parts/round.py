@@ -150,7 +150,7 @@ class Round:
 
     # -- one round ------------------------------------------------------------------------
 
-    def work_off(self, most: int, until: float) -> None:
+    def complete(self, most: int, until: float) -> None:
         """Let the workers work, and hit them, until every result is there and confirmed.
 
         There are about ``most`` faults, and none after the moment ``until``.  Raises SystemExit when the campaign

@@ -25,7 +25,7 @@ from db.work.tokens import digest
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.farm.guard import bodies
-from jobs.farm.guard.access import READING, WORKING, Bearers, RateLimit
+from jobs.farm.guard.access import READING, WORKING, KnownTokens, RateLimit
 from jobs.farm.guard.sessions import MAX_TOKENS
 from jobs.farm.guard.shares import OF_A_PAYER
 from tests.farm.farm import CAMPAIGN, Farm
@@ -134,17 +134,17 @@ def test_only_requests_without_a_valid_token_are_counted(campaigns: tuple[Ledger
         assert [ask(worker) for _ in range(2)] == [403, 429]
 
 
-def test_bearers_are_few_and_forgotten() -> None:
-    bearers = Bearers(most=3)
+def test_known_tokens_are_few_and_forgotten() -> None:
+    tokens = KnownTokens(most=3)
     for token in "rwa":
-        bearers.note(token, True)
-    assert bearers.known(["wrong", "r", "w"]) == digest("r")
-    bearers.note("w", False)
-    assert bearers.known(["w"]) is None
+        tokens.note(token, True)
+    assert tokens.first_known(["wrong", "r", "w"]) == digest("r")
+    tokens.note("w", False)
+    assert tokens.first_known(["w"]) is None
     for token in "rbc":
-        bearers.note(token, True)
-    assert [bearers.known([token]) for token in "arbc"] == [None, *map(digest, "rbc")]
-    assert bearers.known([]) is None
+        tokens.note(token, True)
+    assert [tokens.first_known([token]) for token in "arbc"] == [None, *map(digest, "rbc")]
+    assert tokens.first_known([]) is None
 
 
 # -- who waits for whom ---------------------------------------------------------------------------

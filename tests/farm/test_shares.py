@@ -152,10 +152,10 @@ def test_a_round_of_the_loop_does_one_thing(charges: Charges) -> None:
     async def test() -> list[str]:
         done, turns = list[str](), Turns(charges)
         for number in range(3):
-            turns.line_up(LIAR, lambda number=number: done.append(f"piece {number}"))  # type: ignore[misc]
+            turns.enqueue(LIAR, lambda number=number: done.append(f"piece {number}"))  # type: ignore[misc]
         charges.add(LIAR, 0.01)
         await asyncio.sleep(0)
-        turns.line_up(HONEST, lambda: done.append("lease"))
+        turns.enqueue(HONEST, lambda: done.append("lease"))
         while len(done) < 4:
             before = len(done)
             await asyncio.sleep(0)

@@ -104,7 +104,7 @@ def test_the_oldest_idle_stranger_makes_room() -> None:
     assert [wire.open for wire in wires] == [True, False, False, True, True]
     worker = Wire("a")
     connections.opened(worker, ("a", 1))
-    connections.vouch(("a", 1), Payer("token"))
+    connections.mark_authenticated(("a", 1), Payer("token"))
     assert worker.payer == Payer("token")
     others = [Wire(str(number)) for number in range(20)]
     for wire in others:
@@ -127,7 +127,7 @@ def test_all_connections_are_limited() -> None:
     workers = [Wire("a") for _ in range(3)]
     for port, wire in enumerate(workers):
         assert not connections.opened(wire, ("a", port))
-        connections.vouch(("a", port), Payer("token"))
+        connections.mark_authenticated(("a", port), Payer("token"))
     late = Wire("b", busy=True)
     assert connections.opened(late)
     assert [wire.open for wire in (*workers, late)] == [True, True, True, False]

@@ -133,15 +133,15 @@ class Streams:
         hello = f"event: version\ndata: {version}\n\n".encode()
         return Stream(self, broadcast, number, hello + event, listener)
 
-    def enter(self, stream: Stream) -> None:
+    def add(self, stream: Stream) -> None:
         """Count a stream that begins; it replaces another one if its token or its address has too many."""
         leaving = self._giving_way(stream.listener)
         if leaving is not None:
-            self.leave(leaving)
+            self.remove(leaving)
             leaving.give_way()
         self._open[stream] = None
 
-    def leave(self, stream: Stream) -> None:
+    def remove(self, stream: Stream) -> None:
         self._open.pop(stream, None)
 
     def _require_room(self, listener: Listener) -> None:
@@ -179,12 +179,12 @@ class Stream(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
         if scope["method"] != "HEAD":
-            self._streams.enter(self)
+            self._streams.add(self)
             ends = _hung_up(receive), self._streams.closing.wait(), self._crowded.wait()
             try:
                 await self._first_to_end(self._events(send), *ends)
             finally:
-                self._streams.leave(self)
+                self._streams.remove(self)
             if self._crowded.is_set():
                 await send({"type": "http.response.body", "body": CROWDED, "more_body": True})
         await send({"type": "http.response.body", "body": b"", "more_body": False})

@@ -27,26 +27,26 @@ from jobs.farm.guard.sessions import Sessions
 from jobs.farm.guard.shares import Charges, Lane, Payer
 from langford.errors import LangfordError
 
-MAX_BEARERS = 10_000
+MAX_KNOWN_TOKENS = 10_000
 WORKING, READING = 16, 4
 """How many requests may use the ledger at the same time; and how many may wait for a status, which takes long."""
 T = TypeVar("T")
 
 
-class Bearers:
+class KnownTokens:
     """The tokens that were valid when they were last looked up; used on the event loop only.
 
     They only decide who is charged for a request: the tokens of each request are looked up again, so that a token
     gives no right from the moment when it is revoked.
     """
 
-    def __init__(self, most: int = MAX_BEARERS) -> None:
+    def __init__(self, most: int = MAX_KNOWN_TOKENS) -> None:
         """``most``: how many tokens are remembered; the least recently used ones are forgotten."""
         self._most = most
         # By the SHA-256 of the token, ordered by their last use.
         self._known: dict[str, None] = {}
 
-    def known(self, carried: Collection[str]) -> str | None:
+    def first_known(self, carried: Collection[str]) -> str | None:
         """The SHA-256 of the first of some tokens that is known; None: none is."""
         return next((digest for digest in map(tokens.digest, carried) if digest in self._known), None)
 
@@ -126,7 +126,7 @@ class Access:
         self._ledger, self._limit, self._connections = ledger, limit, connections
         self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
         self._sessions = sessions or Sessions()
-        self._bearers = Bearers()
+        self._known_tokens = KnownTokens()
         self._working, self._reading = Lane(self.charges, WORKING), Lane(self.charges, READING)
 
     def address(self, request: Request) -> str:
@@ -139,12 +139,12 @@ class Access:
 
     def payer(self, request: Request) -> Payer:
         """Who is charged for a request."""
-        known = self._bearers.known(self.tokens(request))
+        known = self._known_tokens.first_known(self.tokens(request))
         return Payer.stranger(self.address(request)) if known is None else Payer(known)
 
     def knows(self, tokens: Sequence[str]) -> bool:
         """Whether one of some tokens was valid when it was last looked up."""
-        return self._bearers.known(tokens) is not None
+        return self._known_tokens.first_known(tokens) is not None
 
     def admit(self, request: Request, cost: int = 1) -> Payer:
         """Who is charged for a request; raises TooManyRequests for a stranger.
@@ -254,10 +254,10 @@ class Access:
 
     def _note(self, request: Request, tokens: Sequence[str], valid: Collection[str]) -> None:
         for token in tokens:
-            self._bearers.note(token, token in valid)
-        known = self._bearers.known(tokens)
+            self._known_tokens.note(token, token in valid)
+        known = self._known_tokens.first_known(tokens)
         if known is not None:
-            self._connections.vouch(_client(request), Payer(known))
+            self._connections.mark_authenticated(_client(request), Payer(known))
 
 
 def _entries(request: Request, header: str) -> list[str]:

@@ -130,7 +130,7 @@ class Connections:
         if client is not None:
             self._by_client.pop(client, None)
 
-    def vouch(self, client: tuple[str, int], payer: Payer) -> None:
+    def mark_authenticated(self, client: tuple[str, int], payer: Payer) -> None:
         """Note that a valid token came from this end of a connection, which is no stranger's any more.
 
         ``payer``: is charged for what arrives on it from now on.

@@ -65,7 +65,7 @@ class Reins:
 
     def resume_reading(self) -> None:
         self.wanted = True
-        self._protocol.line_up()
+        self._protocol.enqueue()
 
     def hold(self) -> None:
         self._transport.pause_reading()
@@ -101,7 +101,7 @@ class GuardedProtocol(HttpToolsProtocol):
             Part.BODY: serving.body_seconds,
             Part.UNWANTED: UNWANTED_SECONDS,
         }
-        self._arrived, self._lined_up = b"", False
+        self._arrived, self._enqueued = b"", False
         # Of the headers that arrive: their bytes and lines that are parsed, and all bytes since they began.
         self._part, self._size, self._lines, self._unended = Part.HEADERS, 0, 0, 0
         self._awaited: Part | None = None
@@ -134,18 +134,18 @@ class GuardedProtocol(HttpToolsProtocol):
     def data_received(self, data: bytes) -> None:
         self._arrived += data
         self._reins.hold()
-        self.line_up()
+        self.enqueue()
 
-    def line_up(self) -> None:
+    def enqueue(self) -> None:
         """Have what has arrived parsed; if that is all, read on.
 
         Not while uvicorn takes nothing; what follows a whole request waits until that is answered.
         """
         if not self._arrived:
             self._reins.let_go()
-        elif self._reins.wanted and not self._lined_up and not (self._part is Part.HEADERS and self._is_answering):
-            self._lined_up = True
-            self._turns.line_up(self.payer, self._take_turn)
+        elif self._reins.wanted and not self._enqueued and not (self._part is Part.HEADERS and self._is_answering):
+            self._enqueued = True
+            self._turns.enqueue(self.payer, self._take_turn)
 
     def pause_writing(self) -> None:
         """The other end takes less than it gets: it has some time to take more."""
@@ -166,7 +166,7 @@ class GuardedProtocol(HttpToolsProtocol):
     # -- parsing ----------------------------------------------------------------------------------
 
     def _take_turn(self) -> None:
-        self._lined_up = False
+        self._enqueued = False
         if self.transport.is_closing():
             self._arrived = b""
             return
@@ -176,7 +176,7 @@ class GuardedProtocol(HttpToolsProtocol):
         if self._part is Part.HEADERS and self._unended > MAX_HEADERS:
             self.send_400_response(LARGE)
         self._wait()
-        self.line_up()
+        self.enqueue()
 
     def on_message_begin(self) -> None:
         self._begin(Part.HEADERS)
@@ -203,7 +203,7 @@ class GuardedProtocol(HttpToolsProtocol):
     def on_response_complete(self) -> None:
         super().on_response_complete()
         self._wait()
-        self.line_up()
+        self.enqueue()
 
     def send_400_response(self, msg: str) -> None:
         if not self.transport.is_closing():  # it was refused for a better reason

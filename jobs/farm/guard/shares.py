@@ -114,7 +114,7 @@ class Turns:
     def __init__(self, charges: Charges) -> None:
         self._charges, self._queue, self._scheduled = charges, Queue[Callable[[], object]](charges), False
 
-    def line_up(self, payer: Payer, action: Callable[[], object]) -> None:
+    def enqueue(self, payer: Payer, action: Callable[[], object]) -> None:
         """Call it at the turn of its payer, who is charged for it."""
         self._queue.put(payer, action)
         self._schedule()
@@ -122,7 +122,7 @@ class Turns:
     async def wait(self, payer: Payer) -> None:
         """Until it is the turn of this payer."""
         turn = asyncio.Event()
-        self.line_up(payer, turn.set)
+        self.enqueue(payer, turn.set)
         await turn.wait()
 
     def _schedule(self) -> None:

@@ -96,7 +96,7 @@ def mpi(
         else:
             with langford.Ledger(address, create=True) as ledger:
                 campaign = create_campaign(ledger, key, chosen.name, chosen.yes)
-                code, ranks_compute = _work_off(communicator, campaign, rank_device, time_limit, as_json)
+                code, ranks_compute = _complete(communicator, campaign, rank_device, time_limit, as_json)
             if ranks_compute:
                 abort(communicator, code)  # otherwise the ranks would finish their tasks first
     context.exit(code)
@@ -114,7 +114,7 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
     return Answer(key.problem, key.method, count, seconds, work, used, again, more).print(as_json)
 
 
-def _work_off(
+def _complete(
     communicator: Intracomm, campaign: langford.Campaign, device: Device, time_limit: float | None, as_json: bool
 ) -> tuple[int, bool]:
     """Returns the exit code, and whether other ranks still compute."""
