@@ -218,8 +218,9 @@ def test_an_error_of_a_page_is_counted_and_logged_once(
     def fail(tokens: Sequence[str]) -> Any:
         raise error
 
+    session = farm.clients.sessions.begin([farm.tokens[Role.READER]])
     monkeypatch.setattr(farm.ledger, "rights", fail)
-    answer = farm.client.get("/", headers={"Cookie": f"langford-default={farm.tokens[Role.READER]}"})
+    answer = farm.client.get("/", headers={"Cookie": f"langford-default={session}"})
     assert (answer.status_code, answer.text) == (status, words)
     assert farm.clients.traffic.answered == {("GET", "/", status): 1}
     [record] = caplog.records
