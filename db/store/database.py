@@ -209,6 +209,8 @@ def _engine_of(where: str, create: bool) -> Engine:
         if file is not None and not archive:
             _require_room(file, create)
     except OSError as error:  # such as a name that is too long
+        if error.filename is None:  # the working folder is gone
+            raise
         raise LedgerUnusable(
             f"{without_password(str(file))!r:.120} cannot be a ledger ({error.strerror}): choose another file"
         ) from error
