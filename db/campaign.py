@@ -7,7 +7,7 @@ nonce.  A task is either done, with a committed result, or can be leased again, 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from copy import copy
 from dataclasses import replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
-from db.errors import TooManyLeases, TransactionUndone, UnknownWorker, WorkerDistrusted
+from db.errors import LedgerReadOnly, TooManyLeases, TransactionUndone, UnknownWorker, WorkerDistrusted
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.reading import agreed_plan
@@ -576,8 +576,10 @@ class Campaign:
             return tokens.new_token(transaction, role, seconds, label)
 
     def tokens(self) -> list[TokenRecord]:
+        with suppress(LedgerReadOnly), self.reading() as transaction:
+            return tokens.listed(transaction, used=True)
         with self.reading() as transaction:
-            return tokens.listed(transaction)
+            return tokens.listed(transaction, used=False)
 
     def revoke(self, which: int | str | None = None) -> int:
         """Delete a token and end its leases; returns the number of tokens that were deleted.

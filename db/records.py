@@ -79,12 +79,13 @@ class TokenRecord:
     label: str
     created: float
     expires: float | None
-    workers: int  # that are known
-    held: int  # leases that run
-    leases: int  # that it has had
     results: int  # that were new, and right as far as is known
-    failures: int  # tasks that failed or ended a process
     spent: int  # leases and refused results that its results do not pay for
+    # Not known to a role of Postgres that may not read the hashes of tokens:
+    workers: int | None  # that are known
+    held: int | None  # leases that run
+    leases: int | None  # that it has had
+    failures: int | None  # tasks that failed or ended a process
 
 
 @dataclass(frozen=True)

@@ -69,20 +69,23 @@ def _attempts(*conditions: ColumnElement[bool]) -> ScalarSelect[int]:
 
 
 _LISTED = (
-    select(
-        *(Token.id, Token.role, Token.label, Token.created, Token.expires, Token.results, Token.leases),
-        _WORKERS.label("workers"),
-        _attempts(Attempt.ended.is_(None)).label("running"),
-        _attempts().label("granted"),
-        _attempts(Attempt.outcome.in_(COMPLAINTS)).label("failures"),
-    )
+    select(Token.id, Token.role, Token.label, Token.created, Token.expires, Token.results, Token.leases)
     .where(Token.campaign_id == CAMPAIGN)
     .order_by(Token.id)
 )
+_USED = _LISTED.add_columns(
+    _WORKERS.label("workers"),
+    _attempts(Attempt.ended.is_(None)).label("running"),
+    _attempts().label("granted"),
+    _attempts(Attempt.outcome.in_(COMPLAINTS)).label("failures"),
+)
 
 
-def listed(transaction: Transaction) -> list[TokenRecord]:
-    """Oldest first, including expired ones."""
+def listed(transaction: Transaction, used: bool) -> list[TokenRecord]:
+    """Oldest first, including expired ones.
+
+    ``used``: also what the workers of each did, which takes the right to read the hashes of tokens.
+    """
     return [
         TokenRecord(
             row.id,
@@ -90,14 +93,14 @@ def listed(transaction: Transaction) -> list[TokenRecord]:
             row.label,
             row.created,
             row.expires,
-            workers=row.workers,
-            held=row.running,
-            leases=row.granted,
             results=row.results,
-            failures=row.failures,
             spent=round(row.leases),
+            workers=row.workers if used else None,
+            held=row.running if used else None,
+            leases=row.granted if used else None,
+            failures=row.failures if used else None,
         )
-        for row in transaction.execute(_LISTED)
+        for row in transaction.execute(_USED if used else _LISTED)
     ]
 
 

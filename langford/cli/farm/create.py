@@ -135,7 +135,7 @@ def token(
         if is_given(option):
             raise click.UsageError(f"--{option} is for a new token: leave it out, or --list and --revoke")
     with Ledger(address, create=False) as ledger:
-        campaign = ledger.campaign(name)
+        campaign = ledger.named(name)
         if listing:
             _list_tokens(campaign, as_json)
         elif revoke is not None:
@@ -172,7 +172,7 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
         )
         line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
         show(line.rstrip())
-        if record.workers:
+        if record.workers and record.leases is not None and record.failures is not None:
             show(
                 f"      {several(record.workers, 'worker')}, {several(record.leases, 'lease')} "
                 f"({record.held:,} held), {several(record.results, 'result')}, "
