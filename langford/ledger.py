@@ -149,6 +149,10 @@ class Ledger(db.Ledger):
     def __repr__(self) -> str:
         return f"<Ledger {self.database.where}>"
 
+    def named(self, name: str) -> Campaign:
+        """The campaign of this name, which is not taken for the words of a problem; raises NoSuchCampaign."""
+        return Campaign(self, super().campaign(name).record)
+
     def campaign(
         self,
         problem: Problem | Plan | PlanKey | int | str,
@@ -172,7 +176,7 @@ class Ledger(db.Ledger):
         """
         if isinstance(problem, str):
             try:
-                return Campaign(self, super().campaign(problem).record)
+                return self.named(problem)
             except NoSuchCampaign as unknown:
                 try:
                     problem = Problem.parse(problem)

@@ -108,6 +108,9 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("run nobody --ledger absent.db", "there is no ledger"),
     ("run https://farm:8765/eight --ledger absent.db", "is the address of a task server, but a ledger"),
     ("run --name 12", "no campaign '12'"),
+    ("confirm 12", "no campaign '12'"),
+    ("result 12", "no campaign '12'"),
+    ("token 12", "no campaign '12'"),
     ("run langford 7 --name 12", "cannot be a number"),
     ("run eight --depth 4", "leave the options of a new one out"),
     ("run eight --task-time 3", "leave it out"),
@@ -359,6 +362,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (made / "eight.gz").write_bytes(content)
     (made / "half.gz").write_bytes(content[:-9])
     (made / "text").write_text("a text\n")
+    (made / "text").chmod(0o600)  # as a private key must be
     (made / "folder").mkdir()
     (made / "folder" / "kept").touch()
     (made / "text.gz.sig").mkdir()

@@ -53,7 +53,7 @@ def opened(
         new = _planned(words, device, task_seconds, is_name=len(words) == 1 or len(absent) < len(words))
     if not absent or new is None:
         with Ledger(address, create=False) as ledger:
-            yield Opened(ledger, [ledger.campaign(name) for name in dict.fromkeys(words)], is_named=True)
+            yield Opened(ledger, [ledger.named(name) for name in dict.fromkeys(words)], is_named=True)
         return
     with Ledger(address, create=True) as ledger:
         begun = ledger.begun(new)

@@ -97,7 +97,7 @@ def run(
         if task_time is not None:
             raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
         with Ledger(address, create=False) as ledger:
-            campaign = ledger.campaign(resumed)
+            campaign = ledger.named(resumed)
             here = computing.devices()
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)

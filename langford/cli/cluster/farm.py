@@ -71,7 +71,7 @@ def farmed(
         if others:
             raise click.UsageError("a farm works on one campaign: name one")
         if not campaign.standing().to_do:
-            return answer_of(found.ledger.campaign(campaign.name)).print(as_json)
+            return answer_of(found.ledger.named(campaign.name)).print(as_json)
         name, logs = campaign.name, (job.logs / campaign.name).absolute()
         make_log_folder(logs)
         folder = FarmFolder(logs / "farm")
@@ -87,7 +87,7 @@ def farmed(
     if code is not None:
         return code
     with Ledger(queue.address, create=False) as ledger:
-        return answer_of(ledger.campaign(name)).print(as_json)
+        return answer_of(ledger.named(name)).print(as_json)
 
 
 def _kept(

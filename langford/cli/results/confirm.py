@@ -75,7 +75,7 @@ def confirm(
     """
     stop = StopSignals()
     with Ledger(address, create=False) as ledger:
-        campaign = ledger.campaign(name)
+        campaign = ledger.named(name)
         counted = require_complete(campaign)
         key, second = confirming_plan(
             ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(computing.device)

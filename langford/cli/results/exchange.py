@@ -78,7 +78,7 @@ def result(
         codes, counts = list[int](), list[object]()
         with Ledger(address, create=False) as ledger:
             for name in names:
-                answer = replace(answer_of(ledger.campaign(name), unconfirmed), asked=asked)
+                answer = replace(answer_of(ledger.named(name), unconfirmed), asked=asked)
                 if as_json:
                     counts.append(answer.document())
                 codes.append(answer.judged() if as_json else answer.print(as_json=False))
@@ -119,7 +119,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
     The file states the promised share (--replicate), which results were drawn, and which of them others confirmed.
     """
     with Ledger(address, create=False) as ledger:
-        campaign = ledger.campaign(name)
+        campaign = ledger.named(name)
         exported = campaign.trusted_export()
     file, doubtful = out or Path(f"{name}.jsonl.gz"), exported.left_out
     signature = exchange.write(file, exported.content, key)
@@ -191,7 +191,7 @@ def import_(
                 notes = "".join(f", {number} {kind}" for kind, number in by_kind.items())
                 show(f"{reading.in_words(file)}: {several(new, 'new result')} of {campaign.name}{notes}")
                 show(f"  promise   {in_words(export.promise)}, as the file says")
-            campaigns[campaign.name] = ledger.campaign(campaign.name)
+            campaigns[campaign.name] = ledger.named(campaign.name)
         for campaign in campaigns.values():
             if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:
                 codes.add(_count(counts, campaign, unconfirmed, as_json))
