@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from langford.errors import BadInput, BadProblem
@@ -177,7 +178,7 @@ class Table:
     family: Family
     rows: Sequence[Row]
 
-    @property
+    @cached_property  # asked for each number
     def up_to(self) -> str:
         """The symmetries whose images count once, in words; empty: none.  All numbers of a table count the same."""
         counted = {problem.up_to for row in self.rows for problem in row.entry.problems}
