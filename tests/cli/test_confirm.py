@@ -111,7 +111,7 @@ def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:
     key = PlanKey(Problem.langford(12), "polyphase", 8)
     write_campaign(tmp_path, key, true_results(key), "twelve")
     late = langford("confirm", "twelve", "--method", "godfrey", "--depth", "10", "--time-limit", "0")
-    assert (late.returncode, "run the same command again" in late.stderr) == (3, True)
+    assert (late.returncode, "give a longer --time-limit to resume" in late.stderr) == (3, True)
     # The depth is that of the campaign that was begun.
     command = ["confirm", "twelve", "--method", "godfrey", "--workers", "2", "--json"]
     environment = {**ENVIRONMENT, **slowed(tmp_path, 0.1)}

@@ -524,7 +524,7 @@ def test_a_worker_is_not_named_as_a_whole(history: History) -> None:
 def test_a_disk_that_is_nearly_full(history: History, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert warned(history.look(), WarningKind.DISK_NEARLY_FULL) is None
     monkeypatch.setattr(warnings, "MIN_FREE_BYTES", 2**70)
-    texts = [warning.text for warning in history.campaign.overview({"the server": tmp_path}).warnings]
+    texts = [warning.text for warning in history.campaign.overview(folders={"the server": tmp_path}).warnings]
     [text] = [text for text in texts if "left on the disk of " in text]
     assert str(tmp_path) not in text  # readers of a server need not know where things are
 
