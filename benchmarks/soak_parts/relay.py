@@ -89,7 +89,8 @@ class Relay(ThreadingHTTPServer):
         """The server's answer: its status, its type and its content; None when there is none."""
         server = http.client.HTTPConnection("127.0.0.1", self._to, timeout=SECONDS)
         try:
-            server.request(message.method, message.path, message.body, {"Authorization": message.token})
+            headers = {"Authorization": message.token, "Content-Type": "application/json"}
+            server.request(message.method, message.path, message.body, headers)
             answer = server.getresponse()
             return answer.status, answer.getheader("Content-Type", ""), answer.read()
         except (OSError, http.client.HTTPException):
