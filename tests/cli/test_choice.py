@@ -119,6 +119,7 @@ def _counted(plan: library.Plan) -> tuple[library.Count, float]:
 # -- the plan ---------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("device", [CPU, Cuda()], ids=str)
 def test_all_commands_choose_alike_where_nothing_was_measured(
     device: Device, monkeypatch: pytest.MonkeyPatch

@@ -60,6 +60,7 @@ def test_a_form_of_version_1_does_the_same(now: str, before: str) -> None:
     assert times.sub("", said(now)) == times.sub("", said(before))
 
 
+@pytest.mark.exhaustive
 def test_the_name_of_a_campaign_comes_before_that_of_a_problem() -> None:
     assert "campaign langford-11-polyphase-0 (would be created)" in said("run langford-11 --dry-run")
     said("run 12 --depth 4 --method polyphase --name langford-11 --json")

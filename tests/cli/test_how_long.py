@@ -73,6 +73,7 @@ def test_a_campaign_that_is_resumed_is_not_measured_again(monkeypatch: pytest.Mo
     assert ["about" in each for each in said] == [True, False]
 
 
+@pytest.mark.exhaustive
 def test_a_time_that_no_cluster_has_names_what_is_possible(monkeypatch: pytest.MonkeyPatch) -> None:
     expect(monkeypatch, lambda problem, method: 6.6e16 * YEAR_SECONDS if problem.n > 16 else 1.0)
     monkeypatch.setattr("langford.cli.output.how_long.MAX_ALTERNATIVE", 16)

@@ -241,6 +241,7 @@ def test_the_mean_occupancy_is_what_counting_gives(
     assert spans.most() >= found.devices.max() - 1e-4
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [figures.WIDE, figures.NARROW], ids=["wide", "narrow"])
 @pytest.mark.filterwarnings("error")
 def test_every_span_of_time_has_ticks(size: figures.Format) -> None:
@@ -617,6 +618,7 @@ def test_the_page_stands_alone() -> None:
     assert "#0a0b0" not in page, "a colour of the figures that the page does not know"
 
 
+@pytest.mark.exhaustive
 def test_equal_evidence_gives_equal_pages() -> None:
     """Whatever the user's settings of matplotlib are."""
     found = of_l28()
@@ -669,6 +671,7 @@ def test_any_times_make_a_report(seconds: list[float]) -> None:
 # -- other files ------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_the_pdf_says_what_the_page_says(tmp_path: Path) -> None:
     with new_ledger("sqlite", tmp_path) as ledger:
         found = gathering.of_campaign(troubled(ledger))

@@ -105,6 +105,7 @@ def test_a_campaign_that_was_split_in_another_way_is_refused(
 # -- report -----------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_a_report_is_written_under_the_name_of_the_campaign(folder: Path, langford: Run) -> None:
     done = langford("report", NAME)
     assert (done.returncode, done.stderr) == (0, "")

@@ -137,6 +137,7 @@ def test_watching_into_a_log_ends_with_the_campaign(farm: Farm) -> None:
                 assert overviews[-1].count == COUNT
 
 
+@pytest.mark.exhaustive
 def test_watching_goes_on_while_the_server_is_away(long_farm: Farm) -> None:
     asked = [f"http://127.0.0.1:{long_farm.port}/{NAME}", "--token-file", token_file(long_farm)]
     with watching(long_farm, *asked, "--every", "0.2") as process:

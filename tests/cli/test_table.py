@@ -121,6 +121,7 @@ def test_two_holes_are_in_ascending_order() -> None:
 # -- formats ----------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_a_b_file_says_how_it_was_made_and_makes_itself_again(langford: Run, tmp_path: Path) -> None:
     assert langford("table", "rosa", "8", "--confirm", "-o", "b.txt").returncode == 0
     lines = (tmp_path / "b.txt").read_text().splitlines()
@@ -343,6 +344,7 @@ def test_a_count_that_the_ledger_has_costs_nothing(langford: Run, tmp_path: Path
 # -- bad input --------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("typed", "code", "last"),
     [("n", 2, "or give --yes"), (None, 130, "langford: stopped by SIGINT")],
@@ -439,6 +441,7 @@ def test_a_table_survives_kills_between_and_within_its_campaigns(langford: Run, 
     assert made(langford, *TABLE[1:]) == finished
 
 
+@pytest.mark.exhaustive
 def test_a_signal_stops_a_table_with_advice(langford: Run, tmp_path: Path) -> None:
     done, code, errors = stopped_by(signal.SIGINT, tmp_path, 3)
     assert code == 128 + signal.SIGINT

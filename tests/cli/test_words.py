@@ -60,6 +60,7 @@ NEVER_ONE = re.compile(
 """What is put before such a noun, and is never 1 there, or has its noun already."""
 
 
+@pytest.mark.exhaustive
 def test_one_thing_is_not_called_several() -> None:
     """A number before a noun in the plural is written by :func:`langford.words.several`, which knows about 1."""
     folder = Path(words.__file__).parents[1]

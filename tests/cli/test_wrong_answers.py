@@ -96,6 +96,7 @@ def test_a_right_count_agrees_and_an_unknown_one_is_compared_with_walks(langford
     assert document["standard_errors"] < 6
 
 
+@pytest.mark.exhaustive
 def test_an_estimate_refutes_what_is_far_from_it() -> None:
     problem = Problem.hooked_langford(13)
     near = agreement(problem, 0)

@@ -36,6 +36,7 @@ def wait_for(happened: Callable[[], object], farm: subprocess.Popen[str]) -> Non
         time.sleep(0.2)
 
 
+@pytest.mark.exhaustive
 def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
     # Tasks of seconds, so that some are left when a node is preempted; the farm finds this campaign by the words.
     assert langford("create", "20", "--method", "polyphase", "--depth", "10").returncode == 0

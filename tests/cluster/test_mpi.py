@@ -68,6 +68,7 @@ def test_every_task_is_one_ranks_share(depth: int, size: int) -> None:
     assert max(loads) - min(loads) <= 2 * work.max()
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_in_a_ledger_is_resumed_by_its_own_method(mpirun: Mpirun, langford: Run, tmp_path: Path) -> None:
     assert langford("create", "langford", "11", "--method", "shifted2", "--depth", "4").returncode == 0
     found = json.loads(output_of(mpirun(2, "mpi", "langford", "11", "--json")))

@@ -50,6 +50,7 @@ def keep(program: Path, name: str, folder: Path, *options: str) -> subprocess.Po
     )  # fmt: skip
 
 
+@pytest.mark.exhaustive
 def test_a_kept_queue_of_workers_of_a_server(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
     name, port = "langford-12-polyphase-8", free_port()
     assert langford("create", "langford", "12", "--depth", "8").returncode == 0
@@ -164,6 +165,7 @@ def test_the_array_of_workers_in_the_examples_completes_a_campaign(
     assert shell.run("langford result l12")[1].startswith("L(2,12) = 108,144\n"), logs
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_path: Path) -> None:
     """The last test, which kills a node; until leases were given back by workers that had to leave."""
     chance = random.Random(7)

@@ -37,6 +37,7 @@ if __name__ == "__main__":
 """
 
 
+@pytest.mark.exhaustive
 def test_a_kept_worker_gets_no_task_after_a_change(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "langford", tmp_path / "langford")
     (tmp_path / "program.py").write_text(PROGRAM)

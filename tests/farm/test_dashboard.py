@@ -75,6 +75,7 @@ def watching_of(farm: WatchedFarm, browser: Browser, clock: bool = False) -> Ite
         yield watching
 
 
+@pytest.mark.exhaustive
 def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Browser) -> None:
     with tab(browser) as watching:
         page = watching.page
@@ -103,6 +104,7 @@ def test_a_campaign_from_its_start_to_its_count(farm: WatchedFarm, browser: Brow
         assert watching.elsewhere == []
 
 
+@pytest.mark.exhaustive
 def test_a_page_outlasts_the_server(farm: WatchedFarm, browser: Browser) -> None:
     with watching_of(farm, browser) as watching:
         page = watching.page
@@ -180,6 +182,7 @@ def test_a_page_that_gave_way_asks_from_time_to_time(farm: WatchedFarm, browser:
         assert watching.errors == []
 
 
+@pytest.mark.exhaustive
 def test_a_revoked_token_leads_to_the_form(farm: WatchedFarm, browser: Browser) -> None:
     with watching_of(farm, browser) as watching:
         page = watching.page
@@ -202,6 +205,7 @@ def test_log_out_reaches_the_other_tabs(farm: WatchedFarm, browser: Browser) -> 
         assert page.context.cookies() == []
 
 
+@pytest.mark.exhaustive
 def test_all_by_keyboard(farm: WatchedFarm, browser: Browser) -> None:
     with tab(browser, 360) as watching:
         page = watching.page
@@ -228,6 +232,7 @@ def test_all_by_keyboard(farm: WatchedFarm, browser: Browser) -> None:
         assert [error for error in watching.errors if "403" not in error] == []
 
 
+@pytest.mark.exhaustive
 def test_the_index_and_the_form(farm: WatchedFarm, browser: Browser) -> None:
     """Two campaigns, each with a token of its own."""
 

@@ -123,6 +123,7 @@ def opened(site: Site, browser: Browser, name: str, width: int = 1440, scheme: s
         yield one
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", few(sorted(SAMPLES), 2))
 def test_every_page_fits_and_can_be_read(site: Site, browser: Browser, name: str) -> None:
     """In windows of all widths, the last one in the dark."""
@@ -177,6 +178,7 @@ def test_workers_are_sorted_and_found_by_keyboard(site: Site, browser: Browser) 
         expect(page.locator("#workers-rows tr")).to_have_count(200)
 
 
+@pytest.mark.exhaustive
 def test_the_timeline_can_be_read(site: Site, browser: Browser) -> None:
     sample = SAMPLES["langford-31"]
     with opened(site, browser, "langford-31", scheme="dark") as one:

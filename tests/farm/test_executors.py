@@ -24,6 +24,7 @@ def campaign(tmp_path: Path) -> Iterator[langford.Campaign]:
         yield ledger.campaign("langford 12", method="polyphase", depth=8)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["threads", "processes"])
 def test_an_executor_works_a_campaign_off(campaign: langford.Campaign, kind: str) -> None:
     spawning = multiprocessing.get_context("spawn")

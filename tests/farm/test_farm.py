@@ -32,6 +32,7 @@ def test_a_farm_counts_on_a_circle(tmp_path: Path) -> None:
         farm.stop()
 
 
+@pytest.mark.exhaustive
 def test_workers_that_are_killed(farm: Farm) -> None:
     """Once; ``tests/system/test_soak.py`` kills many at random moments."""
     workers = [farm.work("--lease", "2", in_process=False) for _ in range(2)]
@@ -56,6 +57,7 @@ def test_a_worker_never_loads_the_database_and_its_clock_may_be_an_hour_off(farm
     assert {worker.ending for worker in farm.workers()} == {Ending.FINISHED}
 
 
+@pytest.mark.exhaustive
 def test_a_full_disk_under_the_outbox(farm: Farm, small_disk: Path) -> None:
     (small_disk / "filler").write_bytes(b"0" * 2**16)
     worker = farm.work(outbox=str(small_disk / "outbox"))
@@ -64,6 +66,7 @@ def test_a_full_disk_under_the_outbox(farm: Farm, small_disk: Path) -> None:
     farm.finish(worker)
 
 
+@pytest.mark.exhaustive
 def test_sigterm_gives_leases_back(farm: Farm) -> None:
     worker = farm.work(in_process=False, SLURM_JOB_ID="1241", SLURM_ARRAY_JOB_ID="1234", SLURM_ARRAY_TASK_ID="7")
     farm.wait_until(lambda: farm.done() > 5)
@@ -80,6 +83,7 @@ def test_sigterm_gives_leases_back(farm: Farm) -> None:
     assert not list((farm.folder / "outbox").iterdir())
 
 
+@pytest.mark.exhaustive
 def test_a_network_that_is_cut_and_a_server_that_is_killed(farm: Farm) -> None:
     proxy = Proxy(farm.port)
     workers = [farm.work(port=proxy.port, outbox=f"outbox-{k}") for k in range(2)]
@@ -98,6 +102,7 @@ def test_a_network_that_is_cut_and_a_server_that_is_killed(farm: Farm) -> None:
     farm.finish(*workers)
 
 
+@pytest.mark.exhaustive
 def test_sigterm_is_heard_while_the_server_hangs(farm: Farm) -> None:
     worker = farm.work("--lease", "600")
     farm.wait_until(lambda: farm.done() > 3)
@@ -131,6 +136,7 @@ if "--multiprocessing-fork" in sys.orig_argv:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_run_sets_a_deadly_task_aside(langford: Run, tmp_path: Path) -> None:
     command = ["run", "langford", "12", "--method", "godfrey", "--depth", "6", "--workers", "2", "--name", "ill"]
     done = langford(*command, variables=planted(tmp_path / "planted", LOSES.format(sick=SICK, hurry=HURRY)))
@@ -162,6 +168,7 @@ def test_an_operator_takes_leases_back(langford: Run, tmp_path: Path) -> None:
         assert "leased" not in campaign.standing().tasks
 
 
+@pytest.mark.exhaustive
 def test_results_of_a_dead_worker_are_delivered_by_the_next(farm: Farm) -> None:
     worker = farm.work("--lease", "60", in_process=False)
     farm.wait_until(lambda: farm.done() > 5)

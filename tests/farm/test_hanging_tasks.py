@@ -136,6 +136,7 @@ def test_the_first_task_of_a_run_has_a_limit_from_the_speed_of_others(
     assert outcomes(campaign, SICK) == {Outcome.RELEASED: 1, Outcome.DIED: 1, Outcome.DONE: 1}
 
 
+@pytest.mark.exhaustive
 def test_a_task_that_hangs_again_and_again_is_set_aside_by_name(
     campaign: Campaign, clock: MovableClock, said: list[str], run: Go
 ) -> None:

@@ -118,6 +118,7 @@ def have_ended(ended: set[psutil.Process]) -> bool:
     return True
 
 
+@pytest.mark.exhaustive
 def test_kept_workers_serve_the_next_run_and_are_replaced_when_they_die() -> None:
     with KeptWorkers() as kept:
         pool = kept.pool(FIRST, [LikeAGpu()])
@@ -148,6 +149,7 @@ def test_kept_workers_serve_the_next_run_and_are_replaced_when_they_die() -> Non
     assert have_ended(left)
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_hangs_is_killed_with_the_task_that_it_was_told_for(workers: KeptWorkers) -> None:
     pool = workers.pool(FIRST, [Hangs()])
     evaluated(pool, 0)
@@ -198,6 +200,7 @@ def test_a_device_without_memory_for_the_kernels_is_named_and_no_task_is_blamed(
     assert "Traceback" not in capfd.readouterr().err
 
 
+@pytest.mark.exhaustive
 def test_other_devices_and_a_run_that_ends_in_the_middle_of_a_task_need_other_workers(workers: KeptWorkers) -> None:
     one: list[Device] = [LikeAGpu(0)]
     two = [*one, LikeAGpu(1)]

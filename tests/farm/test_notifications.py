@@ -165,6 +165,7 @@ def test_a_server_that_was_killed_while_it_told_leaves_that_to_the_next(campaign
 # -- run --------------------------------------------------------------------------------------
 
 
+@pytest.mark.exhaustive
 def test_a_run_tells_that_it_is_done_before_it_ends(langford: Run) -> None:
     with Receiver([503, 503]) as receiver:
         for _ in range(2):
@@ -183,6 +184,7 @@ def test_a_run_does_not_fail_with_its_hook(langford: Run, tmp_path: Path) -> Non
     assert "exit code 1: no \\x1b[31m mail" in done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("command", [["run", "langford", "8", "--depth", "4"], ["serve", NAME]])
 def test_a_command_that_does_not_end_is_killed_with_the_run(
     command: list[str], campaign: Campaign, langford: Run, tmp_path: Path

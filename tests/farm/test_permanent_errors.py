@@ -73,6 +73,7 @@ def test_permanent_errors_of_a_server_without_tls(langford: Run, folder: Path) -
     assert "choose another --port" in again.stderr
 
 
+@pytest.mark.exhaustive
 def test_permanent_errors_of_a_server_with_tls(langford: Run, folder: Path, certificate: tuple[Path, Path]) -> None:
     trusting = ("--certificate", str(certificate[0]))
     with Server(folder, NAME, *trusting, "--key", str(certificate[1])) as server:

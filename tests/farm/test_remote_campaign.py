@@ -151,6 +151,7 @@ def test_odd_answers_end_no_worker(farm: Served, worker: Worker) -> None:
     assert "the server is back" in said
 
 
+@pytest.mark.exhaustive
 def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_so_once(tmp_path: Path) -> None:
     """An address may send three requests, then one every hundred seconds."""
     clock = MovableClock()

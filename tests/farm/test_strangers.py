@@ -54,6 +54,7 @@ NOISE = [
 ]
 
 
+@pytest.mark.exhaustive
 def test_strangers_take_nothing_from_a_worker_and_fill_no_log(farm: Farm, many_files: None) -> None:
     """Some say nothing, some make noise, and there are more than the server may have open."""
     resource.prlimit(farm.server.pid, resource.RLIMIT_NOFILE, (1_024, 1_024))

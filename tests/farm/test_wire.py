@@ -95,6 +95,7 @@ def wrong_for(name: str, value: Any) -> list[Any]:
     return [value for value in wrong if value is not None or name not in OPTIONAL]
 
 
+@pytest.mark.exhaustive
 def test_a_wrong_message_is_refused_and_its_field_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     farm = Served(tmp_path, limit=RateLimit(1e9, 1e9))
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}

@@ -59,6 +59,7 @@ class Worker:
         return errors
 
 
+@pytest.mark.exhaustive
 def test_a_server_says_what_happens(ledger: Ledger, tmp_path: Path) -> None:
     campaign = create(ledger)
     token, tasks = campaign.new_token(Role.WORKER), campaign.tasks
@@ -161,6 +162,7 @@ def work(ledger: Ledger, tmp_path: Path) -> Iterator[list[str]]:
         yield ["work", f"{server.url}/farmed", "--workers", "1", "--token-file", "token", "--outbox", "o"]
 
 
+@pytest.mark.exhaustive
 def test_a_worker_says_its_share_and_that_of_the_campaign(
     work: list[str], langford: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -188,6 +190,7 @@ def test_a_worker_says_its_share_and_that_of_the_campaign(
     assert tasks[-1][0] == tasks[-1][1] + 9
 
 
+@pytest.mark.exhaustive
 def test_a_worker_on_a_terminal_has_a_bar(work: list[str], tmp_path: Path) -> None:
     code, text = shown(tmp_path, *work)
     assert code == 0

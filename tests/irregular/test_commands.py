@@ -71,6 +71,7 @@ def test_tree(call: Call) -> None:
     assert "relative sigma" in call("tree", "skolem", "5")[1]
 
 
+@pytest.mark.exhaustive
 def test_farm(call: Call, tmp_path: Path) -> None:
     told = document(call("farm", "--workers", "4", "--task-seconds", "0.09", "--json"))
     assert told["tasks_per_second"] == 4 / 0.1
@@ -142,6 +143,7 @@ def test_cycle(call: Call, tmp_path: Path) -> None:
     assert document(call("cycle", "edges.txt", "--json"))["value"] == "0.5"
 
 
+@pytest.mark.exhaustive
 def test_bfs(call: Call) -> None:
     told = document(call("bfs", "--scale", "8", "--roots", "3", "--json"))
     assert told["gteps"] > 0
@@ -319,6 +321,7 @@ def test_ranks_find_what_one_process_finds(call: Call, mpirun: Mpirun) -> None:
         assert {**search, "seconds": 0} == {**same, "seconds": 0}
 
 
+@pytest.mark.exhaustive
 def test_an_interruption_is_no_traceback(python_on_ranks: Mpirun, tmp_path: Path) -> None:
     process = python_on_ranks(2, "-c", NOTED_SEARCHES, *SEARCH, "--scale", "14", "--roots", "100000")
     _searching(tmp_path, 2)[1].send_signal(signal.SIGINT)

@@ -174,6 +174,7 @@ def test_products_of_floats_by_every_method() -> None:
                 assert result == pytest.approx([float(value) for value in truth], rel=1e-12)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["i1", "u8"])
 def test_integers_of_any_size_wrap_as_their_type_does(kind: str) -> None:
     parent, limits = SHAPES["forest"], np.iinfo(kind)

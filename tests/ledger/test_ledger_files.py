@@ -68,6 +68,7 @@ def test_a_ledger_that_was_cut_short_is_damaged_and_left_alone(langford: Run, tm
     assert not (tmp_path / "copy.db").exists()
 
 
+@pytest.mark.exhaustive
 def test_commits_of_another_file_are_not_written_into_a_ledger(langford: Run, tmp_path: Path) -> None:
     """Killed, a program leaves FILE-wal: that belongs to this file, and to none that is put in its place."""
     assert langford("create", "langford", "7", "--ledger", "langford.db").returncode == 0
@@ -226,6 +227,7 @@ def test_network_file_systems_are_refused(tmp_path: Path, kind: str) -> None:
     refuse_network_file_system(Path("/home/me/ledger.db"), tmp_path / "missing")
 
 
+@pytest.mark.exhaustive
 def test_a_full_disk_loses_nothing(langford: Run, small_disk: Path, tmp_path: Path) -> None:
     run = ["run", "langford", "12", "--depth", "16", "--name", "full", "--ledger", "disk/ledger.db"]
 
@@ -263,6 +265,7 @@ def test_a_limit_on_the_size_of_files_loses_nothing(langford: Run) -> None:
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 
 
+@pytest.mark.exhaustive
 def test_a_ledger_that_is_moved_in_use_loses_nothing(langford: Run, tmp_path: Path) -> None:
     file, elsewhere = tmp_path / "langford.db", tmp_path / "elsewhere.db"
     with started(CAMPAIGN, tmp_path, prepare=ALONE) as process:

@@ -137,6 +137,7 @@ def test_everything_is_made_once_when_all_make_it_at_the_same_moment(kind: str, 
         ledger.close()
 
 
+@pytest.mark.exhaustive
 @ON_ALL
 def test_an_import_raises_the_share_while_results_arrive(ledger: Ledger, campaign: Campaign) -> None:
     """Whatever comes first, all results are drawn in the end: none is missing in the index of the draw."""

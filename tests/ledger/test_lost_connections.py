@@ -141,6 +141,7 @@ def test_a_run_survives_lost_connections(wire: Wire, tmp_path: Path) -> None:
         assert progress.conflicts == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("how", ["hangs", "refuses"])
 def test_a_run_hears_sigterm_while_its_ledger_is_away(
     wire: Wire, tmp_path: Path, how: str, monkeypatch: pytest.MonkeyPatch
@@ -196,6 +197,7 @@ def look_often() -> None:
     QueueKeeper.__init__.__defaults__ = 0.5, *(QueueKeeper.__init__.__defaults__ or ())[1:]
 
 
+@pytest.mark.exhaustive
 def test_a_keeper_survives_and_hears_sigterm(wire: Wire, tmp_path: Path, langford: Run, programs: str) -> None:
     assert langford("create", "langford", "16", "--depth", "8", "--ledger", wire.database).returncode == 0
     keep = ["slurm", "keep", "langford-16-polyphase-8", "--time", "20:00", "--max-queued", "2"]

@@ -43,6 +43,7 @@ def computed(file: str) -> tuple[int, int]:
         return campaign.run().tasks_here, campaign.count().published
 
 
+@pytest.mark.exhaustive
 def test_a_worker_of_a_pool_computes_itself(tmp_path: Path) -> None:
     """Its process is a daemon, which may start no others."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:

@@ -258,6 +258,7 @@ def standby(address: str) -> Iterator[str]:
             call("pg_ctl", "--mode=immediate", "stop")
 
 
+@pytest.mark.exhaustive
 def test_a_standby_is_read_and_refuses_the_rest(standby: str) -> None:
     for arguments in READING:
         done = CliRunner().invoke(cli, [*arguments, "--ledger", standby], standalone_mode=False)

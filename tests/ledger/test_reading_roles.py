@@ -73,6 +73,7 @@ def hidden(connection: Connection, table: str, column: str) -> list[str]:
     return values
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("undrawn")
 def test_a_role_that_only_reads_needs_no_secret(langford: Run, tmp_path: Path) -> None:
     address = new_address("postgres", tmp_path)

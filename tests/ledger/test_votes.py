@@ -142,6 +142,7 @@ def test_questioned_results_are_no_votes() -> None:
     assert (contested.held.voter_id, contested.doubt, contested.lot) == (3, None, 0.5)
 
 
+@pytest.mark.exhaustive
 @given(votes=VOTES.filter(bool), later=st.integers(0, 6))
 def test_a_ruling_is_about_what_was_said(votes: list[Vote], later: int) -> None:
     """The held vote agrees with its confirmation and is independent of it; no valid voter is refuted."""

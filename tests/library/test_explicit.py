@@ -23,6 +23,7 @@ from tests.support import brute_force
 from tests.support.problems import SMALL_SETS
 
 
+@pytest.mark.exhaustive
 @given(SMALL_SETS)
 def test_iteration_finds_each_arrangement_once(problem: Problem) -> None:
     found = list(explicit.iterate(problem))

@@ -104,6 +104,7 @@ NEAR = st.lists(WORDS | st.text(max_size=4) | st.integers().map(str)).flatmap(
 )
 
 
+@pytest.mark.exhaustive
 @given(st.text() | NEAR)
 @example("\x00")
 @example("-" * 200_000)

@@ -187,6 +187,7 @@ def test_a_kernel_is_compiled_where_no_folder_is_safe(
     assert capfd.readouterr().err == "langford: there is no safe folder\n"
 
 
+@pytest.mark.exhaustive
 def test_functions_of_added_methods_are_kept_in_the_same_way(home: Path, tmp_path: Path) -> None:
     """In the processes of this program; those of another program stay numba's."""
     module = tmp_path / "added.py"
@@ -276,6 +277,7 @@ KINDS: list[Damage] = [
 ]
 
 
+@pytest.mark.exhaustive
 def test_a_count_after_a_power_cut(tmp_path: Path) -> None:
     """All files of the folder are damaged, in turn in each way."""
     variables = ENVIRONMENT | {"XDG_CACHE_HOME": str(tmp_path), CHOSEN: ""}
@@ -296,6 +298,7 @@ def test_a_count_after_a_power_cut(tmp_path: Path) -> None:
     assert run() == ("L(2,4) = 1", "")
 
 
+@pytest.mark.exhaustive
 def test_an_end_of_a_file_is_no_interrupt(tmp_path: Path) -> None:
     program = (
         "import langford.cli.counting as c; from langford.cli.main import main\n"
@@ -310,6 +313,7 @@ def test_an_end_of_a_file_is_no_interrupt(tmp_path: Path) -> None:
     assert "SIGINT" not in done.stderr
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("module", ["langford/methods/__init__", "langford/cli/main"])
 def test_a_damaged_module_of_python_is_deleted(tmp_path: Path, module: str) -> None:
     variables = {**ENVIRONMENT, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}

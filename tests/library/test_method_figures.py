@@ -68,6 +68,7 @@ def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["search-3.svg", "godfrey-3.svg", "polyphase-3.svg"])
 def test_the_pictures_are_current(drawn: Path, name: str) -> None:
     def texts(file: Path) -> list[str]:

@@ -51,6 +51,7 @@ def test_published_numbers_by_several_sums(problem: Problem, known: int, seed: i
     assert merge(plan, map(plan.evaluate, plan.tasks)).published == known
 
 
+@pytest.mark.exhaustive
 @given(st.data())
 def test_each_depth_has_the_same_terms(data: st.DataObject) -> None:
     problem = data.draw(st.sampled_from([starter(9), starter(10), cyclic_skolem(9)]))

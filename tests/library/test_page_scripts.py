@@ -23,6 +23,7 @@ def script(*arguments: str) -> str:
     return done.stdout
 
 
+@pytest.mark.exhaustive
 def test_the_picture_of_the_shifted_sum_is_the_scripts(tmp_path: Path) -> None:
     [[option, target]] = [options for options in OPTIONS if "--figure" in options]
     script(POINTS, option, str(tmp_path / "drawn.svg"))

@@ -60,6 +60,7 @@ def test_compiles_without_tensor_cores() -> None:
     compile_only(text, "sm_80", "-DWITHOUT_TENSOR_CORES")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     depth = min(4, METHODS["polyphase"].depths(problem)[-1])
@@ -67,6 +68,7 @@ def test_tasks_on_the_host(problem: Problem) -> None:
     require_same(plan, PolyphaseOnGpu(plan, host_program(), threads=64))
 
 
+@pytest.mark.exhaustive
 def test_blocks_of_wide_rows_on_the_host() -> None:
     # Whole tasks would take hours: three u's, the extreme one first, and one small tile.
     problem = WIDE[-1]

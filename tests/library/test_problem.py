@@ -122,6 +122,7 @@ MANY_CUBES = st.builds(
 )
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=300)
 @given(MANY_CUBES, st.randoms(use_true_random=False))
 def test_a_row_that_has_an_arrangement_has_no_obstruction(problem: Problem, random: Random) -> None:

@@ -83,6 +83,7 @@ def test_tasks_on_the_host(method: str, problem: Problem) -> None:
     assert gpu.on_cores == 0
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("method", "options", "lane_colours"),
     [pytest.param(*each.values, lanes, id=each.id) for each, lanes in zip(KERNELS, (9, 4, 1, 9, 1), strict=True)],

@@ -111,6 +111,7 @@ def test_every_factor_is_a_multiple_of_4(problem: Problem, seed: int, random: Ra
             assert abs(form.value(x) // 4) <= form.bound
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=40)
 @given(st.sampled_from(WIDE), SEEDS, st.randoms(use_true_random=False))
 def test_even_factors_are_a_part_of_u_and_one_of_v(problem: Problem, seed: int, random: Random) -> None:
@@ -172,6 +173,7 @@ def test_every_task_is_what_the_definition_says(version: str, problem: Problem, 
         assert plan.evaluate(index) == definition(plan, index)
 
 
+@pytest.mark.exhaustive
 @given(SMALL_SETS, SEEDS, st.data())
 @settings(max_examples=40)
 def test_random_sets_with_random_seeds(problem: Problem, seed: int, data: st.DataObject) -> None:

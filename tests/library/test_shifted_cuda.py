@@ -100,6 +100,7 @@ TASKS = [
 ]  # fmt: skip
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(("problem", "depth", "seed", "version"), TASKS, ids=str)
 def test_tasks_on_the_host(problem: Problem, depth: int, seed: int, version: str) -> None:
     plan = shifted_plan(problem, deepest(problem, depth, version), seed, version)

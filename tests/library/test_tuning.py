@@ -46,6 +46,7 @@ def test_search_goes_on_with_what_was_best(monkeypatch: pytest.MonkeyPatch) -> N
     assert {trial.settings["persistent"] for trial in schedule} == {True, False}
 
 
+@pytest.mark.exhaustive
 def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> None:
     few = {"GODFREY_THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "GODFREY_SHARES": (0.0, 0.5, 1.0)}
     for name, values in few.items():
@@ -59,6 +60,7 @@ def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     assert first < some < last
 
 
+@pytest.mark.exhaustive
 def test_necklaces_on_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gpu, "NECKLACE_THREADS", (32, 64))
     grid = necklace_on_gpu(Problem.named("starter", 6), host_program(), Stopwatch(1))
@@ -91,6 +93,7 @@ def test_cores_count_a_smaller_problem(monkeypatch: pytest.MonkeyPatch) -> None:
     assert session.for_cores(Problem.langford(12), METHODS["miller"]) == Problem.langford(12)
 
 
+@pytest.mark.exhaustive
 def test_the_command(langford: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(ENVIRONMENT, "CUDA_VISIBLE_DEVICES", "")
     done = langford("tune", "miller", "7", "--repeat", "1", "--out", "figures", "--no-save", "--json")

@@ -62,6 +62,7 @@ def expected(monkeypatch: pytest.MonkeyPatch) -> int:
     return problem.published(brute_force.arrangements(problem))
 
 
+@pytest.mark.exhaustive
 def test_worker_processes_find_them(
     langford: Run, installed: dict[str, str], expected: int, tmp_path: Path
 ) -> None:
@@ -88,6 +89,7 @@ def test_ranks_find_them(
     assert int(json.loads(said)["count"]) == expected
 
 
+@pytest.mark.exhaustive
 def test_a_server_and_its_worker_find_them(
     langford: Run, installed: dict[str, str], expected: int, tmp_path: Path
 ) -> None:

@@ -52,6 +52,7 @@ def kill_three(folder: Path, process: subprocess.Popen[str], members: Callable[[
         killed.add(living[0])
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["SIGINT", "SIGTERM"])
 def test_signals_release_the_leases_and_keep_the_results(langford: Run, tmp_path: Path, name: str) -> None:
     number = signal.Signals[name]
@@ -106,6 +107,7 @@ def test_who_waits_for_a_long_task_may_stop_at_once(langford: Run, tmp_path: Pat
     assert errors.strip() == "langford: stopped by SIGINT"
 
 
+@pytest.mark.exhaustive
 def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
     random = Random(7)
     kept = 0
@@ -131,6 +133,7 @@ def test_sigkill_at_random_moments(langford: Run, tmp_path: Path) -> None:
     assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("members", "who"),
     # With the one that starts workers all of them end.
@@ -150,6 +153,7 @@ def test_killed_processes_are_replaced_and_no_task_is_to_blame(
     assert {task["failures"] for task in json.loads(langford("tasks", "soak", "--json").stdout)} == {0}
 
 
+@pytest.mark.exhaustive
 def test_a_parent_that_ignores_its_children(tmp_path: Path) -> None:
     """Then nobody learns how a process of a run has ended; the run inherits that."""
     program = (
@@ -163,6 +167,7 @@ def test_a_parent_that_ignores_its_children(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
+@pytest.mark.exhaustive
 def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -> None:
     """SLURM's scancel does: whichever hears it first, no task is to blame."""
     with started(CAMPAIGN, tmp_path) as process:
@@ -179,6 +184,7 @@ def test_a_scheduler_tells_every_process_to_end(langford: Run, tmp_path: Path) -
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER), errors
 
 
+@pytest.mark.exhaustive
 def test_two_runs_share_one_campaign(langford: Run, tmp_path: Path) -> None:
     """They rest until each of them has results."""
     with started(CAMPAIGN, tmp_path, rests=0.5) as first:
@@ -249,6 +255,7 @@ if os.path.exists("fault") and {COMPUTING!r} in sys.orig_argv:
 """
 
 
+@pytest.mark.exhaustive
 def test_tasks_that_fail_by_themselves_are_set_aside(langford: Run, tmp_path: Path) -> None:
     # A fault in the evaluation of two tasks, planted through the interpreter's start-up hook.
     (tmp_path / "fault").touch()
@@ -277,6 +284,7 @@ if os.path.exists("full") and {COMPUTING!r} in sys.orig_argv:
 """
 
 
+@pytest.mark.exhaustive
 def test_a_machine_without_memory_sets_no_task_aside(langford: Run, tmp_path: Path) -> None:
     (tmp_path / "full").touch()
     command = ["run", "langford", "12", "--depth", "12", "--name", "full", "--workers", "1"]

@@ -121,6 +121,7 @@ def kernels_below(home: Path) -> Path:
     return home / "langford" / f"{platform.node()}-{kernel_hash()}"
 
 
+@pytest.mark.exhaustive
 def test_planted_code_would_run(machine: Machine) -> None:
     """In a folder of the victim: otherwise the other tests show nothing."""
     machine.plant(kernels_below(machine.top / "cache"), owner=None)
@@ -158,6 +159,7 @@ def test_a_folder_of_numba_that_others_may_write_to(warm: Machine) -> None:
     assert said.startswith(f"langford: {folder} is not used for compiled code: other users can write to it")
 
 
+@pytest.mark.exhaustive
 def test_settings_of_numba_in_the_working_folder(warm: Machine) -> None:
     """numba reads them again before each compilation: here they come after the program has begun."""
     folder = warm.top / "theirs"

@@ -340,6 +340,7 @@ numba.njit = code["njit"]
 """
 
 
+@pytest.mark.exhaustive
 def test_a_numba_that_does_not_start_is_named(tmp_path: Path) -> None:
     broken = planted(tmp_path / "planted", NO_NUMBA)
     refused, doctor = (
