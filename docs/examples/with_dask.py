@@ -1,10 +1,9 @@
-"""Count on a dask cluster: one future per task, merged here.
+"""Count on a dask cluster, with every result kept in a ledger of this machine; started again, it continues.
 
     python docs/examples/with_dask.py 16 --scheduler tcp://head:8786
     python docs/examples/with_dask.py 12                                 # processes of this machine
 
-The workers need langford installed. For campaigns that run for days use `langford serve` and `langford work`: a
-ledger, and every result kept.
+The workers need langford installed.  Any other executor of ``concurrent.futures`` runs a campaign in the same way.
 """
 
 from __future__ import annotations
@@ -17,17 +16,16 @@ import langford
 
 
 def main() -> None:
-    """Send the tasks to the cluster, wait for the results, and merge."""
+    """Run the campaign on the cluster."""
     arguments = argparse.ArgumentParser()
     arguments.add_argument("n", type=int)
-    arguments.add_argument("--depth", type=int, default=8)
     arguments.add_argument("--scheduler", help="address of the cluster; default: workers of this machine")
     chosen = arguments.parse_args()
-    plan = langford.plan(chosen.n, method="polyphase", depth=chosen.depth)
     local = {} if chosen.scheduler else {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with Client(chosen.scheduler, **local) as client:
-        results = client.gather(client.map(plan.evaluate, plan.tasks))
-    print(f"L(2,{chosen.n}) = {langford.merge(plan, results):,}")
+    with Client(chosen.scheduler, **local) as client, langford.Ledger("langford.db") as ledger:
+        campaign = ledger.campaign(chosen.n)
+        campaign.run(executor=client.get_executor())
+        print(f"{campaign.record.key.problem} = {campaign.count().published:,}")
 
 
 if __name__ == "__main__":
