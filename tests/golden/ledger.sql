@@ -590,7 +590,7 @@ P LIMIT :param FOR KEY SHARE;
   VALUES (:id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW)
   ON CONFLICT DO NOTHING;
 
--- enrolment.enrol, enrolment.is_known, enrolment.require_worker
+-- enrolment.enrol, enrolment.require_worker
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- events.EventReader.new
@@ -947,6 +947,9 @@ P ) AS has_column_privilege_1;
   WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
   AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
   LIMIT :param;
+
+-- presence.is_known
+  SELECT worker.id FROM worker WHERE worker.id = :worker;
 
 -- presence.leave
   UPDATE worker SET last_seen=NOW, ended=NOW, ending=:how WHERE worker.id = :worker;
