@@ -1,4 +1,4 @@
-"""The one definition of the limb layout, and the exact merge.
+"""The one definition of the limb layout.
 
 A *carry-save number* is an array of int64 limbs in radix 2^32, little endian:
 
@@ -16,8 +16,6 @@ most |weight|·(2^32 − 1), and 2^32·(1 + SPREAD_BOUND) ≤ 2^63 − 2^32.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 import gmpy2
 import numpy as np
@@ -55,8 +53,3 @@ def to_int(limbs: Limbs) -> int:
     for limb in limbs[::-1].tolist():
         total = (total << DIGIT_BITS) + limb
     return int(total)
-
-
-def exact_sum(values: Iterable[int]) -> int:
-    """Σ values, exact."""
-    return int(sum(map(gmpy2.mpz, values), gmpy2.mpz(0)))
