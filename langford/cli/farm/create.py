@@ -12,13 +12,20 @@ from db import Campaign
 from db.states import Role
 from langford.cli.campaigns.opening import keep_token
 from langford.cli.campaigns.running import create_campaign, existing, planned
-from langford.cli.options.common import is_given, json_option, ledger_option, replicate_option, task_time_option
+from langford.cli.options.common import (
+    is_given,
+    json_option,
+    kind_option,
+    ledger_option,
+    replicate_option,
+    task_time_option,
+)
 from langford.cli.options.groups import CampaignOptions, campaign_options
 from langford.cli.options.types import FiniteRange
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.cli.output.how_long import Cost, dry_run_option
-from langford.devices import CPU, KINDS, Device, devices
+from langford.devices import CPU, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.methods.speed import tabled
@@ -38,13 +45,7 @@ Examples:
   langford create 27 --depth 16 --ledger postgresql://host/records --replicate 0.02"""
 )
 @campaign_options
-@click.option(
-    "--device",
-    type=click.Choice(KINDS),
-    default=CPU.kind,
-    show_default=True,
-    help="What most workers compute on; sets the default method and depth.",
-)
+@kind_option
 @task_time_option
 @replicate_option
 @ledger_option

@@ -22,9 +22,15 @@ from jobs.show import log_lines
 from jobs.show.reporter import Reporter
 from langford.cli.campaigns.opening import opened, worker_token
 from langford.cli.farm.logs import FORMATS, written
-from langford.cli.options.common import ledger_option, ready_file_option, replicate_option, task_time_option
+from langford.cli.options.common import (
+    kind_option,
+    ledger_option,
+    ready_file_option,
+    replicate_option,
+    task_time_option,
+)
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
-from langford.devices import CPU, KINDS, Device
+from langford.devices import Device
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
 from langford.version import install
@@ -44,13 +50,7 @@ Examples:
 )
 @click.argument("words", nargs=-1, required=True, metavar="PROBLEM... | NAME...")
 @ledger_option
-@click.option(
-    "--device",
-    type=click.Choice(KINDS),
-    default=CPU.kind,
-    show_default=True,
-    help="What most workers compute on; sets the method and depth of a new campaign.",
-)
+@kind_option
 @task_time_option
 @click.option(
     "--token-file",

@@ -78,6 +78,13 @@ device_option = click.option(
     shell_complete=lambda context, parameter, begun: [kind for kind in KINDS if kind.startswith(begun)],
     help="Where to compute; cuda takes every GPU, cuda:1 one of them.",
 )
+kind_option = click.option(
+    "--device",
+    type=click.Choice(KINDS),
+    default=CPU.kind,
+    show_default=True,
+    help="What most workers compute on; sets the method and depth of a new campaign.",
+)
 workers_option = click.option(
     "--workers",
     type=click.IntRange(1, 4096),
