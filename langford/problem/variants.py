@@ -53,8 +53,6 @@ HOLE = Parameter("hole", "with hole {}", 1, lambda n: 2 * n + 1)
 SECOND_HOLE = Parameter("second-hole", "and {}", 2, lambda n: 2 * n + 2)
 MISSING = Parameter("missing", "without {}", 1, lambda n: n)
 
-PARAMETERS = {parameter.name: parameter for parameter in (DEFECT, HOLE, SECOND_HOLE, MISSING)}
-
 
 def _up_to(n: int, **values: int) -> Iterable[int]:
     return range(1, n + 1)
