@@ -57,6 +57,7 @@ class Outbox:
         # The files from which each delivery was read: there may be copies.
         self._read: dict[Delivery, set[Path]] = {}
         self._info: CampaignInfo | None = None
+        self._kernels = ""
         self._lock: IO[bytes] | None = None
 
     @property
@@ -94,7 +95,7 @@ class Outbox:
 
     def open(self, info: CampaignInfo) -> None:
         """Take the worker's own folder for this campaign, and adopt those of dead workers; raises BadInput."""
-        self._info = info
+        self._info, self._kernels = info, method_hash(info.method)
         self.prepare()
         try:
             self._lock = self._own_lock()
@@ -112,8 +113,7 @@ class Outbox:
 
     def put(self, delivery: Delivery) -> bool:
         """Keep a delivery; returns whether it is on disk now, which may be full."""
-        kernels = method_hash(self._known.key.method)
-        file, content = self._file(delivery), sealed(self._known, kernels, delivery)
+        file, content = self._file(delivery), sealed(self._known, self._kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is not a regular file")
         try:
