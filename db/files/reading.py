@@ -67,7 +67,7 @@ def read_export(file: Path) -> Export:
     name = in_words(file)
     try:
         with nullcontext(sys.stdin.buffer) if file == STANDARD_INPUT else file.open("rb") as stream:
-            return _export(_Lines(stream))
+            return _export(_LineReader(stream))
     except FileNotFoundError as error:
         raise BadExport(f"there is no export {name}: check its name, or write it with `langford export`") from error
     except (OSError, EOFError, zlib.error) as error:
@@ -78,7 +78,7 @@ def read_export(file: Path) -> Export:
         ) from error
 
 
-def _export(lines: _Lines) -> Export:
+def _export(lines: _LineReader) -> Export:
     """Raises BadMessage, or what says that its campaign cannot be."""
     header = _header(lines)
     name = require_name(header.campaign)
@@ -97,7 +97,7 @@ def _export(lines: _Lines) -> Export:
     return Export(name, key, header.tasks, evaluations, computations, promise, lines.of_file.hexdigest())
 
 
-def _header(lines: _Lines) -> Header:
+def _header(lines: _LineReader) -> Header:
     line = lines.next()
     form = decoded(line, AnyHeader).format
     if form not in (FORMAT, WITH_PROMISE, None):
@@ -105,7 +105,7 @@ def _header(lines: _Lines) -> Header:
     return decoded(line, Header)
 
 
-def _sources(lines: _Lines, count: int) -> list[str]:
+def _sources(lines: _LineReader, count: int) -> list[str]:
     sources, length = [], 0
     for _ in range(count):
         source = lines.read(Source).source
@@ -117,7 +117,7 @@ def _sources(lines: _Lines, count: int) -> list[str]:
 
 
 def _evaluations(
-    lines: _Lines,
+    lines: _LineReader,
     header: Header,
     sources: Sequence[str],
     machines: Sequence[Machine],
@@ -152,7 +152,7 @@ def _of(field: str, entries: Sequence[T], number: int) -> T:
     return entries[number]
 
 
-class _Lines:
+class _LineReader:
     """The lines of a file of gzipped JSON.
 
     Attributes:

@@ -20,12 +20,12 @@ else:
     ColumnOf = Mapped = Column
     """What a column of a class is: ``Mapped[int | None]`` gives it a type and says whether it may be NULL."""
 
-    def aliased(table: Tables, name: str | None = None) -> Aliased:
+    def aliased(table: TableType, name: str | None = None) -> Aliased:
         """A table under another name, for statements in which it occurs twice."""
         return Aliased(table, name)
 
 
-__all__ = ["ColumnOf", "Mapped", "Tables", "aliased", "mapped_column"]
+__all__ = ["ColumnOf", "Mapped", "TableType", "aliased", "mapped_column"]
 TYPES: dict[str, Any] = {"int": Integer(), "str": String(), "float": Float(53), "bool": Boolean()}
 
 
@@ -49,7 +49,7 @@ def mapped_column(*arguments: Any, **options: Any) -> Any:
     return Declared(*arguments, **options)
 
 
-class Tables(type):
+class TableType(type):
     """The class of classes that are tables: SQLAlchemy takes one wherever it takes a table."""
 
     __table__: Table
@@ -66,7 +66,7 @@ class Tables(type):
             for key, annotation in get_annotations(of).items()
             if str(annotation).startswith("Mapped[")
         ]
-        cls.__table__ = Table(cls.__tablename__, Tables.metadata, *columns, *body.get("__table_args__", ()))
+        cls.__table__ = Table(cls.__tablename__, TableType.metadata, *columns, *body.get("__table_args__", ()))
         for column in columns:
             setattr(cls, column.key, column)
 
@@ -77,7 +77,7 @@ class Tables(type):
 class Aliased:
     """What :func:`aliased` makes."""
 
-    def __init__(self, table: Tables, name: str | None) -> None:
+    def __init__(self, table: TableType, name: str | None) -> None:
         self._alias = table.__table__.alias(name)
         for column in self._alias.columns:
             setattr(self, column.key, column)

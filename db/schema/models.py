@@ -24,7 +24,7 @@ from sqlalchemy import (
     text,
 )
 
-from db.schema.declaring import Mapped, Tables, mapped_column
+from db.schema.declaring import Mapped, TableType, mapped_column
 from db.states import TaskState
 
 
@@ -33,7 +33,7 @@ def fresh_secret() -> str:
     return secrets.token_hex(32)
 
 
-class Base(metaclass=Tables):
+class Base(metaclass=TableType):
     """What all tables have in common."""
 
 

@@ -77,7 +77,7 @@ def _refuse_damaged(file: Path) -> None:
         return
     with file.open("rb") as stream:
         page = stream.read(HEADER)
-    header = _Header.of(page)
+    header = _FirstPage.of(page)
     is_whole = not page.startswith(SQLITE) or header.page_size * header.pages <= file.stat().st_size
     if not is_whole:
         raise LedgerUnusable(
@@ -87,7 +87,7 @@ def _refuse_damaged(file: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Header:
+class _FirstPage:
     """The start of page 1."""
 
     page_size: int
@@ -96,7 +96,7 @@ class _Header:
     number: int
 
     @classmethod
-    def of(cls, page: bytes) -> _Header:
+    def of(cls, page: bytes) -> _FirstPage:
         size = int.from_bytes(page[16:18], "big")
         numbers = (int.from_bytes(page[at : at + 4], "big") for at in (24, 28, 60))
         return cls(65_536 if size == 1 else size, *numbers)
@@ -159,7 +159,7 @@ def _disagrees(page: bytes, waiting: Path, checked: bool) -> bool | None:
     commits = list(_commits(waiting, checked))
     if len(page) < HEADER or not commits:
         return False
-    header, changed = _Header.of(page), [first for first, _ in commits if first is not None]
+    header, changed = _FirstPage.of(page), [first for first, _ in commits if first is not None]
     if not changed:
         return True if any(pages != header.pages for _, pages in commits) else None
     counters = [first.counter for first in changed]
@@ -172,7 +172,7 @@ def _disagrees(page: bytes, waiting: Path, checked: bool) -> bool | None:
     return False if header.number else None
 
 
-def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_Header | None, int]]:
+def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_FirstPage | None, int]]:
     """Page 1 as each commit leaves it, if it changes it, and the number of pages.
 
     ``checked``: only as far as SQLite would read, by the checksums.
@@ -185,7 +185,7 @@ def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_Header | None, int
         salts, sums = start[16:24], _sums((0, 0), start[:24], magic)
         if sums != struct.unpack(">2I", start[24:]):
             return
-        first: _Header | None = None
+        first: _FirstPage | None = None
         while len(frame := stream.read(FRAME)) == FRAME and frame[8:16] == salts:
             number, pages = struct.unpack(">2I", frame[:8])
             page = b""
@@ -199,7 +199,7 @@ def _commits(waiting: Path, checked: bool) -> Iterator[tuple[_Header | None, int
                 sums = _sums(_sums(sums, frame[:8], magic), page, magic)
                 if sums != struct.unpack(">2I", frame[16:]):
                     return
-            first = _Header.of(page) if number == 1 else first
+            first = _FirstPage.of(page) if number == 1 else first
             if pages:
                 yield first, pages
                 first = None

@@ -12,7 +12,7 @@ from matplotlib.patches import Rectangle
 from docs.scripts.grids import MARK, PLACES, PROBLEM, cell, labels, term
 from langford.kernels.symmetries import orbits, representatives
 from langford.methods import METHODS
-from langford.methods.polyphase.components import IMAGES, Components, components
+from langford.methods.polyphase.components import IMAGES, PolyphaseComponents, components
 
 
 @dataclass(frozen=True)
@@ -42,12 +42,12 @@ def unpacked(component: int, length: int) -> tuple[int, ...]:
     return tuple(signs)
 
 
-def even_parts(component: tuple[int, ...], split: Components) -> tuple[int, ...]:
+def even_parts(component: tuple[int, ...], split: PolyphaseComponents) -> tuple[int, ...]:
     """What a component adds to each even sum."""
     return tuple(sum(a * b for a, b in zip(component, component[lag:], strict=False)) for lag in split.even)
 
 
-def summand(u: tuple[int, ...], v: tuple[int, ...], split: Components) -> tuple[int, int]:
+def summand(u: tuple[int, ...], v: tuple[int, ...], split: PolyphaseComponents) -> tuple[int, int]:
     """(product of the even sums, the whole summand), the even sums halved."""
     evens = prod((a + b) // 2 for a, b in zip(even_parts(u, split), even_parts(v, split), strict=True))
     x = dict(zip((*PLACES[::2], *PLACES[1::2]), (*u, *v), strict=True))
@@ -119,7 +119,7 @@ def _signs(component: tuple[int, ...]) -> str:
     return "".join("−" if sign < 0 else "+" for sign in component)
 
 
-def _parts(component: tuple[int, ...], split: Components) -> str:
+def _parts(component: tuple[int, ...], split: PolyphaseComponents) -> str:
     return ", ".join(_number(part) for part in even_parts(component, split))
 
 

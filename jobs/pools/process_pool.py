@@ -30,7 +30,7 @@ from langford.provenance import kernel_hash, require_unchanged
 
 
 @dataclass(frozen=True)
-class Lost:
+class LostWorker:
     """A worker cannot compute any more, and ends: news for the pool alone."""
 
     reason: str
@@ -141,8 +141,8 @@ class WorkerPool:
         member, pipe = self._members[number], self._server.pipes[number]
         try:
             while pipe.poll():
-                message: Finished | Failed | Lost = pipe.recv()
-                if isinstance(message, Lost):
+                message: Finished | Failed | LostWorker = pipe.recv()
+                if isinstance(message, LostWorker):
                     member.condemned = message.reason
                     continue
                 member.tokens.remove(message.token)
@@ -236,7 +236,7 @@ def _serve(
     except MachineFailed as error:
         # Every further task would fail at once, and be blamed for it.
         with suppress(OSError):
-            pipe.send(Lost(str(error)))
+            pipe.send(LostWorker(str(error)))
         os._exit(1)  # nothing of a lost device can be given back any more
 
 

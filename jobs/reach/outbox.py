@@ -30,7 +30,14 @@ from db.records import CampaignInfo
 from jobs.console import SILENT, Console
 from jobs.reach.outbox_files import FOLDER, Quarantine, opened, sealed
 from langford.errors import BadInput, LangfordError
-from langford.machine.durable import NotRegular, NotReplaceable, TooLarge, lock_file, regular_content, replace_file
+from langford.machine.durable import (
+    FileTooLarge,
+    NotRegular,
+    NotReplaceable,
+    lock_file,
+    regular_content,
+    replace_file,
+)
 from langford.methods import method_hash
 
 SUFFIX = ".result.json"
@@ -141,7 +148,7 @@ class Outbox:
                     delivery = opened(regular_content(file, MAX_FILE), self._known)
                 except FileNotFoundError:
                     continue  # it has been deleted meanwhile
-                except (NotRegular, TooLarge):
+                except (NotRegular, FileTooLarge):
                     self._quarantine.take(file, f"it is not a regular file of at most {MAX_FILE:,} bytes")
                 except PermissionError as error:
                     self._quarantine.take(file, f"it cannot be read ({error.strerror})")

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from jobs.clock import SYSTEM, Clock
-from langford.methods.observed import Results
+from langford.methods.observed import ObservedSpeed
 from langford.methods.speed import Speed
 
 MARGIN = 1.25
@@ -25,7 +25,7 @@ class KnownSpeed:
 
     def __init__(self, probe: Callable[[], Speed | None] = lambda: None) -> None:
         """``probe``: measures the speed before the first task, where nothing is known of it."""
-        self._probe, self._own = probe, Results()
+        self._probe, self._own = probe, ObservedSpeed()
         self.recorded: Speed | None = None
         self._forecast: Speed | None = None
 

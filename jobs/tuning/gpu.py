@@ -19,10 +19,9 @@ from langford.methods.backtracking.cuda import (
     lane_depth,
 )
 from langford.methods.backtracking.plan import BacktrackingPlan, MillerPlan, RegularPlan
-from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
+from langford.methods.godfrey.cuda import GodfreyLaunch, GodfreyOnGpu
 from langford.methods.godfrey.plan import GodfreyPlan
-from langford.methods.necklace.cuda import Launch as NecklaceLaunch
-from langford.methods.necklace.cuda import NecklaceOnGpu
+from langford.methods.necklace.cuda import NecklaceLaunch, NecklaceOnGpu
 from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from langford.result import PartialResult
@@ -141,7 +140,9 @@ def search_on_gpu(bench: Bench) -> Iterator[Experiment]:
 class GodfreyBench:
     """Measurements of one problem on one GPU, and the fastest launch so far."""
 
-    def __init__(self, problem: Problem, compiler: Compiler, cores: int, launch: Launch, watch: Stopwatch) -> None:
+    def __init__(
+        self, problem: Problem, compiler: Compiler, cores: int, launch: GodfreyLaunch, watch: Stopwatch
+    ) -> None:
         self.problem, self.cores, self.launch = problem, cores, launch
         self._compiler, self._watch = compiler, watch
 
@@ -150,7 +151,7 @@ class GodfreyBench:
         assert isinstance(plan, GodfreyPlan)
         return plan
 
-    def launched(self, plan: GodfreyPlan, launch: Launch) -> Trial:
+    def launched(self, plan: GodfreyPlan, launch: GodfreyLaunch) -> Trial:
         gpu = GodfreyOnGpu(plan, self._compiler, launch)
         label = f"{launch.threads} threads, {launch.blocks} blocks"
         seconds = self._watch.seconds(label, plan, lambda: map(gpu.evaluate, plan.tasks))
@@ -179,7 +180,8 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
     title = f"{bench.problem} by godfrey on a GPU"
     curves = {
         f"{threads} threads per block": [
-            bench.launched(plan, Launch(threads, max(1, min(blocks, 512 // threads)), blocks)) for blocks in BLOCKS
+            bench.launched(plan, GodfreyLaunch(threads, max(1, min(blocks, 512 // threads)), blocks))
+            for blocks in BLOCKS
         ]
         for threads in GODFREY_THREADS
     }
@@ -195,7 +197,7 @@ def godfrey_on_gpu(bench: GodfreyBench) -> Iterator[Experiment]:
 
 
 def necklace_on_gpu(problem: Problem, compiler: Compiler, watch: Stopwatch) -> Experiment:
-    """The launch; its settings are those of :class:`langford.methods.necklace.cuda.Launch`."""
+    """The launch; its settings are those of :class:`langford.methods.necklace.cuda.NecklaceLaunch`."""
     method = find_method("necklace", problem)
     plan = method.plan(problem, method.depths(problem)[0])
     assert isinstance(plan, NecklacePlan)

@@ -19,7 +19,7 @@ from langford.machine.durable import replace_file
 from langford.machine.profile import save_settings
 from langford.methods import Method
 from langford.methods.backtracking.cuda import SearchSettings
-from langford.methods.godfrey.cuda import Launch
+from langford.methods.godfrey.cuda import GodfreyLaunch
 from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.version import install
@@ -49,7 +49,7 @@ def experiments(
         return
     compiler = GPU.compiler
     if method.name == "godfrey":
-        sums = GodfreyBench(problem, compiler, cores(), Launch(), watch)
+        sums = GodfreyBench(problem, compiler, cores(), GodfreyLaunch(), watch)
         yield from ((GPU.kind, experiment) for experiment in godfrey_on_gpu(sums))
         best = asdict(sums.launch)
     elif method.name == "necklace":

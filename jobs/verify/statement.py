@@ -15,7 +15,7 @@ from db.files.promise import document as promise_document
 from jobs.verify.recomputation import Comparison, Coverage, values_in_words
 from langford.devices import Device
 from langford.errors import BadInput, WrongResult
-from langford.machine.durable import TooLarge, content
+from langford.machine.durable import FileTooLarge, content
 from langford.machine.process import user
 from langford.methods import PlanKey, method_hash
 from langford.provenance import versions
@@ -68,7 +68,7 @@ class Statement:
         """Raises BadInput, ChangedStatement or OSError."""
         try:
             text = content(file, MAX_BYTES).decode("utf-8-sig")
-        except (UnicodeDecodeError, TooLarge) as error:
+        except (UnicodeDecodeError, FileTooLarge) as error:
             raise BadInput(f"{file} is not text: choose a file that `langford verify --statement` wrote") from error
         return cls.from_text(text)
 

@@ -101,14 +101,14 @@ class NotRegular(LangfordError):
     """A link, a pipe, a device or a folder where a file is expected."""
 
 
-class TooLarge(LangfordError):
+class FileTooLarge(LangfordError):
     """A file is larger than what is expected of it."""
 
 
 def content(file: Path, most: int) -> bytes:
     """The content of a file that a user names, also of a pipe or a device.
 
-    Raises TooLarge beyond ``most`` bytes, or OSError.
+    Raises FileTooLarge beyond ``most`` bytes, or OSError.
     """
     with file.open("rb") as stream:
         return _at_most(stream, file, most)
@@ -117,7 +117,7 @@ def content(file: Path, most: int) -> bytes:
 def regular_content(file: Path, most: int) -> bytes:
     """The content of a regular file, which is no link; waits for nothing.
 
-    Raises NotRegular, TooLarge beyond ``most`` bytes, or OSError.
+    Raises NotRegular, FileTooLarge beyond ``most`` bytes, or OSError.
     """
     with os.fdopen(_opened(file, os.O_RDONLY), "rb") as stream:
         return _at_most(stream, file, most)
@@ -146,5 +146,5 @@ def _opened(file: Path, flags: int) -> int:
 def _at_most(stream: IO[bytes], file: Path, most: int) -> bytes:
     read = stream.read(most + 1)
     if len(read) > most:
-        raise TooLarge(f"{file} has more than {most:,} bytes")
+        raise FileTooLarge(f"{file} has more than {most:,} bytes")
     return read

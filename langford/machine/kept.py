@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
 
-from langford.machine.durable import NotRegular, TooLarge, regular_content
+from langford.machine.durable import FileTooLarge, NotRegular, regular_content
 
 if sys.platform != "win32":
     import fcntl
@@ -37,7 +37,7 @@ def read(file: Path) -> bytes | None:
         whole = regular_content(file, MOST)
     except (FileNotFoundError, NotRegular):
         return None
-    except (OSError, TooLarge) as error:
+    except (OSError, FileTooLarge) as error:
         _say_damaged(file, getattr(error, "strerror", None) or str(error))
         return None
     content = whole[DIGEST_BYTES:]

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
-from langford.machine.durable import TooLarge, content, replace_file
+from langford.machine.durable import FileTooLarge, content, replace_file
 from langford.machine.folders import NoHome, base_folder
 from langford.machine.kept import say_once
 
@@ -76,7 +76,7 @@ def _profile() -> dict[str, dict[str, Any]]:
         profile = json.loads(content(file, MOST).decode("utf-8-sig"))
     except (NoHome, FileNotFoundError, NotADirectoryError):
         return {}
-    except (OSError, TooLarge, ValueError, RecursionError) as error:
+    except (OSError, FileTooLarge, ValueError, RecursionError) as error:
         is_closed = isinstance(error, PermissionError) and not os.access(file.parent, os.X_OK)
         if not is_closed or os.environ.get("LANGFORD_PROFILE"):  # else the home folder is another user's
             say_unusable(getattr(error, "strerror", None) or str(error))

@@ -13,7 +13,7 @@ OUTLIER = 10.0
 Done = TypeVar("Done", bound=tuple[Any, ...])
 
 
-class Results:
+class ObservedSpeed:
     """The speed that results show, of one run.
 
     Attributes:

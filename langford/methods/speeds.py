@@ -23,7 +23,7 @@ class BadSpeeds(LangfordError):
     """A figure that is needed was not measured."""
 
 
-class Forecast(Struct, frozen=True, forbid_unknown_fields=True):
+class Growth(Struct, frozen=True, forbid_unknown_fields=True):
     """How the time of a count grows with n, and where to begin a measurement."""
 
     instant: Number  # up to this n a count takes less time than a measurement would
@@ -39,9 +39,9 @@ class Forecast(Struct, frozen=True, forbid_unknown_fields=True):
 class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
     """The measured figures of a method."""
 
-    pairs: Forecast | None = None  # for forecasts of problems with two copies of each colour; None: as others
+    pairs: Growth | None = None  # for forecasts of problems with two copies of each colour; None: as others
     # For forecasts of problems with another number of copies; None: the method counts pairs only
-    others: Forecast | None = None
+    others: Growth | None = None
     # By kind of device, the n from which the method is faster than those before it in METHODS; a kind that is
     # missing: it never is
     fastest_from: Mapping[str, Number] = {}
@@ -55,7 +55,7 @@ class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
         usual = self.fastest_from.get(device_kind)
         return usual if mirrored else self.fastest_unmirrored.get(device_kind, usual)
 
-    def forecast(self, copies: int) -> Forecast:
+    def forecast(self, copies: int) -> Growth:
         """How the time grows for this number of copies; raises BadSpeeds when it was not measured."""
         chosen = self.pairs if copies == 2 and self.pairs is not None else self.others
         if chosen is None:

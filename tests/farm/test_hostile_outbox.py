@@ -17,7 +17,7 @@ from db.identity import Identity
 from db.states import EventKind
 from jobs.reach import outbox_files
 from jobs.reach.outbox import Outbox
-from langford.machine.durable import NotRegular, TooLarge, content, lock_file, regular_content
+from langford.machine.durable import FileTooLarge, NotRegular, content, lock_file, regular_content
 from tests.farm.test_outbox import CAMPAIGN, Machine, die, info
 from tests.support.campaigns import TRUE, deliver, delivery, new_campaign
 from tests.support.databases import new_ledger
@@ -328,11 +328,11 @@ def test_a_regular_file_is_read_within_its_bound(tmp_path: Path) -> None:
     file.write_bytes(b"12345")
     assert regular_content(file, 5) == content(file, 5) == b"12345"
     for read in (regular_content, content):
-        with pytest.raises(TooLarge):
+        with pytest.raises(FileTooLarge):
             read(file, 4)
         with pytest.raises(FileNotFoundError):
             read(tmp_path / "none", 5)
-    with pytest.raises(TooLarge):
+    with pytest.raises(FileTooLarge):
         content(Path("/dev/zero"), 1_000)
 
 

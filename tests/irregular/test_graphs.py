@@ -22,7 +22,7 @@ from langford.irregular.arrays import offset_type
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graphs.graph500 import RULES
 from langford.irregular.graphs.kronecker import kronecker_slice
-from langford.irregular.graphs.partition import Grid, PartitionedGraph
+from langford.irregular.graphs.partition import BlockGrid, PartitionedGraph
 from langford.irregular.memory import present_bytes
 from langford.irregular.rows import cuts, heads_of, sorted_rows
 from langford.problem import Problem
@@ -444,7 +444,7 @@ def test_the_protocol_needs_no_more_memory_than_it_asks_for(
 
 def test_every_vertex_has_one_owner() -> None:
     for size in range(1, 13):
-        grid = Grid.of(1000, size)
+        grid = BlockGrid.of(1000, size)
         assert grid.rows * grid.columns == size
         assert grid.chunk * size >= 1000
         assert grid.rows <= grid.columns

@@ -10,7 +10,7 @@ from langford.arithmetic.residue import residue
 from langford.kernels.gpu.host import BLOCKS
 from langford.methods import METHODS, merge
 from langford.methods.godfrey.cpu import GodfreyOnCpu
-from langford.methods.godfrey.cuda import GodfreyOnGpu, Launch
+from langford.methods.godfrey.cuda import GodfreyLaunch, GodfreyOnGpu
 from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.polyphase.cuda import PolyphaseOnGpu
 from langford.methods.polyphase.plan import PolyphasePlan
@@ -44,13 +44,13 @@ def test_compiles_for_gpus(problem: Problem, architecture: str) -> None:
 @pytest.mark.parametrize("problem", ON_THE_HOST, **BY_NAME)
 def test_tasks_on_the_host(problem: Problem) -> None:
     plan = plan_of(problem)
-    require_same(plan, GodfreyOnGpu(plan, host_program(), Launch(threads=64)))
+    require_same(plan, GodfreyOnGpu(plan, host_program(), GodfreyLaunch(threads=64)))
 
 
 def test_some_points_of_wide_rows_on_the_host() -> None:
     # Whole tasks would take hours: the block and one free place, from the extreme point on.
     plan = plan_of(WIDE[-1])
-    gpu = GodfreyOnGpu(plan, host_program(), Launch(threads=32))
+    gpu = GodfreyOnGpu(plan, host_program(), GodfreyLaunch(threads=32))
     found = gpu.sum_over(0, 1)
     places = [gpu.free_places[0], *gpu.block_places]
     assert found == GodfreyOnCpu(plan).sum_over(0, places, [])

@@ -24,7 +24,7 @@ from langford.methods.polyphase.components import IMAGES, term_bound
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.kernels.polyphase import natural_order
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import PolyphaseShape, UBlock
+from langford.methods.polyphase.tables import PolyphaseShape, PolyphaseUBlock
 from langford.methods.shifted.kernels.tiles import BATCH, add_batch, without_gaps
 from langford.problem import Problem
 
@@ -103,7 +103,7 @@ def test_room_is_made_for_both_the_pairs_below_and_the_own_one() -> None:
     )
     tile = make_tile(0)
     tile = tile._replace(sizes=tile.sizes[:1], members=tile.members[:1])
-    block = UBlock(np.array([0]), np.array([1]), np.array([2**62]))
+    block = PolyphaseUBlock(np.array([0]), np.array([1]), np.array([2**62]))
     weight = 3 * int(tile.sizes[0])
     for before, after in ((0, weight), (SPREAD_BOUND - weight, SPREAD_BOUND), (SPREAD_BOUND - weight + 1, weight)):
         _, pending = kernel(

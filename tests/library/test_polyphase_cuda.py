@@ -22,12 +22,12 @@ from langford.methods.polyphase.cuda import (
     KERNELS,
     THREADS,
     PolyphaseOnGpu,
-    UBlockOnDevice,
+    PolyphaseUBlockOnDevice,
     definitions,
     require_few_launches,
 )
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import UBlock
+from langford.methods.polyphase.tables import PolyphaseUBlock
 from langford.problem import Problem
 from langford.version import install
 from tests.library.programs import (
@@ -74,9 +74,9 @@ def test_blocks_of_wide_rows_on_the_host() -> None:
     problem = WIDE[-1]
     plan = plan_of(problem, 0)
     few = np.array([0, 5, 2**problem.n // 3])
-    block = UBlock(few, np.array([4, 2, 4]), np.array([1, 64, 2**40]))
+    block = PolyphaseUBlock(few, np.array([4, 2, 4]), np.array([1, 64, 2**40]))
     gpu = PolyphaseOnGpu(plan, host_program(), threads=32, tile_bits=7)
-    there = UBlockOnDevice(*block, len(few), block.highest)
+    there = PolyphaseUBlockOnDevice(*block, len(few), block.highest)
     expected = PolyphaseOnCpu(plan, tile_bits=7).sum_over([block], [0])
     assert gpu.sum_over([there], [0]) == expected
     assert expected[0] != 0

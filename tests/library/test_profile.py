@@ -12,7 +12,7 @@ from langford.machine import profile
 from langford.machine.folders import NoHome
 from langford.machine.profile import chosen_from, profile_file, save_settings, settings_of
 from langford.methods.backtracking.cuda import SearchSettings
-from langford.methods.necklace.cuda import Launch
+from langford.methods.necklace.cuda import NecklaceLaunch
 
 
 @pytest.fixture(autouse=True)
@@ -56,7 +56,7 @@ def test_a_damaged_profile_is_said_once_and_replaced(content: str, capfd: pytest
     ("defaults", "name", "value"),
     [
         (SearchSettings(), "colour_of_the_case", 1),
-        (Launch(), "min_blocks", 1),
+        (NecklaceLaunch(), "min_blocks", 1),
         (SearchSettings(), "threads", "64"),
         (SearchSettings(), "threads", -64),
         (SearchSettings(), "threads", None),
@@ -67,7 +67,7 @@ def test_a_damaged_profile_is_said_once_and_replaced(content: str, capfd: pytest
     ],
 )
 def test_settings_that_cannot_be_are_said_and_not_used(
-    defaults: SearchSettings | Launch, name: str, value: object, capfd: pytest.CaptureFixture[str]
+    defaults: SearchSettings | NecklaceLaunch, name: str, value: object, capfd: pytest.CaptureFixture[str]
 ) -> None:
     assert chosen_from(defaults, {name: value}) is defaults
     assert f"{profile_file()} is not used (it has {name} = " in capfd.readouterr().err

@@ -19,7 +19,7 @@ from langford.arithmetic.residue import residue
 from langford.kernels.gpu.program import source_of
 from langford.methods import METHODS
 from langford.methods.shifted.cpu import ShiftedOnCpu
-from langford.methods.shifted.cuda import KERNELS, ShiftedOnGpu, UBlockOnDevice
+from langford.methods.shifted.cuda import KERNELS, ShiftedOnGpu, ShiftedUBlockOnDevice
 from langford.methods.shifted.cuda_shape import GpuSettings, GpuShape, settings_for
 from langford.methods.shifted.forms import HalfForm, half_forms
 from langford.methods.shifted.kernels.vectors import INNER_BITS
@@ -72,7 +72,7 @@ def compare_block(
     backwards = {u: sum((u >> ends - k & 1) << k for k in split.u) if symmetric else u for u in us}
     smaller = sorted({min(pair) for pair in backwards.items()})
     windows = np.full(max(1, len(plan.forms.even)), -3, np.int32)
-    block = UBlockOnDevice(gpu.program.upload(np.array(smaller)), windows)
+    block = ShiftedUBlockOnDevice(gpu.program.upload(np.array(smaller)), windows)
     processor = ShiftedOnCpu(plan, tile_bits=bits)
     both = processor.u_block(np.array(packed(sorted({*us, *backwards.values()}), split.u_order(0, INNER_BITS))))
     chosen = [0, random.getrandbits(len(split.v) - bits)][:tiles]

@@ -12,7 +12,7 @@ import pytest
 from langford.devices import CPU, Cpu, Cuda, Device
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import METHODS, Method, Plan, speed, task_depth
-from langford.methods.observed import Results
+from langford.methods.observed import ObservedSpeed
 from langford.methods.speed import (
     GROWTH_ERROR,
     TABLE_ERROR,
@@ -188,7 +188,7 @@ def test_the_table_is_of_the_right_order(name: str) -> None:
 
 
 def test_results_show_the_mean_and_the_slowest() -> None:
-    results = Results()
+    results = ObservedSpeed()
     assert results.speed is None
     for work, seconds in ((50.0, 2.0), (50.0, 5.0), (0.0, 99.0)):
         results.saw(work, seconds)

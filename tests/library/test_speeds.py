@@ -11,7 +11,7 @@ from msgspec import ValidationError, toml
 
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, candidates
-from langford.methods.speeds import FILE, BadSpeeds, Forecast, Speeds, measured, speeds_of
+from langford.methods.speeds import FILE, BadSpeeds, Growth, Speeds, measured, speeds_of
 from langford.problem import Problem
 
 ROOT = Path(__file__).parents[2]
@@ -74,7 +74,7 @@ def test_a_method_that_was_the_fastest_somewhere_is_a_candidate_there() -> None:
 
 def test_figures_are_read() -> None:
     speeds = read(GOOD)
-    assert speeds.forecast(2) == Forecast(9, 10, 8.5)
+    assert speeds.forecast(2) == Growth(9, 10, 8.5)
     assert speeds.fastest_from == {"cuda": 20}
     with pytest.raises(BadSpeeds, match="no times for 3 copies"):
         speeds.forecast(3)

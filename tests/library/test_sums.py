@@ -24,7 +24,7 @@ from langford.methods.godfrey.plan import GodfreyPlan
 from langford.methods.polyphase.cpu import PolyphaseOnCpu
 from langford.methods.polyphase.kernels.polyphase import coefficient_rows
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import OddForms, UBlock
+from langford.methods.polyphase.tables import OddLags, PolyphaseUBlock
 from langford.problem import Problem
 from tests.support.brute_force import arrangements, godfrey_sum, orbit
 from tests.support.cases import exhaustive
@@ -74,7 +74,7 @@ def test_runs_of_places_that_no_difference_joins(filled: set[int]) -> None:
     assert not merge(plan, [plan.evaluate(0)]).arrangements
     split = plan.split
     rows, steps = np.ones((2, split.v_length, 8), np.int16)
-    forms = OddForms(split.u_length, split.v_length, split.offset, np.array(split.odd), split.alt_sign)
+    forms = OddLags(split.u_length, split.v_length, split.offset, np.array(split.odd), split.alt_sign)
     signs = np.zeros((2, split.u_length + 2 * forms.padding), np.int16)
     coefficient_rows.py_func(0, forms, rows, steps, signs)
     assert not rows.any()
@@ -141,7 +141,7 @@ def test_polyphase_blocks_of_wide_rows(problem: Problem) -> None:
     for u, tile in [(0, 0), (random.getrandbits(split.u_length), 0)] + [
         (random.getrandbits(split.u_length), random.getrandbits(split.v_length - 9)) for _ in range(4)
     ]:
-        block = UBlock(np.array([u]), np.array([1]), np.array([2**62]))
+        block = PolyphaseUBlock(np.array([u]), np.array([1]), np.array([2**62]))
         total, rest, _ = processor.sum_over([block], [tile << 6])
         expected = 0
         masks = split.masks(split.v_length)

@@ -13,8 +13,8 @@ from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu
 from langford.errors import CheckFailed
 from langford.methods import METHODS
 from langford.methods.backtracking.cuda import SearchSettings
-from langford.methods.godfrey.cuda import Launch
-from langford.methods.necklace.cuda import Launch as NecklaceLaunch
+from langford.methods.godfrey.cuda import GodfreyLaunch
+from langford.methods.necklace.cuda import NecklaceLaunch
 from langford.problem import Problem
 from tests.library.programs import host_program
 from tests.support.command_line import ENVIRONMENT, Run
@@ -51,7 +51,7 @@ def test_godfrey_on_the_gpu_and_the_cores(monkeypatch: pytest.MonkeyPatch) -> No
     few = {"GODFREY_THREADS": (32,), "BLOCKS": (1, 2), "DEPTHS": (4,), "GODFREY_SHARES": (0.0, 0.5, 1.0)}
     for name, values in few.items():
         monkeypatch.setattr(gpu, name, values)
-    bench = GodfreyBench(Problem.langford(7), host_program(), 2, Launch(), Stopwatch(1))
+    bench = GodfreyBench(Problem.langford(7), host_program(), 2, GodfreyLaunch(), Stopwatch(1))
     grid, share = godfrey_on_gpu(bench)
     assert bench.launch.threads == 32
     assert bench.launch.blocks == grid.best.settings["blocks"]

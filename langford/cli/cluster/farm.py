@@ -30,7 +30,7 @@ GRACE_SECONDS = 90.0
 """How long the server stays when all is done, for workers that have to hear it; they ask at least once a minute."""
 
 
-class Farm(Terminal):
+class FarmTerminal(Terminal):
     """The console of the keeper, which stops when the server does."""
 
     def __init__(self, stop: StopSignals, server: subprocess.Popen[bytes]) -> None:
@@ -81,7 +81,7 @@ def farmed(
         folder.certify(names)
         port = folder.port()
         server = stack.enter_context(served(_command(name, queue, folder, port), folder, _environment(notify)))
-        url, console = f"https://{names[0]}:{port}", Farm(stop, server)
+        url, console = f"https://{names[0]}:{port}", FarmTerminal(stop, server)
         display.say(f"{name} is served at {url}; the logs are in {logs}, that of the server is {folder.log}")
         code = _kept(name, url, folder, queue, job, console, stop, as_json)
     if code is not None:
@@ -96,7 +96,7 @@ def _kept(
     folder: FarmFolder,
     queue: QueueOptions,
     job: JobOptions,
-    console: Farm,
+    console: FarmTerminal,
     stop: StopSignals,
     as_json: bool,
 ) -> int | None:

@@ -56,13 +56,13 @@ def draw(
         raise click.UsageError("--cubes is not random: leave --sample-seed out")
     if out is not None:
         drawing.require_drawable(out)
-    checked: Checked | None = None
+    checked: CheckedArrangement | None = None
     problem = chosen.problem() if cubes is None or chosen.words else None
     if cubes is not None:
         arrangement = tuple(cubes)
         if min(arrangement) < 0:
             raise BadProblem("give --cubes one label per place, 0 for an empty one")
-        checked = Checked.of(arrangement)
+        checked = CheckedArrangement.of(arrangement)
         if problem is not None and not explicit.is_valid(problem, arrangement):
             what = checked.fault or f"it is one of {checked.problem}"
             raise BadProblem(f"{','.join(map(str, cubes))} is not an arrangement of {problem.name}: {what}")
@@ -85,7 +85,7 @@ def draw(
 
 
 @dataclass(frozen=True)
-class Checked:
+class CheckedArrangement:
     """What an arrangement is; ``problem``: None: none, for the reason in ``fault``."""
 
     arrangement: explicit.Arrangement
@@ -93,7 +93,7 @@ class Checked:
     fault: str = ""
 
     @classmethod
-    def of(cls, arrangement: explicit.Arrangement) -> Checked:
+    def of(cls, arrangement: explicit.Arrangement) -> CheckedArrangement:
         try:
             return cls(arrangement, recognised(arrangement))
         except BadProblem as error:

@@ -54,7 +54,7 @@ class JsonLines(logging.Formatter):
         return json.dumps(document)
 
 
-class Lines(logging.Handler):
+class LogWriter(logging.Handler):
     """Writes lines in a thread of its own, so that a stopped terminal or a full pipe blocks no other thread.
 
     Lines that arrive while too many wait are dropped and counted.
@@ -117,7 +117,7 @@ def written(log_format: str, loggers: Sequence[str]) -> Iterator[None]:
 
     Of loggers of libraries only the errors are written.
     """
-    handler = Lines(sys.stderr, JsonLines() if log_format == "json" else TextLines())
+    handler = LogWriter(sys.stderr, JsonLines() if log_format == "json" else TextLines())
     for name in loggers:
         logger = logging.getLogger(name)
         logger.setLevel(logging.INFO if name.startswith("langford") else logging.ERROR)

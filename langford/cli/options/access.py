@@ -14,7 +14,7 @@ import click
 from jobs.console import SILENT, Console
 from langford.cli.options.groups import gathered
 from langford.errors import BadInput
-from langford.machine.durable import TooLarge, content
+from langford.machine.durable import FileTooLarge, content
 
 if TYPE_CHECKING:
     from jobs.reach.remote import RemoteServer
@@ -60,7 +60,7 @@ def token_of(file: Path | None) -> str:
 def _text_of(file: Path) -> str:
     try:
         return content(file, MAX_TOKEN_FILE).decode("utf-8-sig", errors="replace")
-    except TooLarge as error:
+    except FileTooLarge as error:
         raise BadInput(
             f"{error}, which no token has: give the file that `langford token NAME --out` wrote"
         ) from error

@@ -127,7 +127,7 @@ def aligned(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
         if shown < len(names) and rest >= NARROWEST_WORDS and seen[shown].has_words:
             widths[shown], shown = rest, shown + 1
         widths[0] = min(widths[0], max(1, room - 4))
-        lines = _Lines(seen[:shown], widths[:shown])
+        lines = _TableLines(seen[:shown], widths[:shown])
         yield _encoded(lines.head(names[:shown]))
         for cells in batches():
             yield lines.body(cells[:shown])
@@ -183,7 +183,7 @@ class _Seen:
         self.has_words = self.has_words or " " in whole
 
 
-class _Lines:
+class _TableLines:
     """The lines of a table whose widths are known."""
 
     def __init__(self, columns: Sequence[_Seen], widths: Sequence[int]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 
 from langford.irregular.arrays import Array, offset_type, stable_order
 from langford.irregular.cuda.gpu import Gpu
-from langford.irregular.graphs.partition import Communicator, Grid
+from langford.irregular.graphs.partition import BlockGrid, Communicator
 
 TOLD = 8
 """Words behind a bitmap, as in partition.cu."""
@@ -20,7 +20,7 @@ SENT, SORTED = 2**25, 2**28
 
 
 @dataclass(frozen=True)
-class Rows:
+class SparseRows:
     """Compressed sparse rows.
 
     Attributes:
@@ -33,7 +33,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Block:
+class EdgeBlock:
     """The edges from a column of chunks to a row of them, both ways, without loops and multiple edges.
 
     A target has its number within the row.  Sources are numbered chunk by chunk of the column, with a gap behind
@@ -47,28 +47,28 @@ class Block:
         degrees: edges of each target in all blocks of the row.
     """
 
-    down: Rows
-    up: Rows
+    down: SparseRows
+    up: SparseRows
     sources: int
     targets: int
     edges: int
     degrees: Array
 
 
-def stride(grid: Grid) -> int:
+def stride(grid: BlockGrid) -> int:
     """From a source to that of the same place in the next chunk."""
     return grid.chunk + 32 * TOLD
 
 
-def vertex_kind(n: int, grid: Grid) -> DTypeLike:
+def vertex_kind(n: int, grid: BlockGrid) -> DTypeLike:
     """The type of vertices and of numbers within a block."""
     return offset_type(max(n, grid.rows * stride(grid), grid.columns * grid.chunk))
 
 
 def block_of(
-    gpu: Gpu, world: Communicator, along_row: Communicator, along_column: Communicator, n: int, grid: Grid,
+    gpu: Gpu, world: Communicator, along_row: Communicator, along_column: Communicator, n: int, grid: BlockGrid,
     sources: Array, targets: Array,
-) -> Block:  # fmt: skip
+) -> EdgeBlock:  # fmt: skip
     """The block of this rank; all ranks call this with their shares of the list of edges."""
     xp, kind = gpu.xp, vertex_kind(n, grid)
     width, height = grid.rows * stride(grid), grid.columns * grid.chunk
@@ -101,11 +101,11 @@ def block_of(
     down = _compressed(gpu, received, xp.arange(height, dtype=kind), width, by_source)
     edges = int(world.merge(np.array([len(up.indices)], np.int64), "sum")[0])
     degrees = along_row.merge((up.indptr[1:] - up.indptr[:-1]).astype(kind), "sum")
-    return Block(down, up, width, height, edges, degrees)
+    return EdgeBlock(down, up, width, height, edges, degrees)
 
 
 def _received(
-    gpu: Gpu, world: Communicator, grid: Grid, kind: DTypeLike, sources: Array, targets: Array
+    gpu: Gpu, world: Communicator, grid: BlockGrid, kind: DTypeLike, sources: Array, targets: Array
 ) -> list[Array]:
     """What the ranks have for this one, in arrays of target · sources of the block + source."""
     xp, width = gpu.xp, grid.rows * stride(grid)
@@ -126,7 +126,7 @@ def _received(
 
 def _compressed(
     gpu: Gpu, received: list[Array], names: Array, lines: int, chosen: Callable[[Array, int, int], Array]
-) -> Rows:
+) -> SparseRows:
     """Rows without repeats, their entries in the order of ``names``.
 
     Args:
@@ -154,4 +154,4 @@ def _compressed(
             indptr[first + 1 : last + 1] += xp.searchsorted(keys, xp.arange(first + 1, last + 1) * others)
         indices[used : used + len(keys)] = names[keys % others]
         used += len(keys)
-    return Rows(indptr.astype(offset_type(used)), indices[:used])
+    return SparseRows(indptr.astype(offset_type(used)), indices[:used])

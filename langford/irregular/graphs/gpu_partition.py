@@ -11,7 +11,7 @@ from langford.irregular.arrays import Array, on_host
 from langford.irregular.cuda.bfs import CHUNK, FEW_LEVELS
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.graphs.gpu_blocks import TOLD, block_of, stride, vertex_kind
-from langford.irregular.graphs.partition import Communicator, Grid
+from langford.irregular.graphs.partition import BlockGrid, Communicator
 from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level
 from langford.irregular.rows import bare_rows, heads_of
 
@@ -43,7 +43,7 @@ class PartitionedOnGpu:
             sources, targets: this rank's share of the list of edges, in any order, on the GPU.
             most_rows: rows of blocks, at most.
         """
-        self.n, self.grid = n, Grid.of(n, world.size, most_rows)
+        self.n, self.grid = n, BlockGrid.of(n, world.size, most_rows)
         self._gpu, self._world, grid, xp = gpu, world, self.grid, gpu.xp
         self._row, self._column = divmod(world.rank, grid.columns)
         self._along_row = world.split(self._row, self._column)

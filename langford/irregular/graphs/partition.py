@@ -52,7 +52,7 @@ class Communicator(Protocol):
 
 
 @dataclass(frozen=True)
-class Grid:
+class BlockGrid:
     """Rows and columns of blocks, and the vertices of each.
 
     Attributes:
@@ -65,7 +65,7 @@ class Grid:
     chunk: int
 
     @classmethod
-    def of(cls, n: int, size: int, most_rows: int | None = None) -> Grid:
+    def of(cls, n: int, size: int, most_rows: int | None = None) -> BlockGrid:
         """The grid for n vertices on ``size`` ranks: as near to a square as their number allows.
 
         ``most_rows``: as many rows as their number allows up to this one, instead.
@@ -103,7 +103,7 @@ class PartitionedGraph:
             sources, targets: this rank's share of the list of edges, in any order.
             most_rows: rows of blocks at most; None: as near to a square as the number of ranks allows.
         """
-        self.world, self.n, self.grid = world, n, Grid.of(n, world.size, most_rows)
+        self.world, self.n, self.grid = world, n, BlockGrid.of(n, world.size, most_rows)
         grid = self.grid
         self._row, self._column = divmod(world.rank, grid.columns)
         self._along_row = world.split(self._row, self._column)

@@ -93,7 +93,7 @@ class CudaProgram:
 
 
 class CudaStream:
-    """Copies and launches beside those of other streams; see kernels.gpu.program.Stream."""
+    """Copies and launches beside those of other streams; see kernels.gpu.program.DeviceStream."""
 
     def __init__(self, program: CudaProgram, cupy: Any, device: Any, words: int) -> None:
         self._program, self._device = program, device

@@ -141,7 +141,7 @@ def _version() -> str:
 
 
 class HostStream:
-    """A stream whose launches are done at once; see langford.kernels.gpu.program.Stream."""
+    """A stream whose launches are done at once; see langford.kernels.gpu.program.DeviceStream."""
 
     idle = True
 

@@ -19,7 +19,7 @@ Definitions = Mapping[str, int | str | Sequence[int]]
 """Compile-time parameters by name; a sequence becomes a comma-separated list."""
 
 
-class Stream(Protocol):
+class DeviceStream(Protocol):
     """A queue of copies and launches, in order among themselves and after what the program did before,
     but beside those of other streams.
 
@@ -86,7 +86,7 @@ class Program(Protocol):
         """Run a kernel over the whole device; may return before it is done."""
         ...
 
-    def stream(self, words: int) -> Stream:
+    def stream(self, words: int) -> DeviceStream:
         """A stream with a buffer of ``words`` words of 64 bits."""
         ...
 

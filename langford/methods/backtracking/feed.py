@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from langford.arithmetic.residue import residue
-from langford.kernels.gpu.program import Program, Stream
+from langford.kernels.gpu.program import DeviceStream, Program
 
 EARLY = 8
 """A stream with this part of its sub-tasks starts when the GPU has nothing to do."""
@@ -40,7 +40,9 @@ class Feed:
         sent, kept: sub-tasks for the GPU, and sub-tasks that the cores evaluate themselves.
     """
 
-    def __init__(self, method: str, program: Program, streams: list[Stream], room: int, row_words: int) -> None:
+    def __init__(
+        self, method: str, program: Program, streams: list[DeviceStream], room: int, row_words: int
+    ) -> None:
         """``room``: sub-tasks that a stream takes at once, of ``row_words`` words each."""
         self._method, self._program, self._streams, self._words = method, program, streams, row_words
         self._room = room

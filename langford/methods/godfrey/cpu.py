@@ -13,7 +13,7 @@ from langford.devices import Device
 from langford.kernels.cpu.compiled import compiled_once
 from langford.methods.godfrey.kernels.godfrey import BIAS, LANES, block_sequence, build_gray_sum
 from langford.methods.godfrey.plan import GodfreyPlan
-from langford.methods.godfrey.tables import Block, Packing, Point
+from langford.methods.godfrey.tables import GrayBlock, Packing, Point
 from langford.result import PartialResult
 
 CACHE_BYTES = 16384
@@ -58,13 +58,13 @@ class GodfreyOnCpu:
         total, residues, survivors = self._sum(index, free_places, self._block_of(block_places))
         return total, residue(residues), survivors
 
-    def _sum(self, index: int, free_places: Sequence[int], block: Block) -> tuple[int, int, int]:
+    def _sum(self, index: int, free_places: Sequence[int], block: GrayBlock) -> tuple[int, int, int]:
         total, residues = limbs.zero(self._plan.sum_bound), limbs.zero_residues()
         survivors = self._add(index, free_places, block, total, residues)
         return limbs.to_int(total), limbs.to_int(residues), survivors
 
     def _add(
-        self, index: int, free_places: Sequence[int], block: Block, total: limbs.Limbs, residues: limbs.Limbs
+        self, index: int, free_places: Sequence[int], block: GrayBlock, total: limbs.Limbs, residues: limbs.Limbs
     ) -> int:
         signs = self._signs(index)
         point = Point(signs, self._packing.links, self._packed_sums(signs))
@@ -75,10 +75,10 @@ class GodfreyOnCpu:
         """Where places stand in an array of signs that is padded by the reach."""
         return np.array(places, np.int64) - 1 + self._reach
 
-    def _block_of(self, places: Sequence[int]) -> Block:
+    def _block_of(self, places: Sequence[int]) -> GrayBlock:
         positions, packing = self._positions(places), self._packing
         sequence, deltas = block_sequence(self._plan.problem.places, packing.links, positions, packing.words)
-        return Block(positions, sequence, deltas)
+        return GrayBlock(positions, sequence, deltas)
 
     def _signs(self, index: int) -> NDArray[np.int64]:
         """Signs with the task's prefix and +1 elsewhere, int64[places + 2·reach]; 0 where no cube stands."""

@@ -27,7 +27,7 @@ GROUP = 5
 
 
 @dataclass(frozen=True)
-class Launch:
+class GodfreyLaunch:
     """Settings that the experiments of ``langford tune godfrey`` choose.
 
     Attributes:
@@ -42,9 +42,9 @@ class Launch:
 
 
 class GodfreyOnGpu:
-    def __init__(self, plan: GodfreyPlan, compiler: Compiler, launch: Launch | None = None) -> None:
+    def __init__(self, plan: GodfreyPlan, compiler: Compiler, launch: GodfreyLaunch | None = None) -> None:
         self._plan = plan
-        launch = launch or Launch()
+        launch = launch or GodfreyLaunch()
         problem = plan.problem
         packing = _packing(plan)
         inner = [place - 1 for place in plan.inner_places]
@@ -74,7 +74,7 @@ class GodfreyOnGpu:
 
     @classmethod
     def on(cls, plan: GodfreyPlan, device: Cuda) -> GodfreyOnGpu:
-        launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
+        launch = chosen_from(GodfreyLaunch(), settings_of(device.name, plan.method.name))
         return cls(plan, device.compiler, launch)
 
     @classmethod

@@ -53,7 +53,7 @@ class Point(NamedTuple):
     sums: NDArray[np.int64]
 
 
-class Block(NamedTuple):
+class GrayBlock(NamedTuple):
     """The places that change most often, and what their Gray sequence changes.
 
     Attributes:

@@ -19,7 +19,7 @@ KERNELS = Path(__file__).with_name("kernels")
 
 
 @dataclass(frozen=True)
-class Launch:
+class NecklaceLaunch:
     """Settings that the experiments of ``langford tune necklace`` choose.
 
     Attributes:
@@ -30,9 +30,9 @@ class Launch:
 
 
 class NecklaceOnGpu:
-    def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: Launch | None = None) -> None:
+    def __init__(self, plan: NecklacePlan, compiler: Compiler, launch: NecklaceLaunch | None = None) -> None:
         self._plan = plan
-        launch = launch or Launch()
+        launch = launch or NecklaceLaunch()
         term_words = limbs.word_count(plan.term_bound)
         definitions: Definitions = {
             "PLACES": plan.problem.places, "TARGETS": [0, *plan.targets], "TERM_WORDS": term_words,
@@ -43,7 +43,7 @@ class NecklaceOnGpu:
 
     @classmethod
     def on(cls, plan: NecklacePlan, device: Cuda) -> NecklaceOnGpu:
-        launch = chosen_from(Launch(), settings_of(device.name, plan.method.name))
+        launch = chosen_from(NecklaceLaunch(), settings_of(device.name, plan.method.name))
         return cls(plan, device.compiler, launch)
 
     @classmethod

@@ -16,7 +16,7 @@ IMAGES = 8
 
 
 @dataclass(frozen=True)
-class Components:
+class PolyphaseComponents:
     """The geometry of the two polyphase components of a problem.
 
     Attributes:
@@ -60,7 +60,7 @@ class Components:
         return self.alternation(bits), (1 << bits) - 1
 
 
-def components(problem: Problem) -> Components:
+def components(problem: Problem) -> PolyphaseComponents:
     """Split a problem of pairs whose odd and even filled places each form one run.
 
     Raises MethodDoesNotApply otherwise, and where an even difference has an odd number of terms: its sum is odd and
@@ -86,7 +86,7 @@ def components(problem: Problem) -> Components:
     negation = len(odd_places) % 2 == len(odd) % 2 and len(even_places) % 2 == len(odd) % 2
     offset = even_places[0] - odd_places[0]
     mirrored = problem.mirrored and len(odd_places) == len(even_places)
-    return Components(len(odd_places), len(even_places), offset, even, odd, negation, mirrored)
+    return PolyphaseComponents(len(odd_places), len(even_places), offset, even, odd, negation, mirrored)
 
 
 def term_bound(problem: Problem) -> int:

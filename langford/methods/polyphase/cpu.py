@@ -17,7 +17,14 @@ from langford.machine.process import STEPS
 from langford.methods.polyphase.components import IMAGES
 from langford.methods.polyphase.kernels.polyphase import BLOCK_BITS, LOW_BITS, build_parts, fill_tile, tile_sum
 from langford.methods.polyphase.plan import PolyphasePlan
-from langford.methods.polyphase.tables import TILE_BITS, OddForms, PolyphaseShape, Scratch, Tile, UBlock
+from langford.methods.polyphase.tables import (
+    TILE_BITS,
+    OddLags,
+    PolyphaseShape,
+    PolyphaseTile,
+    PolyphaseUBlock,
+    Scratch,
+)
 from langford.result import PartialResult
 
 U_BLOCK_BITS = 16
@@ -39,7 +46,7 @@ class PolyphaseOnCpu:
         self._plan, split = plan, plan.split
         self._tile_bits = min(plan.inner_v_bits, tile_bits)
         self._shape = shape = PolyphaseShape.of(plan.problem, self._tile_bits)
-        self._forms = OddForms(
+        self._forms = OddLags(
             split.u_length, split.v_length, split.offset, np.array(shape.odd, np.int64), split.alt_sign
         )
         compile_time = (len(shape.odd), shape.parts, int(shape.split_lanes), shape.pairs, shape.chains, shape.words)
@@ -47,7 +54,7 @@ class PolyphaseOnCpu:
         with compiled_once("polyphase", *compile_time):
             self._kernel = partial(tile_sum, *(part.address for part in build_parts(*compile_time)))
             self._kernel(
-                UBlock(no_u, no_u, no_u),
+                PolyphaseUBlock(no_u, no_u, no_u),
                 self._tile(0),
                 self._forms,
                 plan.even_table,
@@ -66,7 +73,7 @@ class PolyphaseOnCpu:
         tiles = self._plan.tile_starts(v_class, self._tile_bits)
         return PartialResult(index, *self.sum_over(self._u_blocks(u_class), tiles))
 
-    def sum_over(self, u_blocks: Iterable[UBlock], tile_starts: Iterable[int]) -> tuple[int, int, int]:
+    def sum_over(self, u_blocks: Iterable[PolyphaseUBlock], tile_starts: Iterable[int]) -> tuple[int, int, int]:
         """Σ f |H u| |K v| F(u, v) over some u's and the v's of some tiles, in ascending order.
 
         Returns (sum, its residue, points evaluated).
@@ -86,7 +93,7 @@ class PolyphaseOnCpu:
                 STEPS.made()
         return limbs.to_int(total), residue(limbs.to_int(residues)), IMAGES * evaluated
 
-    def _u_blocks(self, u_class: int) -> Iterator[UBlock]:
+    def _u_blocks(self, u_class: int) -> Iterator[PolyphaseUBlock]:
         """Representatives of a u-class, block by block."""
         split = self._plan.split
         block_bits = min(split.u_length - self._plan.u_bits, U_BLOCK_BITS)
@@ -94,15 +101,15 @@ class PolyphaseOnCpu:
             us, weights, classes = representatives(
                 start, 1 << block_bits, split.u_length, *split.masks(split.u_length)
             )
-            yield UBlock(us, weights, classes if split.mirrored else np.full(len(us), UNLIMITED))
+            yield PolyphaseUBlock(us, weights, classes if split.mirrored else np.full(len(us), UNLIMITED))
 
-    def _tile(self, first: int) -> Tile:
+    def _tile(self, first: int) -> PolyphaseTile:
         length, even = self._plan.split.v_length, self._plan.even_table
         components = np.arange(first, first + (1 << self._tile_bits))
         smallest, sizes = orbits(components, length, *self._plan.split.masks(length))
         orbit_sizes = np.where(smallest == components, sizes, 0)
         evens, words = len(even.shifts), max(1, components.size >> LOW_BITS)
-        tile = Tile(
+        tile = PolyphaseTile(
             first,
             self._tile_bits,
             ALL_SIZES,

@@ -143,11 +143,11 @@ def require_few_launches(plan: PolyphasePlan, tile_bits: int = TILE_BITS) -> Non
 
 
 @dataclass(frozen=True)
-class UBlockOnDevice:
+class PolyphaseUBlockOnDevice:
     """Representatives u of a range of components, as arrays on the device (tables.cuh).
 
     Attributes:
-        us, weights, limits: int64[2^bits], as of a UBlock; the first ``count`` are used.
+        us, weights, limits: int64[2^bits], as of a PolyphaseUBlock; the first ``count`` are used.
         count: number of representatives.
         highest: the largest limit, −1 without a representative.
     """
@@ -160,7 +160,7 @@ class UBlockOnDevice:
 
 
 @dataclass(frozen=True)
-class TileOnDevice:
+class PolyphaseTileOnDevice:
     """The tables of a tile of v's, as arrays on the device (tables.cuh).
 
     Attributes:
@@ -222,7 +222,9 @@ class PolyphaseOnGpu:
         blocks = map(self._u_block, plan.u_starts(u_class, self._block_bits))
         return PartialResult(index, *self.sum_over(blocks, plan.tile_starts(v_class, self._tile_bits)))
 
-    def sum_over(self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int]) -> tuple[int, int, int]:
+    def sum_over(
+        self, u_blocks: Iterable[PolyphaseUBlockOnDevice], tile_starts: Iterable[int]
+    ) -> tuple[int, int, int]:
         """Σ f |H u| |K v| F(u, v) over some u's and the v's of some tiles, in ascending order, at most
         2^MAX_TILES_LOG2 of them.
 
@@ -249,20 +251,20 @@ class PolyphaseOnGpu:
         rest = residue(limbs.to_int(program.download(residues)))
         return value, rest, IMAGES * int(program.download(survivors)[0])
 
-    def _new_u_block(self, start: int) -> UBlockOnDevice:
+    def _new_u_block(self, start: int) -> PolyphaseUBlockOnDevice:
         program, count = self.program, 1 << self._block_bits
         us, weights, limits = (program.zeros(count, np.int64) for _ in range(3))
         kept = program.zeros(1, np.int32)
         program.launch("representatives", np.int64(start), np.int64(count), us, weights, limits, kept)
         number = int(program.download(kept)[0])
         highest = int(program.download(limits)[:number].max(initial=-1))
-        return UBlockOnDevice(us, weights, limits, number, highest)
+        return PolyphaseUBlockOnDevice(us, weights, limits, number, highest)
 
-    def _new_tile(self, first: int) -> TileOnDevice:
+    def _new_tile(self, first: int) -> PolyphaseTileOnDevice:
         program, bits = self.program, self._tile_bits
         members = program.zeros((len(ORBIT_SIZES), self._words), np.uint32)
         present = program.zeros(len(ORBIT_SIZES), np.int32)
         rows = program.zeros((self._bitmaps, self._words), np.uint32)
         keys = program.zeros((2**bits, KEY_SLOTS), np.uint16)
         program.launch("tile_tables", np.int64(first), np.int32(bits), members, present, rows, keys)
-        return TileOnDevice(members, tuple(program.download(present).tolist()), rows, keys)
+        return PolyphaseTileOnDevice(members, tuple(program.download(present).tolist()), rows, keys)

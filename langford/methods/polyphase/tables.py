@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from langford.arithmetic import limbs
 from langford.errors import MethodDoesNotApply
-from langford.methods.polyphase.components import IMAGES, Components, components, term_bound
+from langford.methods.polyphase.components import IMAGES, PolyphaseComponents, components, term_bound
 from langford.problem import Problem
 
 TILE_BITS = 16
@@ -82,7 +82,7 @@ def _require(condition: bool, what: str) -> None:
         raise MethodDoesNotApply(f"polyphase on the CPU needs {what}, which this problem exceeds")
 
 
-class UBlock(NamedTuple):
+class PolyphaseUBlock(NamedTuple):
     """Representatives u of a range of components.
 
     Attributes:
@@ -102,7 +102,7 @@ class UBlock(NamedTuple):
         return int(self.limits.max(initial=-1))
 
 
-class Tile(NamedTuple):
+class PolyphaseTile(NamedTuple):
     """The tables of 2^bits v's that follow each other.
 
     Attributes:
@@ -123,7 +123,7 @@ class Tile(NamedTuple):
     keys: NDArray[np.uint16]
 
 
-class OddForms(NamedTuple):
+class OddLags(NamedTuple):
     """The odd sums as linear forms of v.
 
     Attributes:
@@ -168,7 +168,7 @@ class EvenTable(NamedTuple):
         return len(self.strides)
 
     @classmethod
-    def of(cls, split: Components) -> EvenTable:
+    def of(cls, split: PolyphaseComponents) -> EvenTable:
         terms = [max(0, split.v_length - lag) for lag in split.even] or [0]
         lengths = np.array(terms + [0] * (len(terms) % 2), np.int64)
         strides = lengths[1::2] + 1
@@ -183,7 +183,7 @@ class Scratch(NamedTuple):
     Python makes them: to compile their making would take a fifth of the kernel's compilation.
 
     Attributes:
-        signs: int16[2, ·], u and its reversal between zeros (OddForms.padding).
+        signs: int16[2, ·], u and its reversal between zeros (OddLags.padding).
         by_bit, steps: int16[v_length or more, width], what each bit of v adds to the odd sums.
         high, low: int16[·], the odd sums of the high and of the low bits of v, row by row.
         lags, ruled_out: int64[evens + 1] and int64[evens], of u.

@@ -18,7 +18,7 @@ from langford.problem import Problem
 
 
 @dataclass(frozen=True)
-class Components:
+class ShiftedComponents:
     """The two components of a problem.
 
     Attributes:
@@ -33,7 +33,7 @@ class Components:
     reversible: bool
 
     @classmethod
-    def of(cls, problem: Problem, fixed: int | None = None) -> Components:
+    def of(cls, problem: Problem, fixed: int | None = None) -> ShiftedComponents:
         """The components of any problem; ``fixed``: a place that has sign +1 throughout and is in neither."""
         free = [place for place in problem.filled if place != fixed]
         u = tuple(place // 2 for place in free if place % 2)

@@ -19,7 +19,7 @@ from langford.methods.shifted.kernels.patterns import patterns
 from langford.methods.shifted.kernels.tiles import build_tile_sum, stages_of
 from langford.methods.shifted.kernels.vectors import INNER_BITS, ROW_WORDS, STAGE
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.tables import OddForms, Tile, UBlock
+from langford.methods.shifted.tables import OddMasks, ShiftedTile, ShiftedUBlock
 from langford.result import PartialResult
 
 TILE_BITS = 16
@@ -43,7 +43,7 @@ class ShiftedOnCpu:
         self._tile_bits = min(tile_bits, len(split.v) - prefix)
         self._u_block_bits = min(u_block_bits, len(split.u) - prefix)
         self._halves = [half_forms(form) for form in plan.forms.even]
-        self._odd = OddForms.of(plan.forms, prefix, INNER_BITS, self._shape.lanes)
+        self._odd = OddMasks.of(plan.forms, prefix, INNER_BITS, self._shape.lanes)
         self._total_bound = max(plan.sum_bound, 2**63)
         self._u_block = lru_cache(maxsize=1)(self._new_u_block)
         self._kernel = build_tile_sum(self._shape.lanes)
@@ -65,7 +65,7 @@ class ShiftedOnCpu:
         return PartialResult(index, multiple * total, residue(multiple * residues), survivors)
 
     def sum_over(
-        self, u_blocks: Iterable[UBlock], tile_starts: Iterable[int], images: int = 1
+        self, u_blocks: Iterable[ShiftedUBlock], tile_starts: Iterable[int], images: int = 1
     ) -> tuple[int, int, int]:
         """Σ (Π x_k) Π f_d / 4 over some u's and the packed v's of some tiles.
 
@@ -84,19 +84,19 @@ class ShiftedOnCpu:
                 STEPS.made()
         return limbs.to_int(total), residue(limbs.to_int(residues)), evaluated
 
-    def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[UBlock]:
+    def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[ShiftedUBlock]:
         """All u's with one of the prefixes: those of an element order and of its reverse in one block."""
         free = len(self._u_order) - self._plan.prefix_bits
         for start in range(0, 1 << free, 1 << self._u_block_bits):
             yield self._u_block(prefixes, start)
 
-    def _new_u_block(self, prefixes: tuple[int, ...], start: int) -> UBlock:
+    def _new_u_block(self, prefixes: tuple[int, ...], start: int) -> ShiftedUBlock:
         count = 1 << self._u_block_bits
         free = len(self._u_order) - self._plan.prefix_bits
         packed = [np.arange((prefix << free) + start, (prefix << free) + start + count) for prefix in prefixes]
         return self.u_block(np.concatenate(packed))
 
-    def u_block(self, packed: Integers) -> UBlock:
+    def u_block(self, packed: Integers) -> ShiftedUBlock:
         """A block of packed u's, in the order of their even values."""
         shape, us = self._shape, natural(packed, self._u_order)
         values = 2 * shape.reach + 1
@@ -118,9 +118,9 @@ class ShiftedOnCpu:
             differs = np.any(ours[1:] != ours[:-1], axis=1)
             changed[1:][differs] = stage
         changed[:1] = 0
-        return UBlock(us, evens, rows, changed)
+        return ShiftedUBlock(us, evens, rows, changed)
 
-    def _tile(self, first: int) -> Tile:
+    def _tile(self, first: int) -> ShiftedTile:
         shape, count = self._shape, 1 << self._tile_bits
         components = natural(np.arange(first, first + count), self._v_order)
         size = ROW_WORDS * 8 * max(1, count >> INNER_BITS)
@@ -136,7 +136,7 @@ class ShiftedOnCpu:
         beyond[:count] = 0
         fixed = int(natural(np.array([first]), self._v_order)[0])
         free = int(natural(np.array([count - 1]), self._v_order)[0])
-        return Tile(
+        return ShiftedTile(
             self._tile_bits, fixed, free, np.packbits(beyond, bitorder="little").view(np.uint64),
             rows.view(np.uint64), keys,
         )  # fmt: skip

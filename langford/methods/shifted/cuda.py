@@ -19,7 +19,7 @@ from langford.methods.shifted.components import natural
 from langford.methods.shifted.cuda_shape import INNER_BITS, GpuSettings, GpuShape, settings_for
 from langford.methods.shifted.forms import half_forms
 from langford.methods.shifted.plan import ShiftedPlan
-from langford.methods.shifted.tables import OddForms
+from langford.methods.shifted.tables import OddMasks
 from langford.result import PartialResult
 
 KERNELS = Path(__file__).with_name("kernels")
@@ -34,7 +34,7 @@ SAMPLED = 61
 
 
 @dataclass(frozen=True)
-class UBlockOnDevice:
+class ShiftedUBlockOnDevice:
     """Some u's, of those that are the same backwards one, in the order of their even values.
 
     Attributes:
@@ -47,7 +47,7 @@ class UBlockOnDevice:
 
 
 @dataclass(frozen=True)
-class TileOnDevice:
+class ShiftedTileOnDevice:
     """The tables of a tile of v's (kernels/forms.cuh).
 
     Attributes:
@@ -95,7 +95,7 @@ class ShiftedOnGpu:
     def _set_forms(self, u_order: list[int]) -> None:
         plan, split = self._plan, self._plan.components
         # Where there is no odd form, the one lane without a form is always 4, a factor of 1.
-        odd = OddForms.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)
+        odd = OddMasks.of(plan.forms, plan.prefix_bits, INNER_BITS, self._shape.forms)
         self.program.set_constant("odd_forms", np.ascontiguousarray(odd.masks.reshape(7, -1).T))
         halves = [
             [
@@ -138,7 +138,7 @@ class ShiftedOnGpu:
         return PartialResult(index, multiple * total, residue(multiple * residues), evaluated)
 
     def sum_over(
-        self, u_blocks: Iterable[UBlockOnDevice], tile_starts: Iterable[int], v_weight: int = 1
+        self, u_blocks: Iterable[ShiftedUBlockOnDevice], tile_starts: Iterable[int], v_weight: int = 1
     ) -> tuple[int, int, int]:
         """Σ (Π x_k) Π f_d / 4 over some u's, the packed v's of some tiles and the images of both.
 
@@ -184,8 +184,8 @@ class ShiftedOnGpu:
 
     def _launch(
         self,
-        block: UBlockOnDevice,
-        tile: TileOnDevice,
+        block: ShiftedUBlockOnDevice,
+        tile: ShiftedTileOnDevice,
         windows: DeviceArray,
         choices: DeviceArray,
         v_weight: int,
@@ -199,15 +199,15 @@ class ShiftedOnGpu:
             program.zeros(1, np.uint32), np.int32((-BIAS % 2**16) * 0x10001 - 2**32),
         )  # fmt: skip
 
-    def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[UBlockOnDevice]:
+    def _u_blocks(self, prefixes: tuple[int, ...]) -> Iterator[ShiftedUBlockOnDevice]:
         for start in range(0, 1 << self._u_free, 1 << self._u_block_bits):
             yield self._u_block(prefixes, start)
 
-    def _new_u_block(self, prefixes: tuple[int, ...], start: int) -> UBlockOnDevice:
+    def _new_u_block(self, prefixes: tuple[int, ...], start: int) -> ShiftedUBlockOnDevice:
         count = 1 << self._u_block_bits
         return self.u_block([(prefix << self._u_free) + start for prefix in prefixes], count)
 
-    def u_block(self, starts: list[int], count: int) -> UBlockOnDevice:
+    def u_block(self, starts: list[int], count: int) -> ShiftedUBlockOnDevice:
         """The u's of ``count`` packed numbers from each of one or two starts on."""
         program, room = self.program, count * len(starts)
         us, keys = program.zeros(room, np.int64), program.zeros(room, np.int64)
@@ -219,9 +219,9 @@ class ShiftedOnGpu:
         us = program.sort_by(keys[:kept], us[:kept])
         sample = max(1, kept // SAMPLED)
         windows = np.rint(sums[:-1] / sample).astype(np.int32) - self._even_window // 2
-        return UBlockOnDevice(us, windows if len(windows) else np.zeros(1, np.int32))
+        return ShiftedUBlockOnDevice(us, windows if len(windows) else np.zeros(1, np.int32))
 
-    def _tile(self, first: int) -> TileOnDevice:
+    def _tile(self, first: int) -> ShiftedTileOnDevice:
         program = self.program
         shape = self._shape
         rows = program.zeros((1 + shape.evens * (2 * shape.reach + 1), self._words), np.uint32)
@@ -229,4 +229,4 @@ class ShiftedOnGpu:
         half_keys = program.zeros((2**shape.tile_bits, shape.even_words // 2), np.uint32)
         program.launch("tile_tables", np.int64(first), np.int32(self._tile_bits), rows, keys, half_keys)
         fixed = int(natural(np.array([first]), self._v_order)[0])
-        return TileOnDevice(fixed, rows, keys, half_keys)
+        return ShiftedTileOnDevice(fixed, rows, keys, half_keys)

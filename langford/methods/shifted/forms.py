@@ -19,7 +19,7 @@ from hashlib import sha256
 import numpy as np
 
 from langford.kernels.symmetries import Integers
-from langford.methods.shifted.components import Components
+from langford.methods.shifted.components import ShiftedComponents
 from langford.problem import Problem
 
 
@@ -115,8 +115,8 @@ class Forms(ABC):
         return 1
 
     @cached_property
-    def components(self) -> Components:
-        return Components.of(self.problem, self.fixed)
+    def components(self) -> ShiftedComponents:
+        return ShiftedComponents.of(self.problem, self.fixed)
 
     @property
     def even(self) -> list[Form]:

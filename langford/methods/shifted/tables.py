@@ -55,7 +55,7 @@ def _require(condition: bool, what: str) -> None:
         raise MethodDoesNotApply(f"shifted needs {what}, which this problem exceeds")
 
 
-class UBlock(NamedTuple):
+class ShiftedUBlock(NamedTuple):
     """Some u's, in an order in which neighbours share as many even values as possible.
 
     Attributes:
@@ -71,7 +71,7 @@ class UBlock(NamedTuple):
     changed: NDArray[np.int64]
 
 
-class Tile(NamedTuple):
+class ShiftedTile(NamedTuple):
     """The tables of 2^bits packed v's that follow each other.
 
     Attributes:
@@ -92,7 +92,7 @@ class Tile(NamedTuple):
     keys: NDArray[np.int8]
 
 
-class OddForms(NamedTuple):
+class OddMasks(NamedTuple):
     """The odd forms as linear forms of v.
 
     For fixed u the coefficient of v_k is the sum of two signs: of its neighbours u_{k−e} and u_{k+e+1}, or of
@@ -117,7 +117,7 @@ class OddForms(NamedTuple):
     mirror: int
 
     @classmethod
-    def of(cls, forms: Forms, prefix: int, inner: int, lanes: int) -> OddForms:
+    def of(cls, forms: Forms, prefix: int, inner: int, lanes: int) -> OddMasks:
         """The odd forms, and v packed as tasks need it that fix ``prefix`` elements."""
         masks = np.zeros((7, lanes), np.int64)
         masks[6] = 4
@@ -132,7 +132,7 @@ class OddForms(NamedTuple):
 
 
 def _odd_masks(form: Form) -> tuple[int, ...]:
-    """The numbers of one odd form, in the order of OddForms."""
+    """The numbers of one odd form, in the order of OddMasks."""
     left = sum(1 << element(j) for i, j in form.pairs if i % 2)
     right = sum(1 << element(i) for i, j in form.pairs if j % 2)
     negative, u_negative = (

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from langford.methods.plan import Method, Plan
-from langford.methods.speeds import Forecast, Speeds
+from langford.methods.speeds import Growth, Speeds
 from langford.problem import Problem
 
 MAX_PLACES = 24
@@ -29,7 +29,7 @@ class Inclusion(Method):
     name = "inclusion"
     unit = "points"
     evaluators: ClassVar = {"cpu": on_cpu}
-    speeds = Speeds(others=Forecast(instant=7, probe=7))
+    speeds = Speeds(others=Growth(instant=7, probe=7))
 
     def refusal(self, problem: Problem) -> str | None:
         places = len(problem.filled)

@@ -39,10 +39,10 @@ SOFT, LINK = (84, 93, 104), (11, 92, 173)
 
 
 def content(evidence: Evidence) -> bytes:
-    return bytes(_Pages(document(evidence), evidence).output())
+    return bytes(_Pdf(document(evidence), evidence).output())
 
 
-class _Pages(FPDF):
+class _Pdf(FPDF):
     def __init__(self, report: Document, evidence: Evidence) -> None:
         super().__init__(format="A4")
         self._evidence = evidence

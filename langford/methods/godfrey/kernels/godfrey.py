@@ -163,7 +163,7 @@ def build_gray_sum(sum_words: int, vanishing: int, sum_bits: int, words: int):
 
         point: a Point, where the sum starts; its signs are changed.
         free: int64[·], positions in the signs.
-        block: a Block (langford.methods.godfrey.tables).
+        block: a GrayBlock (langford.methods.godfrey.tables).
         limbs, residues: carry-save results, added to.
         Returns the number of points whose product was taken.
         """

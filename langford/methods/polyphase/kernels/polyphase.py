@@ -43,7 +43,7 @@ def natural_order(component, length):
 
 @kernel
 def fill_tile(tile, lags, components, orbit_sizes, length, even):
-    """Fill the tables of an empty Tile (langford.methods.polyphase.tables), which do not depend on u.
+    """Fill the tables of an empty PolyphaseTile (langford.methods.polyphase.tables), which do not depend on u.
 
     tile: with members of every size.
     lags: int64[evens + 1], for this function to write to.
@@ -83,8 +83,8 @@ def coefficient_rows(natural, odd, rows, steps, signs):
 
     The sum of difference 2e+1 is Σ_j v_j (u_{j+offset−e} + u_{j+offset+e+1}); lanes 4–7
     subtract (``alt``), and the sign of ``alt`` is multiplied into their first form.  ``steps`` is
-    the change when the bit becomes 1.  odd: the OddForms.  signs: int16[2, u_length + 2·pad] for this
-    function to write to, zeros at first; ``pad`` is OddForms.padding.
+    the change when the bit becomes 1.  odd: the OddLags.  signs: int16[2, u_length + 2·pad] for this
+    function to write to, zeros at first; ``pad`` is OddLags.padding.
     """
     u_length, v_length, lags, forms = odd.u_length, odd.v_length, odd.lags, odd.lags.size
     pad = (signs.shape[1] - u_length) // 2
@@ -245,7 +245,7 @@ def tile_sum(join_rows, block_sum, u_block, tile, odd, even, scratch, limbs, res
     """Add Σ f |H u| |K v| F(u, v) over the block's u's and the tile's v's to limbs and residues.
 
     join_rows, block_sum: addresses of the functions of :func:`build_parts`.
-    u_block, tile, odd, even, scratch: a UBlock, Tile, OddForms, EvenTable and Scratch
+    u_block, tile, odd, even, scratch: a PolyphaseUBlock, PolyphaseTile, OddLags, EvenTable and Scratch
         (langford.methods.polyphase.tables).
     limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
     Returns (surviving pairs, pending).

@@ -14,7 +14,7 @@ constexpr int SORT_BITS = 5, SORTED_FORMS = 12;
 enum { LAG, LEFT, RIGHT, NEGATIVE, U_ONCE, U_NEGATIVE, CONSTANT, ODD_FIELDS };
 enum { HALF_LAG, TERMS, OPPOSED, ONCE, OPPOSITE, MOST, EVEN_FIELDS };
 
-// What the loader fills in: see OddForms and HalfForm in langford/methods/shifted; the element at each packed
+// What the loader fills in: see OddMasks and HalfForm in langford/methods/shifted; the element at each packed
 // bit, and the first plus the last element, of u and of v.
 __constant__ i64 odd_forms[FORMS][ODD_FIELDS];
 __constant__ i64 even_forms[EVENS ? EVENS : 1][2][EVEN_FIELDS];

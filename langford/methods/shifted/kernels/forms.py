@@ -42,7 +42,7 @@ def odd_coefficients(typingctx, masks, u, plus, minus, values, lanes):
     """Each odd form at a u, as a function of v: the elements of v that add 1 to it where they are −1, those that
     subtract 1, and its value where all elements are +1.
 
-    masks: int64[7 · lanes], see langford.methods.shifted.tables.OddForms; plus, minus, values: int64[lanes].
+    masks: int64[7 · lanes], see langford.methods.shifted.tables.OddMasks; plus, minus, values: int64[lanes].
     """
     columns = literal(lanes)
     signature = types.void(masks, types.int64, plus, minus, values, lanes)

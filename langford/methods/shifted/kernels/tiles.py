@@ -119,7 +119,7 @@ def build_tile_sum(lanes: int):
     def tile_sum(u_block, tile, images, odd, patterns, limbs, residues, pending):
         """Add Σ (Π x_k) Π f_d / 4 over the block's u's and the tile's v's to limbs and residues.
 
-        u_block, tile, odd: a UBlock, Tile and OddForms (langford.methods.shifted.tables).
+        u_block, tile, odd: a ShiftedUBlock, ShiftedTile and OddMasks (langford.methods.shifted.tables).
         images: 1, or 2 for the tile's v's and then the same ones read backwards, which have the same even forms.
         patterns: a Patterns (shifted_patterns).
         limbs, residues: carry-save numbers; ``pending``: weight since their last spread.
