@@ -575,6 +575,15 @@ class Campaign:
         with self.writing() as transaction:
             return tokens.new_token(transaction, role, seconds, label)
 
+    @retried
+    def extend(self, token: str, seconds: float) -> bool:
+        """Let a token be valid for ``seconds`` from now, unless it is valid longer, even if it has expired.
+
+        Returns whether it is a token of this campaign, and was not revoked.
+        """
+        with self.writing() as transaction:
+            return tokens.extend(transaction, token, seconds)
+
     def tokens(self) -> list[TokenRecord]:
         with suppress(LedgerReadOnly), self.reading() as transaction:
             return tokens.listed(transaction, used=True)

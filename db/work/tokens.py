@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Collection
 
-from sqlalchemy import ColumnElement, Connection, ScalarSelect, delete, func, insert, select, true
+from sqlalchemy import ColumnElement, Connection, ScalarSelect, case, delete, func, insert, select, true, update
 
 from db import attempts
 from db.records import Right, TokenRecord
@@ -30,6 +30,14 @@ def new_token(transaction: Transaction, role: Role, seconds: float | None = None
     expires = None if seconds is None else Now() + seconds
     transaction.connection.execute(insert(Token).values(**row, created=Now(), expires=expires))
     return token
+
+
+def extend(transaction: Transaction, token: str, seconds: float) -> bool:
+    """See :meth:`db.Campaign.extend`."""
+    end = Now() + seconds
+    expires = case((Token.expires < end, end), else_=Token.expires)  # of one without an end it stays unknown
+    mine = Token.campaign_id == CAMPAIGN, Token.digest == digest(token)
+    return transaction.execute(update(Token).where(*mine).values(expires=expires)).rowcount > 0
 
 
 def revoke(transaction: Transaction, token: int | str | None) -> int:

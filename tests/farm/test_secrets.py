@@ -19,12 +19,14 @@ from db.identity import is_dead, process_name
 from db.states import Role
 from db.store.database import without_password
 from jobs.reach.remote import RemoteServer
+from langford.cli.campaigns.tokens import worker_token
 from langford.cli.main import cli
 from langford.cli.output.display import plain
 from langford.errors import BadInput
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
+from tests.support.clock import MovableClock
 from tests.support.command_line import Run
-from tests.support.database_clock import moved_clock
+from tests.support.database_clock import DAY, moved_clock
 from tests.support.databases import fresh_database, new_ledger
 from tests.support.servers import Server
 
@@ -284,6 +286,56 @@ def test_a_token_expires_by_the_clock_of_the_ledger(kind: str, tmp_path: Path) -
         other = ledger.create_campaign("other", KEY, PLAN.work.tolist())
         assert not other.revoke(2)
         assert [record.token_id for record in campaign.tokens()] == [1, 2]
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+def test_a_token_is_extended_and_never_shortened(kind: str, tmp_path: Path) -> None:
+    with new_ledger(kind, tmp_path) as ledger, moved_clock() as clock:
+        campaign, other = new_campaign(ledger), ledger.create_campaign("other", KEY, PLAN.work.tolist())
+        kept, year, endless = (campaign.new_token(Role.WORKER, valid) for valid in (60.0, 365 * DAY, None))
+        clock.move(61)
+        assert all(campaign.extend(token, DAY) for token in (kept, year, endless))
+        assert [record.expires is None for record in campaign.tokens()] == [False, False, True]
+        clock.move(DAY - 60)
+        assert {right.token for right in ledger.rights([kept, year, endless])} == {kept, year, endless}
+        clock.move(61)
+        assert {right.token for right in ledger.rights([kept, year, endless])} == {year, endless}
+        campaign.revoke(kept)
+        assert (campaign.extend(kept, DAY), other.extend(year, DAY)) == (False, False)
+
+
+def test_the_token_of_a_server_is_valid_as_long_as_it_serves_and_a_month_more(tmp_path: Path) -> None:
+    file, time_of_server = tmp_path / "worker.token", MovableClock()
+    with new_ledger("sqlite", tmp_path) as ledger, moved_clock() as clock:
+        campaign = new_campaign(ledger)
+
+        def is_valid() -> bool:
+            return bool(ledger.rights([file.read_text().strip()]))
+
+        def expires() -> float:
+            [record] = campaign.tokens()
+            assert record.expires is not None
+            return record.expires
+
+        for _ in range(2):  # started again, it has the same token
+            with worker_token(campaign, file, "serve", time_of_server):
+                for _ in range(3):
+                    before = expires()
+                    clock.move(20 * DAY)
+                    time_of_server.move(DAY)
+                    while expires() == before:
+                        time.sleep(0.001)
+                    assert is_valid()
+            clock.move(29 * DAY)
+            assert is_valid()
+            clock.move(2 * DAY)
+            assert not is_valid()
+        campaign.revoke()
+        with pytest.raises(BadInput, match="delete the file"), worker_token(campaign, file, "serve"):
+            pass
+        file.unlink()
+        with worker_token(campaign, file, "serve"):
+            assert is_valid()
 
 
 def test_a_token_does_not_travel_in_clear_text(

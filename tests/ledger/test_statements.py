@@ -87,6 +87,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(campaign.set_recheck_share, 1.0)
     token = call(campaign.new_token, Role.WORKER, 60.0, "for tests")
     assert [record.label for record in call(campaign.tokens)] == ["for tests"]
+    assert call(campaign.extend, token, HOUR)
     assert call(campaign.revoke, 10**6) == 0
     assert [right.role for right in call(ledger.rights, [token, "wrong"])] == [Role.WORKER]
     call(ledger.enrol, "idle", "host-a", "1", terms=terms_of(token))

@@ -1,19 +1,16 @@
-"""The campaigns that a farm works on: named, or created from a problem in words; and the token of their workers."""
+"""The campaigns that a farm works on: named, or created from a problem in words."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import db
-from db.states import Role
 from langford.cli.campaigns.running import create_campaign, existing
 from langford.devices import Device
 from langford.errors import BadInput, BadProblem
 from langford.ledger import Ledger
-from langford.machine.durable import replace_file
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
 
@@ -69,18 +66,3 @@ def _planned(words: Sequence[str], device: Device, task_seconds: float | None, i
             return None
         raise
     return new_plan(problem, device, task_seconds)
-
-
-def keep_token(campaign: db.Campaign, token: str, file: Path) -> None:
-    """Write a new token to a file; if that fails, the token is revoked, since no one has received it."""
-    try:
-        replace_file(file, f"{token}\n".encode(), private=True)
-    except BaseException:
-        campaign.revoke(token)
-        raise
-
-
-def worker_token(campaign: db.Campaign, file: Path, label: str) -> None:
-    """Write a worker's token to a file that only the user may read, unless there is a file."""
-    if not file.exists():
-        keep_token(campaign, campaign.new_token(Role.WORKER, None, label), file)

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import click
 
-from langford.cli.campaigns.opening import opened, worker_token
+from langford.cli.campaigns.opening import opened
 from langford.cli.campaigns.running import answer_of
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
 from langford.cli.cluster.queue import LANGFORD, keeper_of
@@ -75,7 +75,6 @@ def farmed(
         name, logs = campaign.name, (job.logs / campaign.name).absolute()
         make_log_folder(logs)
         folder = FarmFolder(logs / "farm")
-        worker_token(campaign, folder.token, "slurm keep")
     with ExitStack() as stack:
         stack.enter_context(held(folder.folder / "farm.lock"))
         folder.certify(names)
@@ -120,7 +119,8 @@ def _kept(
 def _command(name: str, queue: QueueOptions, folder: FarmFolder, port: int) -> list[str]:
     return [
         *(*LANGFORD, "serve", name, "--ledger", queue.address, "--host", "0.0.0.0", "--port", str(port)),
-        *("--certificate", str(folder.certificate), "--ready-file", str(folder.ready), "--until-closed"),
+        *("--certificate", str(folder.certificate), "--token-file", str(folder.token)),
+        *("--ready-file", str(folder.ready), "--until-closed"),
     ]
 
 

@@ -10,8 +10,8 @@ import click
 
 from db import Campaign
 from db.states import Role
-from langford.cli.campaigns.opening import keep_token
 from langford.cli.campaigns.running import create_campaign, existing, planned
+from langford.cli.campaigns.tokens import VALID_DAYS, keep_token
 from langford.cli.options.common import (
     is_given,
     json_option,
@@ -103,7 +103,7 @@ Examples:
 @click.option(
     "--days",
     type=FiniteRange(0, 36_500),
-    default=30.0,
+    default=VALID_DAYS,
     show_default=True,
     help="How long it is valid; 0: until revoked.",
 )

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -20,7 +20,8 @@ from jobs.addresses import is_this_machine, without_brackets
 from jobs.farm.api.overviews import Overviews
 from jobs.show import log_lines
 from jobs.show.reporter import Reporter
-from langford.cli.campaigns.opening import opened, worker_token
+from langford.cli.campaigns.opening import opened
+from langford.cli.campaigns.tokens import worker_token
 from langford.cli.farm.logs import FORMATS, written
 from langford.cli.options.common import (
     kind_option,
@@ -55,7 +56,7 @@ Examples:
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Write a worker's token to this file, unless it exists; default for PROBLEM: NAME.token.",
+    help="File for a worker's token, kept valid; written unless it exists; default for PROBLEM: NAME.token.",
 )
 @ready_file_option
 @click.option("--until-closed", is_flag=True, hidden=True, help="End when standard input is closed.")
@@ -130,6 +131,7 @@ def serve(
         serving.socket_of(host, port) as listener,
         ended_in_order() as received,
         written(log_format, log_lines.LOGGERS),
+        ExitStack() as stack,
     ):
         ledger, campaigns = found.ledger, found.campaigns
         ledger.require_writable()
@@ -137,7 +139,7 @@ def serve(
         if tokens is not None:
             if len(campaigns) > 1:
                 raise click.UsageError("--token-file is for one campaign: serve one, or use `langford token`")
-            worker_token(campaigns[0], tokens, "serve")
+            stack.enter_context(worker_token(campaigns[0], tokens, "serve"))
         if replicate is not None:
             for campaign in campaigns:
                 campaign.set_recheck_share(replicate)
