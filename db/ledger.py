@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Self
 
 from sqlalchemy import Connection, false, update
@@ -20,7 +20,7 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, draw, enrolment
 from db.trust.terms import EVERYTHING, Terms
-from db.work import queries, tokens, transitions
+from db.work import queries, tokens, transitions, usage
 from langford.methods import Plan, PlanKey
 from langford.words import several
 
@@ -170,6 +170,10 @@ class Ledger:
         """What the bearer of some tokens may do, in all campaigns: a single query, whatever their number."""
         with self.database.reading() as connection:
             return tokens.rights(connection, shown)
+
+    def charge(self, used: Mapping[str, float]) -> None:
+        """See :func:`db.work.usage.charge`."""
+        usage.charge(self.database, used)
 
     def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
         """Raises UnknownWorker or WrongToken."""

@@ -311,6 +311,16 @@ class Token(Base):
     )
     results: Mapped[int] = column("How many results its workers delivered.", default=0, server_default="0")
     counted: Mapped[float | None] = column("When its leases were last counted; None: never.")
+    refused: Mapped[int] = column("How many results of its workers were refused.", default=0, server_default="0")
+    used: Mapped[float] = column(
+        "Processor time of a task server for its requests, see :mod:`db.work.usage`.",
+        default=0.0,
+        server_default="0",
+    )
+    unpaid: Mapped[float] = column(
+        "The part of it that neither results nor time had paid for at ``charged``.", default=0.0, server_default="0"
+    )
+    charged: Mapped[float | None] = column("When a server last added to ``used``; None: never.")
 
 
 class Notice(Base):

@@ -12,7 +12,7 @@ from db.errors import LedgerUnusable, NoLedger
 from db.schema import creation
 from db.store import connections
 
-SCHEMA = "0014"
+SCHEMA = "0015"
 """The Alembic revision that this version reads and writes."""
 
 MIGRATIONS = Path(__file__).parent / "migrations"

@@ -25,7 +25,7 @@ from db.schema.dialects import Now
 from db.schema.models import Attempt, Token, Voter, Worker
 from db.states import EventKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.work import presence
+from db.work import presence, usage
 from db.work.transitions import OF_CAMPAIGN, OF_TOKEN, SHOWN
 from langford.words import several
 
@@ -156,7 +156,12 @@ _GRANTED = _CHANGE.where(Token.held + _MORE <= _MOST).values(
 _COUNTED = _GRANTED.where(Token.counted.is_not_distinct_from(_BEFORE)).values(
     room=bindparam("space", type_=Integer), counted=_NOW
 )
-_DELIVERED = _CHANGE.values(leases=_left(Token.leases - _PAID), results=Token.results + _NEW)
+_DELIVERED = _CHANGE.values(
+    leases=_left(Token.leases - _PAID),
+    results=Token.results + _NEW,
+    refused=Token.refused + bindparam("refused", type_=Integer),
+    unpaid=usage.unpaid_after(_NEW),
+)
 NO_LIMIT = 2**31 - 1
 
 
@@ -191,5 +196,6 @@ def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt],
     refused = sum(receipt.event is EventKind.REFUSED for receipt in receipts)
     if results or refused:
         paid = PER_RESULT * results - refused
-        if transaction.execute(_DELIVERED, shown=token, paid=paid, new=results).rowcount == 0:
+        changed = transaction.execute(_DELIVERED, shown=token, paid=paid, new=results, refused=refused)
+        if changed.rowcount == 0:
             raise revoked()

@@ -77,7 +77,10 @@ def _attempts(*conditions: ColumnElement[bool]) -> ScalarSelect[int]:
 
 
 _LISTED = (
-    select(Token.id, Token.role, Token.label, Token.created, Token.expires, Token.results, Token.leases)
+    select(
+        *(Token.id, Token.role, Token.label, Token.created, Token.expires),
+        *(Token.results, Token.refused, Token.leases, Token.used),
+    )
     .where(Token.campaign_id == CAMPAIGN)
     .order_by(Token.id)
 )
@@ -94,6 +97,8 @@ def listed(transaction: Transaction, used: bool) -> list[TokenRecord]:
 
     ``used``: also what the workers of each did, which takes the right to read the hashes of tokens.
     """
+    rows = transaction.execute(_USED if used else _LISTED).all()
+    together = sum(row.used for row in rows) or 1.0
     return [
         TokenRecord(
             row.id,
@@ -102,13 +107,16 @@ def listed(transaction: Transaction, used: bool) -> list[TokenRecord]:
             row.created,
             row.expires,
             results=row.results,
+            refused=row.refused,
             spent=round(row.leases),
+            used=row.used,
+            share=row.used / together,
             workers=row.workers if used else None,
             held=row.running if used else None,
             leases=row.granted if used else None,
             failures=row.failures if used else None,
         )
-        for row in transaction.execute(_USED if used else _LISTED)
+        for row in rows
     ]
 
 

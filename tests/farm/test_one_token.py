@@ -13,14 +13,15 @@ from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import func, select
 
 from db import Credential, Lease, Ledger
-from db.errors import TooManyLeases
+from db.errors import LedgerBusy, TooManyLeases
 from db.look.overview.records import WarningKind
-from db.look.overview.warnings import MANY_LEASES, RESTING_SECONDS
+from db.look.overview.warnings import MANY_LEASES, MANY_SECONDS, RESTING_SECONDS
 from db.messages import converted, document
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
@@ -28,9 +29,13 @@ from db.work import accounts
 from db.work.accounts import COUNT_SECONDS, MAX_UNPROVEN, PER_PROCESS, PER_RESULT, RUN_SECONDS, SPARE, Account
 from db.work.leases import COPY_SECONDS, UNKNOWN_SECONDS
 from db.work.presence import PRESENCE_SECONDS
+from db.work.tokens import digest
+from db.work.usage import FREE_SHARE
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
+from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.shares import Payer
 from jobs.reach.wire import HEADER
 from jobs.run.loop import result
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
@@ -62,7 +67,8 @@ class Farm:
         self.restart()
 
     def restart(self) -> None:
-        self.client = Client(server.application(self.ledger, [NAME], Clients(RateLimit(1e9, 1e9))))
+        self.clients = Clients(RateLimit(1e9, 1e9))
+        self.client = Client(server.application(self.ledger, [NAME], self.clients))
 
     def post(self, path: str, token: int, **fields: Any) -> Any:
         headers = {"Authorization": f"Bearer {self.tokens[token]}"}
@@ -395,11 +401,77 @@ def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Farm) -> N
     liar, honest = farm.campaign.tokens()
     assert (liar.workers, liar.leases, liar.held, liar.results, liar.failures) == (1, rounds * TASKS, 0, 0, 1)
     assert liar.spent >= MANY_LEASES
+    assert liar.refused == 0
+    farm.enrol("honest-one", HONEST)
+    forge(farm, "one")
+    assert farm.campaign.tokens()[LIAR].refused == 6
     assert (honest.workers, honest.leases, honest.spent) == (0, 0, 0)
     # Earlier versions know no such kind.
     reader = {"Authorization": f"Bearer {farm.tokens[LIAR]}", HEADER: "1.1"}
     told = farm.client.get(f"/campaigns/{NAME}/status", headers=reader).json()["warnings"]
     assert [warned["kind"] for warned in told] == ["no_workers"]
+
+
+def test_a_token_that_takes_the_server_and_brings_nothing_is_reported(farm: Farm, clock: DatabaseClock) -> None:
+    """By the processor time of its requests, which results and time pay for, in its own account alone."""
+    clock.stop()
+    charges = farm.clients.charges
+    usage = Usage(farm.ledger, charges)
+    liar, honest = (Payer(digest(token)) for token in farm.tokens)
+    farm.deliver(farm.lease(farm.enrol("good", HONEST, processes=8), HONEST, count=8))
+    usage.write()
+    measured = [record.used for record in farm.campaign.tokens()]
+    assert measured[LIAR] == 0.0 < measured[HONEST]
+    charges.add(Payer.stranger("192.0.2.1"), 1e6)
+    for seconds, expected in ((MANY_SECONDS - 1, []), (2.0, [WarningKind.TOKEN])):
+        charges.add(liar, seconds)
+        charges.add(honest, seconds / 10)
+        usage.write()
+        assert kinds(farm) == expected
+    first, second = farm.campaign.tokens()
+    assert first.used == pytest.approx(MANY_SECONDS + 1)
+    assert first.share == pytest.approx(first.used / (first.used + second.used))
+    assert "(0 results; not paid for by them: 61 s of the server's processor)" in farm.warnings()
+    assert "token 2" not in farm.warnings()
+    clock.move(1.5 / FREE_SHARE)
+    assert kinds(farm) == []
+
+
+def test_results_pay_for_the_time_of_the_server(farm: Farm) -> None:
+    usage = Usage(farm.ledger, farm.clients.charges)
+    farm.clients.charges.add(Payer(digest(farm.tokens[HONEST])), MANY_SECONDS + 1)
+    usage.write()
+    assert "--revoke 2" in farm.warnings()
+    held = farm.lease(farm.enrol("good", HONEST, processes=8), HONEST, count=8)
+    farm.deliver(held)
+    assert "--revoke 2" not in farm.warnings()
+
+
+def test_what_was_used_is_written_when_the_ledger_answers_again(
+    farm: Farm, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usage, payer = Usage(farm.ledger, farm.clients.charges), Payer(digest(farm.tokens[LIAR]))
+    with monkeypatch.context() as away:
+        away.setattr(farm.ledger, "charge", Mock(side_effect=LedgerBusy("busy")))
+        for _ in range(2):
+            farm.clients.charges.add(payer, 1.0)
+            with pytest.raises(LedgerBusy):
+                usage.write()
+    usage.write()
+    usage.write()
+    assert farm.campaign.tokens()[LIAR].used == pytest.approx(2.0)
+
+
+def test_a_server_writes_what_was_used_and_the_rest_when_it_ends(farm: Farm) -> None:
+    charges, payer, clock = farm.clients.charges, Payer(digest(farm.tokens[LIAR])), MovableClock()
+    with written(farm.ledger, charges, clock):
+        charges.add(payer, 1.0)
+        assert farm.campaign.tokens()[LIAR].used == 0.0
+        clock.move(EVERY_SECONDS)
+        while not farm.campaign.tokens()[LIAR].used:
+            pass
+        charges.add(payer, 1.0)
+    assert farm.campaign.tokens()[LIAR].used == pytest.approx(2.0)
 
 
 def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> None:

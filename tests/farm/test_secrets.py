@@ -18,6 +18,7 @@ from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.identity import is_dead, process_name
 from db.states import Role
 from db.store.database import without_password
+from db.work.tokens import digest
 from jobs.reach.remote import RemoteServer
 from langford.cli.campaigns.tokens import worker_token
 from langford.cli.main import cli
@@ -265,6 +266,12 @@ def test_tokens_are_listed_and_revoked_one_by_one(langford: Run, campaign_file: 
     assert records[0]["expires"] is None
     assert records[1]["expires"] == pytest.approx(time.time() + 30 * 86_400, abs=600)
     assert not any(token in listing.stdout for token in tokens)
+    with Ledger(str(campaign_file)) as ledger:
+        ledger.charge({digest(tokens[0]): 3.0})
+    did = "0 workers, 0 leases (0 held), 0 results, 0 refused, 0 failures, 100% of the server's time (3 s)"
+    assert [line for line in langford("token", NAME, "--list").stdout.splitlines() if "held" in line] == [
+        f"      {did}"
+    ]
     assert langford("token", NAME, "--revoke", "2").stdout == "1 token revoked\n"
     with Ledger(str(campaign_file)) as ledger:
         rights = {right.token: right.role for right in ledger.rights(tokens)}

@@ -28,7 +28,9 @@
 -- accounts.delivered
   UPDATE token
   SET leases=CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END,
-    results=(token.results + :new)
+    results=(token.results + :new), refused=(token.refused + :refused), unpaid=CASE WHEN (
+    token.unpaid - :param * :new > :param
+  ) THEN token.unpaid - :param * :new ELSE :param END
   WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- accounts.granted
@@ -332,7 +334,8 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   FROM task
   ORDER BY task.campaign_id, task.task_index;
   SELECT token.id, token.campaign_id, token.role, token.digest, token.created, token.expires, token.label,
-    token.leases, token.held, token.room, token.results, token.counted
+    token.leases, token.held, token.room, token.results, token.counted, token.refused, token.used, token.unpaid,
+    token.charged
   FROM token
   ORDER BY token.id;
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.worker_id, attempt.nonce, attempt.granted,
@@ -370,8 +373,14 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
   VALUES (:id, :campaign_id, :channel, :kind, :about, :tries, :next_try, :told);
   INSERT INTO task (campaign_id, task_index, work, state, failures, deaths, retried)
   VALUES (:campaign_id, :task_index, :work, :state, :failures, :deaths, :retried);
-  INSERT INTO token (id, campaign_id, role, digest, created, expires, label, leases, held, room, results, counted)
-  VALUES (:id, :campaign_id, :role, :digest, :created, :expires, :label, :leases, :held, :room, :results, :counted);
+  INSERT INTO token (
+    id, campaign_id, role, digest, created, expires, label, leases, held, room, results, counted, refused, used,
+      unpaid, charged
+  )
+  VALUES (
+    :id, :campaign_id, :role, :digest, :created, :expires, :label, :leases, :held, :room, :results, :counted,
+      :refused, :used, :unpaid, :charged
+  );
   INSERT INTO attempt (
     id, campaign_id, task_index, worker_id, nonce, granted, began, deadline, seconds, copied, steps, ended, outcome,
       note, questioned
@@ -475,11 +484,14 @@ P    campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, work FLOAT(53) N
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
 S     created FLOAT NOT NULL, expires FLOAT, label VARCHAR(100) NOT NULL, leases FLOAT DEFAULT '0' NOT NULL, held
 S     INTEGER DEFAULT '0' NOT NULL, room INTEGER DEFAULT '0' NOT NULL, results INTEGER DEFAULT '0' NOT NULL, counted
-S     FLOAT, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
+S     FLOAT, refused INTEGER DEFAULT '0' NOT NULL, used FLOAT DEFAULT '0' NOT NULL, unpaid FLOAT DEFAULT '0' NOT
+S     NULL, charged FLOAT, PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
 P    id SERIAL NOT NULL, campaign_id INTEGER NOT NULL, role VARCHAR(10) NOT NULL, digest VARCHAR(64) NOT NULL,
 P     created FLOAT(53) NOT NULL, expires FLOAT(53), label VARCHAR(100) NOT NULL, leases FLOAT(53) DEFAULT '0' NOT
 P     NULL, held INTEGER DEFAULT '0' NOT NULL, room INTEGER DEFAULT '0' NOT NULL, results INTEGER DEFAULT '0' NOT
-P     NULL, counted FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES campaign (id), UNIQUE (digest)
+P     NULL, counted FLOAT(53), refused INTEGER DEFAULT '0' NOT NULL, used FLOAT(53) DEFAULT '0' NOT NULL, unpaid
+P     FLOAT(53) DEFAULT '0' NOT NULL, charged FLOAT(53), PRIMARY KEY (id), FOREIGN KEY(campaign_id) REFERENCES
+P     campaign (id), UNIQUE (digest)
   );
   CREATE TABLE attempt (
 S    id INTEGER NOT NULL, campaign_id INTEGER NOT NULL, task_index INTEGER NOT NULL, worker_id VARCHAR(36) NOT NULL,
@@ -1322,13 +1334,13 @@ P WHERE true
   RETURNING task_index, id;
 
 -- tokens.listed
-  SELECT token.id, token.role, token.label, token.created, token.expires, token.results, token.leases, (SELECT
-    count(*) AS count_1 FROM worker JOIN voter ON voter.id = worker.voter_id WHERE voter.token = token.digest) AS
-    workers, (SELECT count(*) AS count_2 FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON
-    voter.id = worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND
-    attempt.ended IS NULL) AS running, (SELECT count(*) AS count_3 FROM attempt JOIN worker ON worker.id =
+  SELECT token.id, token.role, token.label, token.created, token.expires, token.results, token.refused,
+    token.leases, token.used, (SELECT count(*) AS count_1 FROM worker JOIN voter ON voter.id = worker.voter_id WHERE
+    voter.token = token.digest) AS workers, (SELECT count(*) AS count_2 FROM attempt JOIN worker ON worker.id =
     attempt.worker_id JOIN voter ON voter.id = worker.voter_id WHERE attempt.campaign_id = token.campaign_id AND
-    voter.token = token.digest) AS granted, (
+    voter.token = token.digest AND attempt.ended IS NULL) AS running, (SELECT count(*) AS count_3 FROM attempt JOIN
+    worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id WHERE attempt.campaign_id =
+    token.campaign_id AND voter.token = token.digest) AS granted, (
     SELECT count(*) AS count_4
     FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
     WHERE attempt.campaign_id = token.campaign_id AND voter.token = token.digest AND attempt.outcome IN (:outcome)
@@ -1338,13 +1350,22 @@ P WHERE true
   ORDER BY token.id;
 
 -- tokens.new_token
-  INSERT INTO token (campaign_id, role, digest, created, expires, label, leases, held, room, results)
-S VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label, :leases, :held, :room, :results);
-P VALUES (:campaign_id, :role, :digest, NOW, (NOW + :param), :label, :leases, :held, :room, :results)
+  INSERT INTO token (
+    campaign_id, role, digest, created, expires, label, leases, held, room, results, refused, used, unpaid
+  )
+  VALUES (
+    :campaign_id, :role, :digest, NOW, (NOW + :param), :label, :leases, :held, :room, :results, :refused, :used,
+      :unpaid
+S );
+P )
 P RETURNING id;
-  INSERT INTO token (campaign_id, role, digest, created, expires, label, leases, held, room, results)
-S VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results);
-P VALUES (:campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results)
+  INSERT INTO token (
+    campaign_id, role, digest, created, expires, label, leases, held, room, results, refused, used, unpaid
+  )
+  VALUES (
+    :campaign_id, :role, :digest, NOW, :expires, :label, :leases, :held, :room, :results, :refused, :used, :unpaid
+S );
+P )
 P RETURNING id;
 
 -- tokens.revoke
@@ -1544,6 +1565,24 @@ P RETURNING id;
   SET state=:state
   WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks) AND task.state = :state;
   UPDATE task SET state=:state WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);
+
+-- upgrading.upgrade
+  ALTER TABLE token ADD COLUMN refused INTEGER DEFAULT '0' NOT NULL;
+S ALTER TABLE token ADD COLUMN used FLOAT DEFAULT '0' NOT NULL;
+S ALTER TABLE token ADD COLUMN unpaid FLOAT DEFAULT '0' NOT NULL;
+S ALTER TABLE token ADD COLUMN charged FLOAT;
+P ALTER TABLE token ADD COLUMN used FLOAT(53) DEFAULT '0' NOT NULL;
+P ALTER TABLE token ADD COLUMN unpaid FLOAT(53) DEFAULT '0' NOT NULL;
+P ALTER TABLE token ADD COLUMN charged FLOAT(53);
+
+-- usage.charge
+  UPDATE token
+  SET used=(token.used + :seconds), unpaid=(
+    CASE WHEN (
+      token.unpaid - :param * (NOW - coalesce(token.charged, NOW)) > :param
+    ) THEN token.unpaid - :param * (NOW - coalesce(token.charged, NOW)) ELSE :param END + :seconds
+  ), charged=NOW
+  WHERE token.digest = :shown;
 
 -- views.create
   CREATE VIEW task_overview AS

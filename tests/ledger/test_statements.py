@@ -29,6 +29,7 @@ from db.schema.models import Notice, Worker
 from db.states import Ending, EventKind, NoticeKind, Outcome, Role, TaskState
 from db.store import copying
 from db.work.leases import COPY_SECONDS
+from db.work.tokens import digest
 from langford.result import Evaluation
 from tests.support.campaigns import (
     COUNT,
@@ -100,6 +101,8 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert [receipt.event for receipt in call(served.deliver, [guessed])] == [EventKind.REFUSED]
     receipts, _ = call(served.exchange, [guessed], "next", 1, HOUR, [lease.attempt for lease in shown])
     assert [receipt.event for receipt in receipts] == [EventKind.REFUSED]
+    assert call(ledger.charge, {digest(token): 0.5}) is None
+    assert [record.used for record in call(campaign.tokens)] == [0.5]
     assert call(campaign.revoke) == 1
     life_of_notices(log, campaign)
     call(campaign.progress)

@@ -17,7 +17,7 @@ from db.states import Ending, EventKind, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
 from db.trust.votes import independent
-from db.work import leases, queries
+from db.work import leases, queries, usage
 from db.work.presence import Names
 from langford.words import duration, several, some
 
@@ -26,8 +26,8 @@ SAMPLE = 200
 
 RESTING_SECONDS = 300.0
 """How long a token without results may hold tasks without a step in any of them before that is reported."""
-MANY_LEASES = 500
-"""How many leases and refused results more than a token's results pay for are reported."""
+MANY_LEASES, MANY_SECONDS = 500, 60.0
+"""Leases and refused results, and seconds of the server, that are reported where no results pay for them."""
 NAMED = 8
 """Maximum number of workers or tasks that a warning names."""
 SLOW = 0.6
@@ -127,22 +127,27 @@ def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
     return warnings
 
 
+_UNPAID = usage.unpaid_now.label("unpaid")
 _COSTLY = (
-    select(Token.id, Token.leases, Token.results)
-    .where(Token.campaign_id == CAMPAIGN, Token.leases >= MANY_LEASES)
-    .order_by(Token.leases.desc())
+    select(Token.id, Token.results, Token.leases, _UNPAID)
+    .where(Token.campaign_id == CAMPAIGN, (Token.leases >= MANY_LEASES) | (_UNPAID >= MANY_SECONDS))
+    .order_by(_UNPAID.desc(), Token.leases.desc(), Token.id)
     .limit(NAMED)
 )
 
 
 def _costs_much(transaction: Transaction, name: str) -> list[str]:
-    """Warnings about tokens whose leases and refused results exceed what their results pay for."""
-    return [
-        f"token {number} took {several(round(spent), 'lease')} more than its {several(results, 'result')} "
-        f"allow, refused results included: `langford token {name} --list` shows what it does, `langford token "
-        f"{name} --revoke {number}` ends it"
-        for number, spent, results in transaction.execute(_COSTLY)
-    ]
+    """Warnings about tokens whose results do not pay for their leases, refused results and time of the server."""
+    warnings = []
+    for number, results, spent, seconds in transaction.execute(_COSTLY):
+        costs = [f"{several(round(spent), 'lease')} and refused results"] if spent >= MANY_LEASES else []
+        costs += [f"{duration(seconds)} of the server's processor"] if seconds >= MANY_SECONDS else []
+        warnings.append(
+            f"token {number} costs much and brings little ({several(results, 'result')}; not paid for by them: "
+            f"{', '.join(costs)}): `langford token {name} --list` shows what it does, `langford token {name} "
+            f"--revoke {number}` ends it"
+        )
+    return warnings
 
 
 def warnings_of(

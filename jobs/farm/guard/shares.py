@@ -61,15 +61,24 @@ class Charges:
         self._clock, self._lock = clock, threading.Lock()
         # (charge, when it was that much), by group, and by payer of a stranger's address.
         self._used: dict[str | Payer, tuple[float, float]] = {}
+        self._unwritten: dict[str, float] = {}
 
     def add(self, payer: Payer, seconds: float) -> None:
         now = self._clock.monotonic()
         with self._lock:
+            if not payer.is_stranger:
+                self._unwritten[payer.group] = self._unwritten.get(payer.group, 0.0) + seconds
             for one in (payer.group, payer) if payer.is_stranger else (payer.group,):
                 self._used[one] = self._of(one, now) + seconds, now
             if len(self._used) > 2 * MAX_PAYERS:
                 kept = sorted(self._used, key=lambda one: self._of(one, now))[-MAX_PAYERS:]
                 self._used = {one: self._used[one] for one in kept}
+
+    def taken(self) -> dict[str, float]:
+        """The seconds that were added since the last call, by the SHA-256 of tokens."""
+        with self._lock:
+            taken, self._unwritten = self._unwritten, {}
+        return taken
 
     def least(self, payers: Iterable[Payer]) -> Payer | None:
         """The payer whose group has the least charge, and of these the one with the least; None: there is none."""

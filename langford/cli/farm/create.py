@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import click
 
 from db import Campaign
+from db.records import TokenRecord
 from db.states import Role
 from langford.cli.campaigns.running import create_campaign, existing, planned
 from langford.cli.campaigns.tokens import VALID_DAYS, keep_token
@@ -29,7 +31,7 @@ from langford.devices import CPU, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.methods.speed import tabled
-from langford.words import DAY_SECONDS, several
+from langford.words import DAY_SECONDS, duration, several
 
 OF_NEW = ("role", "days", "label", "out")
 """The options of ``langford token`` that describe a new one."""
@@ -173,10 +175,17 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
         )
         line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
         show(line.rstrip())
-        if record.workers and record.leases is not None and record.failures is not None:
-            show(
-                f"      {several(record.workers, 'worker')}, {several(record.leases, 'lease')} "
-                f"({record.held:,} held), {several(record.results, 'result')}, "
-                f"{several(record.failures, 'failure')}; "
-                f"{several(record.spent, 'unpaid lease or refused result', 'unpaid leases and refused results')}"
-            )
+        if record.workers or record.results or record.refused or record.used:
+            show(f"      {', '.join(_use(record))}")
+
+
+def _use(record: TokenRecord) -> Iterator[str]:
+    """What the workers with a token did, as far as it is known."""
+    if record.workers is not None and record.leases is not None:
+        yield several(record.workers, "worker")
+        yield f"{several(record.leases, 'lease')} ({record.held:,} held)"
+    yield several(record.results, "result")
+    yield f"{record.refused:,} refused"
+    if record.failures is not None:
+        yield several(record.failures, "failure")
+    yield f"{record.share:.0%} of the server's time ({duration(record.used)})"

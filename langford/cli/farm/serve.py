@@ -115,7 +115,7 @@ def serve(
             "a network that you trust"
         )
     try:
-        from jobs.farm.api import server, serving
+        from jobs.farm.api import server, serving, usage
         from jobs.farm.api.clients import Clients, Traffic
     except ImportError as error:
         raise NotInstalled(
@@ -157,6 +157,7 @@ def serve(
         with (
             notified(campaigns, hooks, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
             reported(shared),
+            usage.written(ledger, clients.charges),
         ):
             limits = serving.Serving(certificate, key)
             serving.serve(application, clients, listener, limits, lambda: bool(received))
