@@ -30,7 +30,6 @@ FORMS = [
     ("list 12 --sample 2 --sample-seed 3", "list 12 --sample 2 --seed 3"),
     ("irregular tree 6 --json", "irregular tree langford 6 --json"),
     ("run --name 8 --dry-run", "run langford 8 --name 8 --dry-run"),
-    ("verify 8 0", "verify 8 --tasks 0"),
     ("verify 8 --sample-seed 3", "verify 8 --seed 3"),
 ]
 """Each command, and the same in a form of version 1.0."""

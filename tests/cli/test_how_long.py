@@ -143,10 +143,10 @@ def test_a_long_verification_says_how_long_and_what_is_quicker(monkeypatch: pyte
     largest, smallest = rest[0].index, rest[-1].index
     assert PLAN.work[largest] == 2 * PLAN.work[smallest]
     of_a_core(monkeypatch, MINUTES * cores() * PLAN.work.sum() / PLAN.work[largest])
-    said = call("verify", NAME, "--tasks", f"{largest},{undone.index}").stderr
+    said = call("verify", NAME, f"{largest},{undone.index}").stderr
     assert f"about 50 min on {several(cores(), 'idle core')}\n" in said
     assert re.search(rf"the smallest task alone takes about 25 min: `langford verify {NAME} \d`", said), said
-    assert "about" not in call("verify", NAME, "--tasks", str(undone.index)).stderr
+    assert "about" not in call("verify", NAME, str(undone.index)).stderr
 
 
 @pytest.mark.parametrize(
@@ -211,7 +211,7 @@ def test_a_dry_run_of_what_is_begun_counts_what_is_left(monkeypatch: pytest.Monk
         campaign.deliver(true_deliveries(campaign.lease("a", 2, HOUR)))
         left = 1 - campaign.progress().work["done"] / campaign.work
         of_a_core(monkeypatch, MINUTES * cores() / left)
-        for command in (["run", NAME], ["run", "langford", "7", "--name", NAME], ["verify", NAME, "--tasks", "0"]):
+        for command in (["run", NAME], ["run", "langford", "7", "--name", NAME], ["verify", NAME, "0"]):
             said = json.loads(call(*command, "--dry-run", "--json").stdout)
             verifies = command[0] == "verify"
             assert said["tasks"] == (1 if verifies else TASKS - 2)

@@ -80,7 +80,7 @@ def test_a_wrong_count_exits_4_and_says_how_to_find_the_task(langford: Run, wron
     assert (found.returncode, found.stdout.count("differs")) == (4, 1)
     assert "task 3: stored " in found.stdout
     assert "task 3" in found.stderr
-    checked = langford("verify", NAME, "--tasks", "0", "--all-checks")
+    checked = langford("verify", NAME, "0", "--all-checks")
     assert (checked.returncode, "at least one task" in checked.stderr) == (4, True)
 
 
@@ -135,7 +135,7 @@ def test_a_conflict_exits_4_and_names_the_command_that_settles_it(langford: Run,
 
 def test_the_operator_settles_a_conflict(langford: Run, wrong_file: Path) -> None:
     assert langford("import", wrong_file.name).returncode == 4
-    assert langford("verify", NAME, "--tasks", "3").returncode == 4  # nothing waits: the ledger stays as it is
+    assert langford("verify", NAME, "3").returncode == 4  # nothing waits: the ledger stays as it is
     assert langford("result", NAME).returncode == 4
     questioned = langford("recheck", NAME, "3")
     assert (questioned.returncode, "1 result of" in questioned.stdout) == (0, True)
@@ -193,7 +193,7 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
 @pytest.mark.parametrize(("method", "depth"), [("polyphase", "8"), *exhaustive([("miller", "2")])])
 def test_verify_compares_with_the_kernel_of_the_gpu_on_the_host(langford: Run, method: str, depth: str) -> None:
     assert langford("run", "langford", "11", "--method", method, "--depth", depth).returncode == 0
-    done = langford("verify", f"langford-11-{method}-{depth}", "--tasks", "0,1", "--device", "host")
+    done = langford("verify", f"langford-11-{method}-{depth}", "0,1", "--device", "host")
     assert done.returncode == 0, done.stderr
     assert "compiled for this processor" in done.stdout
     assert "2 of " in done.stdout

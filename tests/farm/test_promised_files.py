@@ -66,14 +66,14 @@ def test_a_lie_does_not_pass_through_a_file(campaign: Campaign, langford: Run, t
         langford("import", FILE, "--ledger", "other.db"),
         langford("result", NAME, "--ledger", "other.db"),
         # It decides about the task that it recomputes.
-        langford("verify", NAME, "--tasks", "0", "--all-checks", "--ledger", "other.db"),
+        langford("verify", NAME, "0", "--all-checks", "--ledger", "other.db"),
     ]
     for done in refused:
         assert done.returncode == 3, done.args
         assert (WAITS if "verify" not in done.args else f"1 of {TASKS} drawn") in done.stderr, done.args
         assert f"`langford verify {NAME} --waiting`" in done.stderr, done.args
         assert f"{COUNT + 1:,}" not in done.stdout, done.args
-    verify = ["verify", NAME, "--tasks", "0", "--all-checks", "--ledger", "other.db"]
+    verify = ["verify", NAME, "0", "--all-checks", "--ledger", "other.db"]
     one = f"1 of {TASKS} drawn"
     for command, waits in (
         (["result", "--from", FILE], WAITS), (["report", NAME, "-o", "forced.html"], WAITS), (verify, one),

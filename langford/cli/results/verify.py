@@ -27,7 +27,7 @@ from langford.cli.options.common import (
     tasks_argument,
 )
 from langford.cli.options.groups import gathered
-from langford.cli.options.types import device, integers
+from langford.cli.options.types import device
 from langford.cli.output import display
 from langford.cli.output.display import show
 from langford.cli.output.how_long import Cost, DryRun, dry_run_option
@@ -45,11 +45,9 @@ def sample_of(text: str) -> str:
     return text
 
 
-def selected(
-    task_lists: tuple[list[int], ...], tasks: list[int] | None, waiting: bool, sample: str | None, seed: int | None
-) -> Selection:
+def selected(task_lists: tuple[list[int], ...], waiting: bool, sample: str | None, seed: int | None) -> Selection:
     """Raises UsageError."""
-    named = [*chain(*task_lists), *(tasks or [])]
+    named = list(chain(*task_lists))
     if waiting and named:
         raise click.UsageError("name tasks, or take those that wait, not both")
     if (named or waiting) and (sample is not None or seed is not None):
@@ -77,7 +75,6 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
 @gathered(
     "selection",
     selected,
-    click.option("--tasks", type=integers, hidden=True, help="TASKS, in another form."),
     click.option("--waiting", is_flag=True, help="Recompute all tasks that wait for a recheck, or for a decision."),
     click.option(
         "--sample",
@@ -163,7 +160,7 @@ def verify(
     if name is None:
         raise click.UsageError("name a campaign: langford verify NAME (see `langford status`)")
     if congruences:
-        if selection != selected((), None, False, None, None) or all_checks or statement is not None or dry_run:
+        if selection != selected((), False, None, None) or all_checks or statement is not None or dry_run:
             raise click.UsageError("--congruences recomputes nothing and writes no statement: give it alone")
         with Ledger(address) as ledger:
             found = congruent(ledger.campaign(name), unconfirmed)
