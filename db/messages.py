@@ -125,13 +125,14 @@ class Time(float):
         return iso(self)
 
 
-def iso(at: float) -> str:
-    """A time in seconds since 1970 as text in UTC.
+def iso(at: float, milliseconds: bool = False) -> str:
+    """A time in seconds since 1970 as text in UTC; ``milliseconds``: as the views have it.
 
-    >>> iso(0.0)
-    '1970-01-01T00:00:00Z'
+    >>> iso(0.0), iso(1_700_000_000.25, milliseconds=True)
+    ('1970-01-01T00:00:00Z', '2023-11-14T22:13:20.250Z')
     """
-    return f"{datetime.fromtimestamp(min(max(at, 0.0), LATEST_SECONDS), UTC):%Y-%m-%dT%H:%M:%S}Z"
+    there = datetime.fromtimestamp(min(max(at, 0.0), LATEST_SECONDS), UTC).replace(tzinfo=None)
+    return f"{there.isoformat(timespec='milliseconds' if milliseconds else 'seconds')}Z"
 
 
 # -- messages ---------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from langford.errors import NotInstalled
 from langford.machine.process import SHORTAGES
+from langford.words import duration
 from slurm.errors import SchedulerSilent, SubmissionRefused
 from slurm.options import words_of
 from slurm.scheduler import Element
@@ -73,7 +74,7 @@ class SlurmScheduler:
                 f"{command[0]} {found} here: run this where jobs are submitted, or use --dry-run"
             ) from error
         except subprocess.TimeoutExpired as error:
-            raise SchedulerSilent(f"{command[0]} did not answer in {TIMEOUT_SECONDS:.0f} s") from error
+            raise SchedulerSilent(f"{command[0]} did not answer in {duration(TIMEOUT_SECONDS)}") from error
 
 
 def _user() -> str:

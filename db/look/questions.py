@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Select, TableClause, case, cast, column, func, or_, select, table
 
 from db.look.read_only import SECONDS, BadQuery, QueryResult, ask_select
-from db.messages import MIN_SECONDS
+from db.messages import MIN_SECONDS, iso
 from db.schema import measures, views
 from db.schema.dialects import Iso, IsoTime
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
@@ -82,7 +81,7 @@ def _conditions(question: Question, columns: Any, filters: Filters) -> list[Colu
         conditions.append(or_(columns.host == filters.worker, start == filters.worker))
     if filters.since is not None:
         _require(question, question.since is not None, "--since")
-        conditions.append(columns[question.since] >= iso(filters.since))
+        conditions.append(columns[question.since] >= iso(filters.since, milliseconds=True))
     if filters.state is not None:
         _require(question, question.state is not None, "--state")
         conditions.append(columns[question.state] == filters.state)
@@ -92,15 +91,6 @@ def _conditions(question: Question, columns: Any, filters: Filters) -> list[Colu
 def _require(question: Question, applies: bool, option: str) -> None:
     if not applies:
         raise BadQuery(f"{question.name} takes no {option}: leave it out")
-
-
-def iso(seconds: float) -> str:
-    """A time in the format of the views.
-
-    >>> iso(1_700_000_000.25)
-    '2023-11-14T22:13:20.250Z'
-    """
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _table(view: View) -> TableClause:

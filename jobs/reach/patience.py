@@ -20,6 +20,7 @@ from db.errors import Away
 from db.messages import iso
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
+from langford.words import duration
 
 FIRST_WAIT, MAX_WAIT = 0.5, 60.0
 LOOK_SECONDS = 0.1
@@ -184,7 +185,7 @@ class Calls:
                 raise GivenUp(f"{self._console.stop_reason()}: {self._whom} does not answer")
             if self._clock.monotonic() > deadline:
                 self._abandon()
-                raise Overdue(f"{self._whom} has not answered in {seconds:.0f} s")
+                raise Overdue(f"{self._whom} has not answered in {duration(seconds)}")
         return outcome.result()
 
     def through(self, noun: N) -> N:

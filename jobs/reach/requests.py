@@ -20,6 +20,7 @@ from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, wit
 from jobs.reach.patience import MAX_WAIT, Calls, GivenUp, Limited, Overdue
 from jobs.reach.wire import HEADER, SPOKEN, Failure, WireVersion, disagreement
 from langford.errors import BadInput, LangfordError
+from langford.words import duration
 
 if TYPE_CHECKING:
     from httpx import BaseTransport, Client, Response
@@ -152,7 +153,9 @@ class Requests:
             # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
-            raise ServerAway(f"incomplete answer from {address}{self._way} after {MAX_SECONDS:.0f} s") from error
+            raise ServerAway(
+                f"incomplete answer from {address}{self._way} after {duration(MAX_SECONDS)}"
+            ) from error
         except self._errors as error:
             if self._answered:
                 raise ServerAway(f"no answer from {address}{self._way} ({self._passing(error)})") from error

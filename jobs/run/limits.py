@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 from jobs.clock import SYSTEM, Clock
 from langford.methods.observed import ObservedSpeed
 from langford.methods.speed import Speed
+from langford.words import duration
 
 MARGIN = 1.25
 """Tasks may take this multiple of what their work says, at the mean speed of the run."""
@@ -121,11 +122,11 @@ class Watch:
         """None while there is time."""
         waited = self._seconds.get((token, False), 0.0)
         if waited > max(START_SECONDS, self._patience):
-            return f"has not started after {waited:.0f} s"
+            return f"has not started after {duration(waited)}"
         seconds = self._seconds.get((token, True), 0.0)
         expected = self._speed.longest(work)
         limit = UNKNOWN_SECONDS if expected is None else LIMIT_FACTOR * expected
         if seconds <= max(limit, self._patience):
             return None
-        usual = "" if expected is None else f", {expected:.2g} s were expected"
-        return f"has been evaluated for {seconds:.0f} s{usual}"
+        usual = "" if expected is None else f", {duration(expected)} were expected"
+        return f"has been evaluated for {duration(seconds)}{usual}"

@@ -19,6 +19,7 @@ from jobs.console import Console
 from jobs.reach.patience import Calls, GivenUp, Overdue
 from langford.errors import BadInput
 from langford.version import __version__
+from langford.words import duration
 
 COMMAND_SECONDS, URL_SECONDS = 60.0, 20.0
 """How long a command may run, and how long a server may take to answer."""
@@ -95,7 +96,7 @@ class CommandHook:
             code = process.wait(self._seconds)
         except subprocess.TimeoutExpired as error:
             _kill(process)
-            raise NotDelivered(f"it was killed after {self._seconds:.0f} s") from error
+            raise NotDelivered(f"it was killed after {duration(self._seconds)}") from error
         if code and self._given_up:
             raise NotDelivered("it was killed, because this program ends")
         return code
@@ -143,7 +144,7 @@ class UrlHook(Console):
         except GivenUp as error:
             raise NotDelivered("it does not answer, and this program ends") from error
         except (Overdue, TimeoutException) as error:
-            raise NotDelivered(f"it does not answer (incomplete answer after {self._seconds:.0f} s)") from error
+            raise NotDelivered(f"it does not answer (incomplete answer after {duration(self._seconds)})") from error
         except (HTTPError, InvalidURL, OSError, ValueError, ImportError) as error:
             raise NotDelivered(f"it does not answer ({str(error)[:MAX_COMPLAINT]})") from error
         if not 200 <= status < 300:

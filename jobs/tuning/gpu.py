@@ -25,6 +25,7 @@ from langford.methods.necklace.cuda import NecklaceLaunch, NecklaceOnGpu
 from langford.methods.necklace.plan import NecklacePlan
 from langford.problem import Problem
 from langford.result import PartialResult
+from langford.words import percent
 
 AROUND = 2
 """The numbers of colours per lane that are tried differ from the usual one by up to this."""
@@ -66,7 +67,7 @@ class Bench:
         label = ", ".join(f"{name} {value}" for name, value in changes.items()) or "best so far"
         seconds = self._watch.seconds(label, plan, lambda: counted(plan, gpu))
         total = max(1, gpu.on_gpu + gpu.on_cores)
-        note = f"{gpu.program.registers} registers, {100 * gpu.on_cores / total:.2g}% of the sub-tasks on cores"
+        note = f"{gpu.program.registers} registers, {percent(gpu.on_cores / total)} of the sub-tasks on cores"
         return Trial(x, seconds, changes, note)
 
     def adopt(self, experiment: Experiment) -> Experiment:
@@ -169,7 +170,7 @@ class GodfreyBench:
                 yield from (future.result() for future in on_cores)
 
         actual_share = 1 - tasks_on_gpu / len(plan.tasks)
-        label = f"depth {plan.depth}, {100 * actual_share:.2g}% on cores"
+        label = f"depth {plan.depth}, {percent(actual_share)} on cores"
         seconds = self._watch.seconds(label, plan, both)
         return Trial(actual_share, seconds, {"depth": plan.depth, "share": actual_share})
 

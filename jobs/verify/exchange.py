@@ -19,6 +19,7 @@ from langford.errors import BadInput, CheckFailed, NotInstalled, WrongResult
 from langford.machine.durable import is_a_device_or_a_pipe, replace_file, require_replaceable
 from langford.machine.process import user
 from langford.methods import Count, Plan, merge
+from langford.words import duration
 
 NAMESPACE = "langford"
 TIMEOUT_SECONDS = 120.0
@@ -196,5 +197,5 @@ def _keygen(*arguments: str, content: bytes = b"") -> subprocess.CompletedProces
         raise NotInstalled("signatures need ssh-keygen: install OpenSSH's client") from error
     except subprocess.TimeoutExpired as error:
         raise BadInput(
-            f"ssh-keygen did not answer in {TIMEOUT_SECONDS:.0f} s: use a key without a passphrase, or an agent"
+            f"ssh-keygen did not answer in {duration(TIMEOUT_SECONDS)}: use a key without a passphrase, or an agent"
         ) from error

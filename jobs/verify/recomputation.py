@@ -26,7 +26,7 @@ from langford.machine.process import computing_threads
 from langford.methods import METHODS, Plan, method_hash
 from langford.provenance import versions
 from langford.result import Evaluation, PartialResult
-from langford.words import plain, several
+from langford.words import percent, plain, several
 
 
 @dataclass(frozen=True)
@@ -194,7 +194,7 @@ class Coverage:
     @property
     def words(self) -> str:
         seed = "" if self.seed is None else f", seed {self.seed}"
-        return f"{self.compared:,} of {several(self.tasks, 'task')}, {self.work:.2%} of the work{seed}"
+        return f"{self.compared:,} of {several(self.tasks, 'task')}, {percent(self.work, 2)} of the work{seed}"
 
     @property
     def proof(self) -> str:

@@ -19,6 +19,7 @@ from langford.machine.durable import FileTooLarge, content
 from langford.machine.process import user
 from langford.methods import PlanKey, method_hash
 from langford.provenance import versions
+from langford.words import instant
 
 SEPARATOR = "\n---\n"
 FORMAT = "langford verification 1"
@@ -139,7 +140,7 @@ def statement_of(
             "seed": key.seed,
             "by": user(),
             "host": platform.node(),
-            "when": time.strftime("%Y-%m-%d %H:%M:%S UTC", time.gmtime()),
+            "when": f"{instant(time.time())} UTC",
             "kernels": method_hash(key.method),
             "versions": versions(),
             "device": device.described,

@@ -48,6 +48,10 @@ def test_the_numbers_say_what_the_sample_proves() -> None:
     )
 
 
+def test_a_share_that_is_not_all_is_not_called_all() -> None:
+    assert Coverage(9_999, 10_000, 10_000, 0.99997, 7).words == "9,999 of 10,000 tasks, 99.99% of the work, seed 7"
+
+
 def test_numbers_of_terms_are_named_where_they_differ() -> None:
     alike = stated(Comparison(0, 5, 5, stored_terms=2, recomputed_terms=2))
     assert "  task 0: stored 5, recomputed 5: agrees\n" in alike.words

@@ -22,8 +22,8 @@ from db.work.tokens import digest
 from jobs.reach.remote import RemoteServer
 from langford.cli.campaigns.tokens import worker_token
 from langford.cli.main import cli
-from langford.cli.output.display import plain
 from langford.errors import BadInput
+from langford.words import plain
 from tests.support.campaigns import KEY, NAME, PLAN, new_campaign
 from tests.support.clock import MovableClock
 from tests.support.command_line import Run

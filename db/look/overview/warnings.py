@@ -19,7 +19,7 @@ from db.trust import complaints, waiting
 from db.trust.votes import independent
 from db.work import leases, queries, usage
 from db.work.presence import Names
-from langford.words import duration, several, some
+from langford.words import duration, percent, several, some
 
 SAMPLE = 200
 """Number of rechecks in the sample from which the number without a voter is estimated."""
@@ -211,8 +211,8 @@ def _about_workers(
         if worker.against_peers is not None and worker.against_peers < SLOW:
             yield Warned(
                 WarningKind.SLOW_DEVICE,
-                f"{_named([worker])} computes at {worker.against_peers:.0%} of the speed of other workers with "
-                f"{worker.device_model or worker.device_kind}: check its clock speed, its temperature and "
+                f"{_named([worker])} computes at {percent(worker.against_peers, 0)} of the speed of other workers "
+                f"with {worker.device_model or worker.device_kind}: check its clock speed, its temperature and "
                 "what else runs there",
             )
     if without_voter:

@@ -28,7 +28,7 @@ from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
-from langford.words import quantity, several
+from langford.words import percent, quantity, several
 
 if TYPE_CHECKING:
     # Ranks of MPI load no SQL.
@@ -266,7 +266,7 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
             done = standing.tasks_done
             if done and standing.unfinished:
                 share = standing.work_done / other.work
-                so_far = f"{done:,} of {several(other.tasks, 'task')}, {share:.0%} of the work"
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {percent(share)} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "
                     f"`langford run {other.name}` resumes it"

@@ -8,12 +8,11 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from queue import Full, Queue
 from typing import Any, TextIO
 
-from langford.cli.output.display import plain
-from langford.words import several
+from db.messages import iso
+from langford.words import instant, plain, several
 
 FORMATS = ("text", "json")
 MAX_WAITING = 10_000
@@ -29,9 +28,8 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         campaign = getattr(record, "campaign", None)
-        at = datetime.fromtimestamp(record.created, UTC)
         words = f"{campaign}: {record.getMessage()}" if campaign else record.getMessage()
-        line = f"{at:%Y-%m-%d %H:%M:%S}Z  {plain(words)}"
+        line = f"{instant(record.created)}Z  {plain(words)}"
         trace = self.formatException(record.exc_info).splitlines() if record.exc_info else []
         return "\n".join([line, *map(plain, trace)])
 
@@ -40,9 +38,8 @@ class JsonLines(logging.Formatter):
     """One JSON object in each line: time, level, event, campaign, message, and the fields of the event."""
 
     def format(self, record: logging.LogRecord) -> str:
-        at = datetime.fromtimestamp(record.created, UTC)
         document: dict[str, Any] = {
-            "time": f"{at:%Y-%m-%dT%H:%M:%S}.{at.microsecond // 1000:03}Z",
+            "time": iso(record.created, milliseconds=True),
             "level": record.levelname.lower(),
             "event": getattr(record, "event", OTHERS),
             "campaign": getattr(record, "campaign", None),

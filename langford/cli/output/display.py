@@ -14,7 +14,7 @@ from pathlib import Path
 import click
 
 from langford.machine.process import COMPILING
-from langford.words import plain as plain
+from langford.words import plain
 
 SLOW_SECONDS = 1.5
 

@@ -19,11 +19,12 @@ from pathlib import Path
 
 import click
 
-from langford.cli.output.display import plain, say
+from langford.cli.output.display import say
 from langford.cli.output.tables import Row, aligned, batched, exact, expanded
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
 from langford.version import install
+from langford.words import plain
 
 
 def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:

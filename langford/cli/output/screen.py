@@ -13,7 +13,7 @@ from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from langford.cli.output.display import plain
+from langford.words import plain
 
 
 class Screen:

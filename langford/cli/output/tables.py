@@ -16,7 +16,8 @@ from typing import cast
 import msgspec
 from rich.cells import cell_len
 
-from langford.cli.output.display import READABLE, has_characters, is_terminal, plain, say
+from langford.cli.output.display import READABLE, has_characters, is_terminal, say
+from langford.words import plain
 
 GAP = "  "
 Row = Sequence[object]
