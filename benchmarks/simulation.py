@@ -70,7 +70,7 @@ class Node:
 
 
 class Simulation:
-    """Nodes that come and go, and a campaign that they work off."""
+    """Nodes that come and go, and a campaign that they complete."""
 
     def __init__(self, folder: Path, tasks: int, nodes: int, seed: int) -> None:
         self.now = 0.0

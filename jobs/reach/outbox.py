@@ -73,7 +73,7 @@ class Outbox:
 
     @property
     def count(self) -> int:
-        return sum(_is(stat.S_ISREG, file) and not self._quarantine.has(file) for file in self._files())
+        return sum(_is(stat.S_ISREG, file) and not self._quarantine.skips(file) for file in self._files())
 
     @property
     def is_open(self) -> bool:
@@ -143,7 +143,7 @@ class Outbox:
         """Each once; any other file is moved to the quarantine."""
         self._read = {}
         for file in self._files():
-            if not self._quarantine.has(file):
+            if not self._quarantine.skips(file):
                 try:
                     delivery = opened(regular_content(file, MAX_FILE), self._known)
                 except FileNotFoundError:
@@ -154,7 +154,7 @@ class Outbox:
                     self._quarantine.take(file, f"it cannot be read ({error.strerror})")
                 except OSError as error:  # of the disk or this process: the file may be a good result
                     why = f"cannot be read now ({error.strerror})"
-                    self._quarantine.leave(file, why, "the next worker of this campaign here sends it")
+                    self._quarantine.skip(file, why, "the next worker of this campaign here sends it")
                 except LangfordError as error:
                     self._quarantine.take(file, str(error))
                 else:
@@ -168,7 +168,7 @@ class Outbox:
             try:
                 file.unlink(missing_ok=True)
             except OSError as error:
-                self._quarantine.leave(file, f"is delivered and cannot be deleted ({error.strerror})")
+                self._quarantine.skip(file, f"is delivered and cannot be deleted ({error.strerror})")
 
     def refuse(self, delivery: Delivery, reason: str) -> None:
         """Move the files of a delivery that the server refuses to the quarantine."""

@@ -65,10 +65,10 @@ class Quarantine:
     def __init__(self, root: Path, console: Console) -> None:
         self.folder = root / FOLDER
         self._console = console
-        self._left: set[Path] = set()
+        self._skipped: set[Path] = set()
 
     def take(self, file: Path, reason: str) -> None:
-        """Move a file here.  One that cannot be moved is left where it is, see :meth:`leave`."""
+        """Move a file here.  One that cannot be moved is left where it is, see :meth:`skip`."""
         # Several campaigns have attempts of the same number: the random part distinguishes their files.
         name = os.fsdecode(os.fsencode(file.name)[-MAX_NAME:])
         place = self.folder / f"{secrets.token_hex(4)}-{name}"
@@ -84,16 +84,16 @@ class Quarantine:
         except OSError as error:
             with suppress(OSError):
                 beside.unlink()
-            self.leave(file, f"is not sent ({reason}) and cannot be moved ({error.strerror})")
+            self.skip(file, f"is not sent ({reason}) and cannot be moved ({error.strerror})")
         else:
             self._console.say(f"{file.name} is not sent: {reason}; it is now {place}")
 
-    def leave(self, file: Path, why: str, remedy: str = "delete it") -> None:
-        """Leave a file that cannot be read, moved or deleted; from now on :meth:`has` returns True for it."""
-        if file not in self._left:
+    def skip(self, file: Path, why: str, remedy: str = "delete it") -> None:
+        """Leave a file where it is that cannot be read, moved or deleted; from now on :meth:`skips` is true."""
+        if file not in self._skipped:
             self._console.say(f"{file} {why}: {remedy}")
-        self._left.add(file)
+        self._skipped.add(file)
 
-    def has(self, file: Path) -> bool:
-        """Whether a file was left where it is, and is not to be sent."""
-        return file in self._left
+    def skips(self, file: Path) -> bool:
+        """Whether a file stays where it is, and is not to be sent."""
+        return file in self._skipped

@@ -148,21 +148,21 @@ class Requests:
                 partial(_exchange, self._http, method, address, path, body), MAX_SECONDS
             )
         except GivenUp as error:
-            raise ServerAway(f"no answer from {address}{self._way} ({error})") from error
+            raise ServerAway(f"no answer from {address}{self._through} ({error})") from error
         except Overdue as error:
             # The thread that still reads the answer ends when its connection is closed.
             self._http.close()
             self._http = self._connected()
             raise ServerAway(
-                f"incomplete answer from {address}{self._way} after {duration(MAX_SECONDS)}"
+                f"incomplete answer from {address}{self._through} after {duration(MAX_SECONDS)}"
             ) from error
         except self._errors as error:
             if self._answered:
-                raise ServerAway(f"no answer from {address}{self._way} ({self._passing(error)})") from error
+                raise ServerAway(f"no answer from {address}{self._through} ({self._passing(error)})") from error
             reason = self._diagnosis(permanent, error, *self._server, self._proxy)
             if reason is not None:
                 raise ServerRefuses(f"{address} cannot be reached: {reason}") from error
-            raise ServerAway(f"no answer from {address}{self._way} ({error})") from error
+            raise ServerAway(f"no answer from {address}{self._through} ({error})") from error
         status, is_first = response.status_code, not self._answered
         if status == NO_PASSWORD and self._proxy is not None and not self._answered:
             raise ServerRefuses(f"{address} cannot be reached: {without_password(self._proxy)}")
@@ -189,7 +189,7 @@ class Requests:
                 moved = f"{address} has moved to {pointed} ({reason}): write the address of the server there"
                 raise ServerRefuses(moved) if is_first else ServerAway(moved)
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
-            raise NoTaskServer(f"no task server answers at {address}{self._way}, but {reason} with {kind[:40]}")
+            raise NoTaskServer(f"no task server answers at {address}{self._through}, but {reason} with {kind[:40]}")
         if status == 409:
             raise NotEnrolled(f"{address}: {reason}")
         if status == 410:
@@ -201,7 +201,7 @@ class Requests:
         raise ServerAway(f"the server is busy: {reason}")
 
     @property
-    def _way(self) -> str:
+    def _through(self) -> str:
         return "" if self._proxy is None else f" through {self._proxy}, the proxy of the environment"
 
     def _connected(self) -> Client:

@@ -100,14 +100,14 @@ class Verification:
             raise Incomplete(f"nothing was verified: {campaign.name} has no tasks, so its count is 0")
         if not done or not chosen:
             raise Incomplete(f"nothing was verified: no task of {campaign.name} has a result yet; run them first")
-        self._way = recomputation(campaign.plan, method, device)
+        self._recomputation = recomputation(campaign.plan, method, device)
         self.done = done
 
     def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
         """``progress`` is called after each part of a task with its work, in the plan's unit."""
         work = self.campaign.plan.work
         yield from compare(
-            self._export, self._way, self.tasks, lambda index, share: progress(float(work[index]) * share)
+            self._export, self._recomputation, self.tasks, lambda index, share: progress(float(work[index]) * share)
         )
 
     def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Conclusion:
@@ -124,7 +124,7 @@ class Verification:
         coverage = Coverage(len(compared), len(self.done), campaign.tasks, share, self._seed)
         origins = sources([each for each in self._export.results if each.result.index in compared])
         statement = statement_of(
-            campaign.name, key, comparisons, coverage, self._way.words, self._device, checks, origins,
+            campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks, origins,
             campaign.promise(),
         )  # fmt: skip
         return Conclusion(campaign.name, statement, comparisons, decided, stale(origins, key.method), pending)

@@ -578,7 +578,7 @@ def test_a_count_that_waits_for_others_stops_no_other_one(langford: Run) -> None
     )
 
 
-def test_a_second_sum_is_worked_off_while_others_hold_the_first(tmp_path: Path) -> None:
+def test_a_second_sum_is_completed_while_others_hold_the_first(tmp_path: Path) -> None:
     console = Noted()
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         held = begun(ledger, ROSA, "shifted2", 4, 0.5)

@@ -23,7 +23,7 @@ def wait_for(file: Path, server: subprocess.Popen[str]) -> str:
     return file.read_text()
 
 
-def test_a_problem_in_words_is_served_and_worked_off(langford: Run, tmp_path: Path) -> None:
+def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Path) -> None:
     words = ["serve", "near-skolem", "8", "missing", "3", "--port", "0", "--ready-file", "ready"]
     for _ in range(2):  # the second one finds the campaign and the token
         server = subprocess.Popen(

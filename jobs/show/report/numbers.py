@@ -20,7 +20,7 @@ UNKNOWN = "not known"
 
 @dataclass(frozen=True)
 class Spread:
-    """What many times have in common, in seconds."""
+    """Statistics of many durations, in seconds."""
 
     number: int
     mean: float

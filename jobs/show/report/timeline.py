@@ -62,7 +62,7 @@ def computing(history: History) -> Computing | None:
     if attempts is None or not len(attempts.task):
         return None
     held = np.where(np.isnan(attempts.ended), history.now, attempts.ended)
-    # One whose lease expired may have brought a result all the same, later.
+    # An attempt whose lease expired may still have delivered a result.
     has_result = np.isfinite(attempts.seconds)
     # A result waits until it is delivered, and a task until a device is free: the computing time lies between.
     latest_start = np.maximum(attempts.granted, held - np.nan_to_num(attempts.seconds))

@@ -79,7 +79,7 @@ def run(
     chosen.require_one_depth(task_time)
     stop, hooks = StopSignals(), notify.hooks()
 
-    def worked_off(campaign: Campaign, speed: Speed | None = None) -> int:
+    def completed(campaign: Campaign, speed: Speed | None = None) -> int:
         with notified([campaign], hooks, notify.stalled_after, say_notice, lambda: last_seconds(stop)):
             try:
                 report = complete(campaign, here, stop, computing.time_limit, patience=patience, speed=speed)
@@ -102,7 +102,7 @@ def run(
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
                 return
-            context.exit(worked_off(campaign))
+            context.exit(completed(campaign))
     place = Device.parse(computing.device)
     # Before the ledger is opened: bad input creates no ledger.
     problem = chosen.problem()
@@ -120,7 +120,7 @@ def run(
             planned(found, address, chosen.name, new.key if begun is None else begun.key, here).print(as_json)
             return
         if begun is not None:
-            context.exit(worked_off(begun))
+            context.exit(completed(begun))
         if found is not None:
             name_others(found, new.key)
     cost = Cost.of_count(new.problem, new.method, here)
@@ -130,4 +130,4 @@ def run(
         if new.reason.startswith("measured"):
             display.say(f"{cost.what}, {new.reason}")
         cost.say()
-        context.exit(worked_off(campaign, cost.speed and cost.speed.of_plan(new.plan)))
+        context.exit(completed(campaign, cost.speed and cost.speed.of_plan(new.plan)))

@@ -29,7 +29,7 @@
 #endif
 
 constexpr int WARPS = THREADS / 32, HALF = PLACES / 2;
-constexpr int QUEUE = 63;   // less than 32 wait, and 32 come
+constexpr int QUEUE = 63;   // fewer than 32 wait when 32 more arrive
 constexpr int LANE_PLACES = 5, HEAD_PLACES = 2, HEADS = 1 << HEAD_PLACES;
 constexpr int STEPS = HALF < FREE ? 0 : HALF - FREE + 1;   // differences from FREE on
 constexpr u32 LAST = (1 << FREE) - 1, LANES = 31;
