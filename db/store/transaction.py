@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVarTuple, overload
 
 from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Integer, ScalarResult, bindparam
 from sqlalchemy.sql.selectable import TypedReturnsRows
+
+from db.store.statements import prepared
 
 CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 """The campaign of the transaction, in the statements that :meth:`Transaction.execute` executes."""
@@ -34,6 +37,20 @@ class Transaction:
     def execute(self, statement: Executable, **parameters: object) -> CursorResult[*tuple[Any, ...]]:
         """Execute a statement whose parameters are ``campaign``, the campaign of this transaction, and these."""
         return self.connection.execute(statement, {"campaign": self.campaign_id, **parameters})
+
+    def rows(self, statement: Executable, **parameters: object) -> Sequence[Any]:
+        """All rows of a statement that many requests need, see :mod:`db.store.statements`."""
+        parameters["campaign"] = self.campaign_id
+        if self.dialect == "sqlite":
+            return prepared(statement, self.connection).rows(self.connection, parameters)
+        return self.connection.execute(statement, parameters).all()
+
+    def change(self, statement: Executable, **parameters: object) -> int:
+        """As :meth:`rows`, of a statement that changes rows and returns none; returns their number."""
+        parameters["campaign"] = self.campaign_id
+        if self.dialect == "sqlite":
+            return prepared(statement, self.connection).change(self.connection, parameters)
+        return self.connection.execute(statement, parameters).rowcount
 
     def scalars(self, statement: Executable, **parameters: object) -> ScalarResult[Any]:
         return self.execute(statement, **parameters).scalars()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, func, or_, select
@@ -127,7 +128,8 @@ def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, sh
     ``shown``: the digest of the token that it shows.  Raises NoSuchCampaign, UnknownWorker, WrongToken or
     WorkerDistrusted.
     """
-    found = transaction.execute(_CLAIMANT, worker=worker_id, shown=shown).one_or_none()
+    rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(_CLAIMANT, worker=worker_id, shown=shown)
+    found = next(iter(rows), None)
     if found is None or found.uuid != campaign.uuid:
         raise queries.deleted(campaign)
     if found.host is None:

@@ -104,7 +104,7 @@ def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Leas
         attempts = transitions.grant(transaction, _START_AGAIN, claimant, count=1)
     if not attempts:
         return []
-    leased = transaction.execute(_LEASE, tasks=attempts).all()
+    leased = transaction.rows(_LEASE, tasks=attempts)
     leases = [Lease(attempts[index], claimant.nonce, index, work, is_copy=False) for index, work in leased]
     return sorted(leases, key=lambda lease: -lease.work)
 

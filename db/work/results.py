@@ -50,7 +50,7 @@ def attempts(transaction: Transaction, deliveries: Sequence[Delivery]) -> list[A
     touch the attempt of another worker.
     """
     attempt_ids = [delivery.attempt for delivery in deliveries]
-    rows = {row.id: row for row in transaction.execute(_ATTEMPTS, attempts=attempt_ids)}
+    rows = {row.id: row for row in transaction.rows(_ATTEMPTS, attempts=attempt_ids)}
     return [
         AttemptRecord(
             row.task_index,
@@ -102,7 +102,7 @@ def insert(
         {**row_of(delivery, lots[delivery.attempt]), "voter_id": attempts[delivery.attempt].voter_id}
         for delivery in sorted(deliveries, key=attrgetter("index"))
     ]
-    return set(transaction.scalars(_insertion(transaction.dialect), rows=rows))
+    return {index for (index,) in transaction.rows(_insertion(transaction.dialect), rows=rows)}
 
 
 @cache
@@ -156,7 +156,7 @@ def complete(transaction: Transaction, first: Sequence[Delivery], attempts: Mapp
     if not first:
         return
     # Not by transitions.end(), which would make the tasks ready.
-    transaction.connection.execute(_completing(transaction.dialect), {"rows": _rows(first, attempts)})
+    transaction.change(_completing(transaction.dialect), rows=_rows(first, attempts))
     set_state(transaction, [delivery.index for delivery in first], TaskState.DONE)
 
 

@@ -106,7 +106,7 @@ def grant(
 ) -> dict[int, int]:
     """Execute a statement of :func:`starting`; ``parameters``: of its query.  Returns the new attempts by task."""
     lease = {"worker": claimant.worker_id, "nonce": digest(claimant.nonce), "seconds": claimant.seconds}
-    return dict(transaction.execute(start, **lease, **parameters).all())
+    return dict(transaction.rows(start, **lease, **parameters))
 
 
 def set_aside(transaction: Transaction, index: int, attempt: int | None, reason: str) -> None:
@@ -187,7 +187,7 @@ def set_state(
     transaction: Transaction, indices: list[int], state: TaskState, only: TaskState | None = None
 ) -> None:
     """With ``only``, of the tasks that are in that state now."""
-    transaction.execute(_setting(state, only), tasks=indices)
+    transaction.change(_setting(state, only), tasks=indices)
 
 
 def record(

@@ -17,6 +17,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from sqlalchemy import Connection, Engine, event
 
+from db.store.statements import Prepared
 from db.store.transaction import Transaction
 
 P = ParamSpec("P")
@@ -39,6 +40,7 @@ CLAUSE = re.compile(
 PARAMETER = re.compile(r"%\((\w+?)(?:_+\d+)*\)s(?:::[A-Z]+(?:\(\d+\))?(?:\[\])?)?")
 """A parameter for Postgres: its name, its number and its type."""
 NUMBER = re.compile(r"(?:_+\d+)+$")
+PASS_ON = {Transaction.__module__, Prepared.__module__}
 SHORT = 30
 """Characters within parentheses that are not worth lines of their own."""
 
@@ -125,13 +127,13 @@ def name_of(operation: Callable[..., object]) -> str:
 def _sender() -> str | None:
     """The innermost function of the ledger that is running; None when tests send the statement.
 
-    :class:`db.store.transaction.Transaction` only passes statements on.
+    The modules PASS_ON only pass statements on.
     """
     frame = inspect.currentframe()
     while (frame := frame and frame.f_back) is not None:
         name = str(frame.f_globals.get("__name__"))
         package, _, module = name.rpartition(".")
-        if f"{package}.".startswith("db.") and name != Transaction.__module__:
+        if f"{package}.".startswith("db.") and name not in PASS_ON:
             return f"{module}.{frame.f_code.co_qualname.partition('.<locals>')[0]}"
         if package.startswith("tests.") and name != __name__:  # this module's own frames come first
             return None
