@@ -17,7 +17,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
 from db.attempts import Credential, Delivery, Lease, Receipt, fresh_nonce
-from db.errors import LedgerReadOnly, TooManyLeases, TransactionUndone, UnknownWorker, WorkerDistrusted
+from db.errors import (
+    LedgerReadOnly,
+    TooManyLeases,
+    TransactionUndone,
+    UnknownWorker,
+    WorkerDistrusted,
+    WrongToken,
+)
 from db.files.exports import Export
 from db.files.promise import Promise
 from db.files.reading import agreed_plan
@@ -45,6 +52,7 @@ from db.store.transaction import Transaction
 from db.trust import acceptance, complaints, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import leases, lifecycle, presence, queries, tokens, transitions
+from db.work.accounts import NOTHING, Credit
 from db.work.leases import Deadlines
 from db.work.transitions import Claimant
 from langford.methods import Count, Plan, PlanKey, merge, method_hash
@@ -208,8 +216,12 @@ class Campaign:
         seconds: float,
         held: Collection[int] | None,
         copies: int,
+        credit: Credit = NOTHING,
     ) -> tuple[list[Lease], TooManyLeases | None]:
-        """The leases, and why the terms allow none: what was counted meanwhile is kept."""
+        """The leases, and why the terms allow none: what was counted meanwhile is kept.
+
+        ``credit``: for results that were taken in this transaction.
+        """
         known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
         self._deadlines.cut(transaction.connection)
         if known.overdue:
@@ -217,7 +229,7 @@ class Campaign:
             presence.lose(transaction.connection, set(ended))
         if held is not None and known.running:
             leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
-        account = self.terms.account(transaction, self.record, worker_id, known)
+        account = self.terms.account(transaction, self.record, worker_id, known, credit)
         allowed = count if account is None else account.allowed(count)
         longest = self._deadlines.warranted(transaction, self.terms.digest)
         seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
@@ -308,18 +320,19 @@ class Campaign:
         while True:
             try:
                 with self._changing_attempts() as transaction:
-                    return self._accept(transaction, deliveries, one_at_a_time)
+                    receipts, credit = self._accept(transaction, deliveries, one_at_a_time)
+                    self.terms.credit(transaction, credit)
+                    return receipts
             except acceptance.Overtaken:
                 one_at_a_time = True
 
     def _accept(
         self, transaction: Transaction, deliveries: Sequence[Delivery], one_at_a_time: bool
-    ) -> list[Receipt]:
+    ) -> tuple[list[Receipt], Credit]:
         receipts, new = acceptance.accept(
             transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
         )
-        self.terms.credit(transaction, receipts, new)
-        return receipts
+        return receipts, Credit.of(receipts, new)
 
     @retried
     def exchange(
@@ -334,11 +347,11 @@ class Campaign:
         """Deliver results, then lease tasks, in one transaction; what :meth:`lease` raises concerns no result."""
         try:
             with self._changing_attempts() as transaction:
-                receipts = self._accept(transaction, deliveries, one_at_a_time=False)
-                granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies)
+                receipts, credit = self._accept(transaction, deliveries, one_at_a_time=False)
+                granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies, credit)
         except acceptance.Overtaken:
             return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)
-        except (UnknownWorker, WorkerDistrusted):
+        except (UnknownWorker, WorkerDistrusted, WrongToken):
             self.deliver(deliveries)
             raise
         if refusal is not None:

@@ -7,18 +7,18 @@ the token allows (:mod:`db.work.accounts`), and holds a task no longer than the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from math import inf
 from typing import Any
 
 from msgspec.structs import replace
 
-from db.attempts import Delivery, Receipt
+from db.attempts import Delivery
 from db.records import AttemptRecord, CampaignRecord
 from db.store.database import Database
 from db.store.transaction import Transaction
 from db.work import accounts, presence, tokens
-from db.work.accounts import Account
+from db.work.accounts import Account, Credit
 from db.work.leases import Deadlines
 
 SLACK_SECONDS = 3_600.0
@@ -40,16 +40,20 @@ class Terms:
         return inf
 
     def account(
-        self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any
+        self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any, credit: Credit
     ) -> Account | None:
         """The account from which a worker gets leases; None: without a limit.
 
-        ``found``: the columns of :data:`db.work.accounts.COLUMNS`.  Raises WrongToken when the token was revoked.
+        ``found``: the columns of :data:`db.work.accounts.COLUMNS`; ``credit``: for results of the same transaction.
+        Raises WrongToken when the token was revoked.
         """
         return None
 
     def charge(self, transaction: Transaction, account: Account | None, leases: int) -> None:
-        """Charge leases to what :meth:`account` returned; raises TransactionUndone when that has changed since."""
+        """Charge leases to what :meth:`account` returned, and keep its credit.
+
+        Raises TransactionUndone when the account has changed since.
+        """
 
     def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
         """The delivery, with a computing time that is believed."""
@@ -59,8 +63,8 @@ class Terms:
         """How many refusals of results may be recorded: each is an event in the ledger."""
         return inf
 
-    def credit(self, transaction: Transaction, receipts: Sequence[Receipt], results: int) -> None:
-        """Credit the account with results, see :func:`db.work.accounts.delivered`."""
+    def credit(self, transaction: Transaction, credit: Credit) -> None:
+        """Credit the account with results, in a transaction without leases; raises WrongToken."""
 
 
 class TokenTerms(Terms):
@@ -81,9 +85,9 @@ class TokenTerms(Terms):
         return deadlines.warranted(transaction, self.digest)
 
     def account(
-        self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any
+        self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any, credit: Credit
     ) -> Account | None:
-        account = accounts.of(campaign, found)
+        account = accounts.of(campaign, found).credited(credit)
         return accounts.counted(transaction, account, self.digest, worker_id, found.now)
 
     def charge(self, transaction: Transaction, account: Account | None, leases: int) -> None:
@@ -97,8 +101,8 @@ class TokenTerms(Terms):
     def refusals(self, transaction: Transaction, campaign: CampaignRecord) -> float:
         return accounts.read(transaction, campaign, self.digest).spare
 
-    def credit(self, transaction: Transaction, receipts: Sequence[Receipt], results: int) -> None:
-        accounts.delivered(transaction, self.digest, receipts, results)
+    def credit(self, transaction: Transaction, credit: Credit) -> None:
+        accounts.delivered(transaction, self.digest, credit)
 
 
 EVERYTHING = Terms()

@@ -46,6 +46,34 @@ COUNT_SECONDS = 1.0
 
 
 @dataclass(frozen=True)
+class Credit:
+    """What an account gets for results that arrive."""
+
+    results: int = 0  # how many of them are new, and right as far as is known
+    refused: int = 0  # each costs as much as a lease, for its event
+
+    @classmethod
+    def of(cls, receipts: Sequence[Receipt], results: int) -> Credit:
+        return cls(results, sum(receipt.event is EventKind.REFUSED for receipt in receipts))
+
+    def __bool__(self) -> bool:
+        return bool(self.results or self.refused)
+
+    @property
+    def columns(self) -> dict[str, int]:
+        """The parameters of statements that note it."""
+        return {"brought": self.results, "refused": self.refused}
+
+    @property
+    def paid(self) -> int:
+        """For how many leases they pay."""
+        return PER_RESULT * self.results - self.refused
+
+
+NOTHING = Credit()
+
+
+@dataclass(frozen=True)
 class Account:
     tasks: int
     # leases, held, room, results, counted: see db.schema.models.Token
@@ -54,7 +82,8 @@ class Account:
     room: int
     results: int
     counted: float | None
-    paid: float = 0.0  # leases that time has paid for since the last count
+    credit: Credit = NOTHING  # of results of this request, which are in ``results``
+    paid: float = 0.0  # leases that these results paid for, and time since the last count
     found: Account | None = None  # before the count; None: it was not counted now
 
     @property
@@ -70,6 +99,9 @@ class Account:
         """How many of ``count`` leases it may have now."""
         return max(0, min(count, self.room + self.earned - self.held, self.spare))
 
+    def credited(self, credit: Credit) -> Account:
+        return replace(self, results=self.results + credit.results, credit=credit, paid=float(credit.paid))
+
     def counted_at(self, now: float, held: int, processes: int, shares: bool) -> Account:
         """The account after a count.
 
@@ -80,7 +112,7 @@ class Account:
             room = min(room, max(MIN_UNPROVEN, min(MAX_UNPROVEN, self.tasks // 4)))
         passed = 0.0 if self.counted is None else max(0.0, now - self.counted)
         paid = passed * (SPARE / 3600 + min(held, MAX_UNPROVEN + self.earned) / RUN_SECONDS)
-        return replace(self, held=held, room=room, counted=now, paid=paid, found=self)
+        return replace(self, held=held, room=room, counted=now, paid=self.paid + paid, found=self)
 
     @property
     def refusal(self) -> TooManyLeases:
@@ -148,54 +180,48 @@ def _left(spent: Any) -> Any:
 
 # What others write meanwhile is added up.  The row is locked last: whoever waits for it holds what they need.
 _CHANGE = update(Token).where(*_OWN)
-_NEW, _MORE, _MOST = (bindparam(name, type_=Integer) for name in ("new", "more", "most"))
+_NEW, _MORE, _MOST, _RESULTS = (bindparam(name, type_=Integer) for name in ("new", "more", "most", "brought"))
 _PAID, _BEFORE, _NOW = (bindparam(name, type_=Float(53)) for name in ("paid", "before", "now"))
+_CREDIT: dict[str, Any] = {
+    "results": Token.results + _RESULTS,
+    "refused": Token.refused + bindparam("refused", type_=Integer),
+    "unpaid": usage.unpaid_after(_RESULTS),
+}
 _GRANTED = _CHANGE.where(Token.held + _MORE <= _MOST).values(
-    leases=_left(Token.leases - _PAID) + _NEW, held=Token.held + _MORE
+    leases=_left(Token.leases - _PAID) + _NEW, held=Token.held + _MORE, **_CREDIT
 )
 _COUNTED = _GRANTED.where(Token.counted.is_not_distinct_from(_BEFORE)).values(
     room=bindparam("space", type_=Integer), counted=_NOW
 )
-_DELIVERED = _CHANGE.values(
-    leases=_left(Token.leases - _PAID),
-    results=Token.results + _NEW,
-    refused=Token.refused + bindparam("refused", type_=Integer),
-    unpaid=usage.unpaid_after(_NEW),
-)
+_DELIVERED = _CHANGE.values(leases=_left(Token.leases - _PAID), **_CREDIT)
 NO_LIMIT = 2**31 - 1
 
 
 def granted(transaction: Transaction, token: str, account: Account, leases: int) -> None:
-    """Its account is that of :func:`counted`.
+    """Charge leases, and credit the results, of one request; its account is that of :func:`counted`.
 
     Raises TransactionUndone when another request has counted, or got leases, meanwhile, so that these are too many.
     """
-    if not (leases or account.found):
+    if not (leases or account.found or account.credit):
         return
     before = account.found or account
     change = {
         "paid": account.paid,
+        **account.credit.columns,
         "new": leases,
         "more": account.held - before.held + leases,
         "most": account.room + account.earned if leases else NO_LIMIT,
     }
     if account.found:
         counted = {"before": before.counted, "space": account.room, "now": account.counted}
-        changed = transaction.execute(_COUNTED, shown=token, **change, **counted)
+        changed = transaction.change(_COUNTED, shown=token, **change, **counted)
     else:
-        changed = transaction.execute(_GRANTED, shown=token, **change)
-    if changed.rowcount == 0:
+        changed = transaction.change(_GRANTED, shown=token, **change)
+    if not changed:
         raise TransactionUndone("another request with this token got leases at the same time: try again")
 
 
-def delivered(transaction: Transaction, token: str, receipts: Sequence[Receipt], results: int) -> None:
-    """Record what became of results that came with a token; a refusal costs as much as a lease, for its event.
-
-    ``results``: how many of them were new, and are right as far as is known.  Raises WrongToken if it was revoked.
-    """
-    refused = sum(receipt.event is EventKind.REFUSED for receipt in receipts)
-    if results or refused:
-        paid = PER_RESULT * results - refused
-        changed = transaction.execute(_DELIVERED, shown=token, paid=paid, new=results, refused=refused)
-        if changed.rowcount == 0:
-            raise revoked()
+def delivered(transaction: Transaction, token: str, credit: Credit) -> None:
+    """Credit results that came with a token; raises WrongToken if it was revoked."""
+    if credit and not transaction.change(_DELIVERED, shown=token, paid=credit.paid, **credit.columns):
+        raise revoked()

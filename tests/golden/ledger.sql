@@ -28,20 +28,31 @@
 -- accounts.delivered
   UPDATE token
   SET leases=CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END,
-    results=(token.results + :new), refused=(token.refused + :refused), unpaid=CASE WHEN (
-    token.unpaid - :param * :new > :param
-  ) THEN token.unpaid - :param * :new ELSE :param END
+    results=(token.results + :brought), refused=(token.refused + :refused), unpaid=CASE WHEN (
+    token.unpaid - :param * :brought > :param
+  ) THEN token.unpaid - :param * :brought ELSE :param END
   WHERE token.campaign_id = :campaign AND token.digest = :shown;
 
 -- accounts.granted
   UPDATE token
   SET leases=(
     CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
-  ), held=(token.held + :more), room=:space, counted=:now
+  ), held=(token.held + :more), room=:space, results=(token.results + :brought), counted=:now,
+    refused=(token.refused + :refused), unpaid=CASE WHEN (
+    token.unpaid - :param * :brought > :param
+  ) THEN token.unpaid - :param * :brought ELSE :param END
   WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most
 S AND token.counted IS :before;
 P AND token.counted IS NOT DISTINCT
 P FROM :before;
+  UPDATE token
+  SET leases=(
+    CASE WHEN (token.leases - :paid > :param) THEN token.leases - :paid ELSE :param END + :new
+  ), held=(token.held + :more), results=(token.results + :brought), refused=(token.refused + :refused), unpaid=CASE
+    WHEN (
+    token.unpaid - :param * :brought > :param
+  ) THEN token.unpaid - :param * :brought ELSE :param END
+  WHERE token.campaign_id = :campaign AND token.digest = :shown AND token.held + :more <= :most;
 
 -- accounts.read
   SELECT token.leases, token.held, token.room, token.results, token.counted, NOW AS now
@@ -1332,6 +1343,11 @@ P   NOW AS anon_6, false AS anon_7
 P FROM json_to_recordset(:rows) AS anon_1(task_index INTEGER, note TEXT)
 P WHERE true
   RETURNING task_index, id;
+
+-- tokens.extend
+  UPDATE token
+  SET expires=CASE WHEN (token.expires < NOW + :param) THEN NOW + :param ELSE token.expires END
+  WHERE token.campaign_id = :campaign AND token.digest = :digest;
 
 -- tokens.listed
   SELECT token.id, token.role, token.label, token.created, token.expires, token.results, token.refused,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic
 
-from db import Campaign
+from db import Campaign, Delivery
 from db.messages import BadMessage
 from jobs.farm.guard import bodies
 from jobs.farm.guard.bodies import Bounds
@@ -23,12 +23,16 @@ class AnotherCampaign(LangfordError):
 
 def lease(campaign: Campaign, request: wire.LeaseRequest) -> wire.Leases:
     """Raises AnotherCampaign or TooManyLeases."""
-    uuid = campaign.uuid
-    if request.campaign != uuid:
-        # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
-        raise AnotherCampaign(f"the campaign {campaign.name} is {uuid} here: start the worker again")
+    _require_same(campaign, request)
     leases = campaign.lease(request.worker, request.count, request.seconds, request.held, request.copies)
     return wire.Leases(leases=leases)
+
+
+def _require_same(campaign: Campaign, request: wire.LeaseRequest) -> None:
+    """Raises AnotherCampaign."""
+    if request.campaign != campaign.uuid:
+        # No lease is granted: this worker would leave at once, and its tasks would wait until their leases expire.
+        raise AnotherCampaign(f"the campaign {campaign.name} is {campaign.uuid} here: start the worker again")
 
 
 def renew(campaign: Campaign, request: wire.Renewal) -> wire.Running:
@@ -41,17 +45,28 @@ def release(campaign: Campaign, request: wire.Release) -> None:
 
 
 def deliver(campaign: Campaign, request: wire.Results) -> wire.Receipts:
+    return wire.Receipts(receipts=campaign.deliver(_dated(campaign, request)))
+
+
+def _dated(campaign: Campaign, request: wire.Results) -> list[Delivery]:
+    """Results by the clock of this machine; raises BadMessage."""
     ahead, tasks = request.now - time.time(), campaign.tasks
-    deliveries = [delivery.dated(ahead) for delivery in request.deliveries]
-    if any(delivery.index >= tasks for delivery in deliveries):
+    if any(delivery.index >= tasks for delivery in request.deliveries):
         raise BadMessage(f"the campaign has only {several(tasks, 'task')}")
-    return wire.Receipts(receipts=campaign.deliver(deliveries))
+    return [delivery.dated(ahead) for delivery in request.deliveries]
 
 
 def exchange(campaign: Campaign, request: wire.Exchange) -> wire.Exchanged:
     """Raises as :func:`lease`, when the results have been taken: whoever repeats the request loses nothing."""
-    receipts = deliver(campaign, request.results).receipts
-    return wire.Exchanged(receipts=receipts, leases=lease(campaign, request.lease).leases)
+    asked, deliveries = request.lease, _dated(campaign, request.results)
+    try:
+        _require_same(campaign, asked)
+    except AnotherCampaign:
+        campaign.deliver(deliveries)
+        raise
+    wanted = asked.worker, asked.count, asked.seconds, asked.held, asked.copies
+    receipts, leases = campaign.exchange(deliveries, *wanted)
+    return wire.Exchanged(receipts=receipts, leases=leases)
 
 
 @dataclass(frozen=True)
