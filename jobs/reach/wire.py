@@ -147,12 +147,16 @@ class TaskNumbers(Message, frozen=True, kw_only=True):
 
 
 class Listed(Message, frozen=True, kw_only=True):
-    """A campaign in the list of those that a token opens; ``finished``: a time in UTC."""
+    """A campaign in the list of those that a token opens; ``finished``: a time in UTC.
+
+    ``title``: the problem in words; servers of versions before 2.0 do not say it.
+    """
 
     campaign: Text
     problem: Text
     tasks: TaskNumbers
     finished: Text | None
+    title: Text = ""
 
 
 # -- operations -------------------------------------------------------------------------------
@@ -213,8 +217,8 @@ class WireVersion:
 
 SPOKEN = WireVersion(1, 2)
 """The version that this program speaks."""
-LOSSES = WireVersion(1, 2)
-"""The version from which on a status says what was lost."""
+FULL_STATUS = WireVersion(1, 2)
+"""The version from which on a status says what was lost, and names the problem in words, as lists do."""
 EXCHANGES = WireVersion(1, 2)
 """The version from which on a server has EXCHANGE."""
 

@@ -80,7 +80,7 @@ class Site:
 
     async def _index(self, request: Request) -> Response:
         names = await self.access.opened(request, self.access.tokens(request))
-        fields = ("campaign", "problem", "tasks", "finished")
+        fields = ("campaign", "problem", "title", "tasks", "finished")
         return JSONResponse(
             [{field: SAMPLES[name][field] for field in fields} | {"campaign": name} for name in names]
         )
@@ -221,6 +221,7 @@ def test_only_what_changes_is_written(site: Site, browser: Browser) -> None:
 
 def test_a_finished_campaign(site: Site, browser: Browser) -> None:
     with opened(site, browser, "twenty-eight") as one:
+        expect(one.page.locator("#plan")).to_contain_text("L(2,28) by shifted, depth 20")
         expect(one.page.locator("#count")).to_have_text("1,607,383,260,609,382,393,152")
         expect(one.page.locator("#agrees")).to_have_text("as published")
         expect(one.page.locator("#share")).to_have_text("100.00")

@@ -74,14 +74,18 @@ def test_without_a_version_they_work(farm: Farm) -> None:
     farm.work(farm.worker(SPOKEN, HEADER.lower()))
 
 
-def test_an_older_client_is_told_no_losses(farm: Farm) -> None:
-    """It would refuse a status with fields that it does not know."""
+def test_an_older_client_is_told_no_losses_and_no_title(farm: Farm) -> None:
+    """It would refuse answers with fields that it does not know."""
     reader = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
     farm.work(farm.worker())
-    for version, losses in ((None, True), (SPOKEN, True), (WireVersion(1, 1), False)):
+    for version, in_full in ((None, True), (SPOKEN, True), (WireVersion(1, 1), False)):
         stated = {} if version is None else {HEADER: str(version)}
         status = farm.client.get(f"/campaigns/{NAME}/status", headers={**reader, **stated}).json()
-        assert ("lost" in status, *("lost" in worker for worker in status["workers"])) == (losses, losses)
+        assert ("lost" in status, *("lost" in worker for worker in status["workers"])) == (in_full, in_full)
+        [listed] = farm.client.get("/campaigns", headers={**reader, **stated}).json()
+        titles = ("L(2,7)", "L(2,7)") if in_full else (None, None)
+        assert (status.get("title"), listed.get("title")) == titles
+        assert status["problem"] == listed["problem"] == "langford-7"
 
 
 @pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)

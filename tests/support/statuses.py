@@ -103,6 +103,7 @@ def running(number: int = 200, **fields: Any) -> dict[str, Any]:
         "checked": {"share": 0.02, "drawn": 13_301, "replicated": 12_990, "confirmed": 13_020, "conflicts": 0},
         "count": None,
         "agrees": None,
+        "title": "L(2,31)",
     }
     return status | fields
 
@@ -120,6 +121,7 @@ def finished() -> dict[str, Any]:
         30,
         campaign="twenty-eight",
         problem="langford-28",
+        title="L(2,28)",
         finished=iso(4_000),
         tasks=parts(65_536, 65_536, 0),
         work=parts(1.0, 1.0, 0),
@@ -143,4 +145,5 @@ def hostile() -> dict[str, Any]:
         warnings=[{"kind": "conflict", "text": text} for text in names],
         events=[{"at": iso(k), "kind": "refused", "text": text} for k, text in enumerate(names)],
         problem=HOSTILE,
+        title=HOSTILE,
     )

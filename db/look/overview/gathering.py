@@ -100,6 +100,7 @@ class OverviewReader:
             checked=warnings.checked(transaction, facts),
             count=None if count is None else Total(count),
             agrees=agrees,
+            title=str(campaign.key.problem),
         )
 
 

@@ -193,3 +193,4 @@ class Overview(Message, frozen=True):
     agrees: bool | None  # whether it is the published count; None: no count is published, or there is no count
     # The lost ones of ``attempts``, by outcome; servers of versions before 2.0 do not say it
     lost: dict[Text, Lost] = {}  # noqa: RUF012
+    title: Text = ""  # the problem in words, such as "L(2,20)"; servers of versions before 2.0 do not say it

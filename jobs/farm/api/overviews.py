@@ -41,28 +41,36 @@ class Overviews:
         """Some seconds old."""
         return self._standings[name].newest()
 
-    def status(self, name: str, losses: bool = True) -> bytes:
-        """``losses``: false for a client of a version that does not know them."""
+    def status(self, name: str, in_full: bool = True) -> bytes:
+        """``in_full``: whether its reader knows the fields of this version, and not only those of 1.x."""
         overview = self._overviews[name].newest()
-        known, text = self._texts.get((name, losses), (None, b""))
+        known, text = self._texts.get((name, in_full), (None, b""))
         if known is not overview:
-            text = encoded(overview) if losses else json.dumps(_without_losses(overview)).encode()
-            self._texts[name, losses] = overview, text
+            text = encoded(overview) if in_full else json.dumps(_as_before(overview)).encode()
+            self._texts[name, in_full] = overview, text
         return text
 
-    def listed(self, campaigns: Sequence[Campaign]) -> list[Listed]:
-        return [_listed(self._overviews[campaign.name].newest()) for campaign in campaigns]
+    def listed(self, campaigns: Sequence[Campaign], in_full: bool = True) -> bytes:
+        """``in_full``: as for :meth:`status`."""
+        listed = [_listed(self._overviews[campaign.name].newest()) for campaign in campaigns]
+        if in_full:
+            return encoded(listed)
+        return json.dumps([_without(document(each), "title") for each in listed]).encode()
 
 
-def _without_losses(overview: Overview) -> dict[str, Any]:
-    fields = document(overview)
-    del fields["lost"]
+def _as_before(overview: Overview) -> dict[str, Any]:
+    """As servers of 1.x answered: their clients refuse a field that they do not know."""
+    fields = _without(document(overview), "lost", "title")
     for worker in fields["workers"]:
         del worker["lost"]
     for warned in fields["warnings"]:
         if warned["kind"] == WarningKind.TOKEN:  # they do not know this kind, and showed such warnings as this one
             warned["kind"] = WarningKind.NO_WORKERS
     return fields
+
+
+def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
+    return {name: value for name, value in fields.items() if name not in names}
 
 
 def _listed(overview: Overview) -> Listed:
@@ -72,4 +80,5 @@ def _listed(overview: Overview) -> Listed:
         problem=overview.problem,
         tasks=TaskNumbers(total=tasks.total, done=tasks.done),
         finished=None if finished is None else iso(finished),
+        title=overview.title,
     )

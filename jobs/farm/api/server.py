@@ -50,7 +50,7 @@ from jobs.farm.dashboard.pages import Documents, Pages
 from jobs.farm.guard.access import Access, TooManyRequests
 from jobs.farm.guard.bodies import BodyTooLarge
 from jobs.farm.guard.refusals import NotAllowed, Refusal, refusing
-from jobs.reach.wire import HEADER, LOSSES, SPOKEN, Done, OtherVersion, WireVersion, require_understood
+from jobs.reach.wire import FULL_STATUS, HEADER, SPOKEN, Done, OtherVersion, WireVersion, require_understood
 from langford.errors import LangfordError
 
 T = TypeVar("T")
@@ -155,7 +155,7 @@ class Endpoints:
 
     async def listed(self, request: Request) -> Response:
         chosen = [self.access.campaigns[name] for name in await self._opened(request)]
-        return _private(encoded(await self.access.read(request, self.overviews.listed, chosen)))
+        return _private(await self.access.read(request, self.overviews.listed, chosen, _reads_in_full(request)))
 
     async def info(self, request: Request) -> Response:
         """For readers the progress is some seconds old."""
@@ -173,9 +173,9 @@ class Endpoints:
     async def status(self, request: Request) -> Response:
         """Some seconds old."""
         campaign, _ = await self._authorized(request, Role.READER, _both)
-        said = request.headers.get(HEADER)
-        losses = said is None or WireVersion.stated(said) >= LOSSES
-        return _private(await self.access.read(request, self.overviews.status, campaign.name, losses))
+        return _private(
+            await self.access.read(request, self.overviews.status, campaign.name, _reads_in_full(request))
+        )
 
     async def stream(self, request: Request) -> Response:
         """Until the token of the request no longer opens the campaign."""
@@ -268,6 +268,12 @@ def _require_json(request: Request) -> None:
     """Raises NotJson."""
     if request.headers.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
         raise NotJson("send JSON, with the header Content-Type: application/json")
+
+
+def _reads_in_full(request: Request) -> bool:
+    """Whether the client knows all fields of a status.  Browsers and programs of users state no version."""
+    said = request.headers.get(HEADER)
+    return said is None or WireVersion.stated(said) >= FULL_STATUS
 
 
 def _both(campaign: Campaign, right: Right) -> tuple[Campaign, Right]:

@@ -292,7 +292,9 @@ def _lost(overview: Overview) -> str:
 
 
 def _problem(overview: Overview) -> str:
-    """As everywhere in words; the name itself where this version does not know the problem."""
+    """In words; the name itself where neither the server nor this version says them."""
+    if overview.title:
+        return overview.title
     try:
         return str(Problem.parse(overview.problem))
     except BadProblem:

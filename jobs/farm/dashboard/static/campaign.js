@@ -38,7 +38,7 @@ const className = (kind) => (/^[a-z_-]+$/.test(kind) ? kind : "");
 function heading(status) {
   const seed = status.seed ? `, seed ${status.seed}` : "";
   write(byId("name"), status.campaign);
-  write(byId("plan"), `${status.problem} by ${status.method}, depth ${status.depth}${seed}, since ${time(status.created)}`);
+  write(byId("plan"), `${status.title} by ${status.method}, depth ${status.depth}${seed}, since ${time(status.created)}`);
   write(byId("uuid"), `Campaign ${status.uuid}`);
   document.title = `${percent(status.work.done, 0)} · ${status.campaign} · Langford`;
 }

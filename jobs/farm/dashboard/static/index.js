@@ -20,7 +20,7 @@ function show(campaigns) {
     (item, one) => {
       const share = one.tasks.total ? one.tasks.done / one.tasks.total : 0;
       const [, problem, track, text] = item.children;
-      write(problem, one.problem);
+      write(problem, one.title);
       track.firstElementChild.style.width = `${100 * share}%`;
       const end = one.finished ? `, done ${time(one.finished)}` : "";
       write(text, `${percent(share)}: ${whole(one.tasks.done)} of ${whole(one.tasks.total)} tasks${end}`);
