@@ -20,6 +20,8 @@ from langford.result import Evaluation
 
 AT_ONCE = 64
 """Tasks that are submitted at a time to an executor that does not tell how many workers it has."""
+MOST_AT_ONCE = 4096
+"""Tasks that are submitted at a time at most, however many workers it has."""
 MIN_SLEEP, MAX_SLEEP = 1e-3, 0.5
 """Seconds between two looks at the futures; the time doubles."""
 
@@ -32,7 +34,7 @@ def workers_of(executor: Executor) -> int:
     for name in ("_max_workers", "num_workers"):
         number = getattr(executor, name, None)
         if isinstance(number, int) and number > 0:
-            return number
+            return min(number, MOST_AT_ONCE)
     return AT_ONCE
 
 
@@ -48,6 +50,7 @@ class ExecutorPool:
         """``devices``: one for each task that is submitted at a time."""
         self._executor, self._key, self._devices, self._clock = executor, key, devices, clock
         self._futures: dict[int, Any] = {}
+        self._indices: dict[int, int] = {}
 
     @property
     def idle_slots(self) -> int:
@@ -75,22 +78,30 @@ class ExecutorPool:
         raise MachineFailed(f"a task of an executor cannot be ended ({reason}): end the executor, and run again")
 
     def submit(self, token: int, index: int) -> None:
+        """Raises MachineFailed when the executor takes no task; each kind has its own errors for that."""
         try:
             self._futures[token] = self._executor.submit(evaluated, self._key, index, str(self._devices[0]))
-        except BrokenExecutor as error:
+        except Exception as error:
             raise _broken(error) from error
+        self._indices[token] = index
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
         """Raises MachineFailed when the executor is broken."""
         deadline = None if timeout is None else self._clock.monotonic() + timeout
         sleep = MIN_SLEEP
-        while not (done := [token for token, future in self._futures.items() if future.done()]):
+        while not (done := self._done()):
             if deadline is not None and self._clock.monotonic() >= deadline:
                 return
             self._clock.wait(sleep if deadline is None else min(sleep, deadline - self._clock.monotonic()))
             sleep = min(2 * sleep, MAX_SLEEP)
         for token in done:
-            yield _news(token, self._futures.pop(token))
+            yield _news(token, self._indices.pop(token), self._futures.pop(token))
+
+    def _done(self) -> list[int]:
+        try:
+            return [token for token, future in self._futures.items() if future.done()]
+        except Exception as error:
+            raise _broken(error) from error
 
     def stop(self) -> None:
         """Tasks that have not begun are given up; the executor stays open."""
@@ -100,12 +111,16 @@ class ExecutorPool:
         self._futures.clear()
 
 
-def _news(token: int, future: Any) -> Finished | Failed | Died:
+def _news(token: int, index: int, future: Any) -> Finished | Failed | Died:
     try:
-        return Finished(token, Evaluation.from_document(future.result()))
+        evaluation = Evaluation.from_document(future.result())
+        if evaluation.result.index == index:
+            return Finished(token, evaluation)
+        # The ledger would refuse it, which costs the task no attempt: it would be evaluated for ever.
+        return Failed(token, f"the executor returned the result of task {evaluation.result.index} for task {index}")
     except BrokenExecutor as error:
         raise _broken(error) from error
-    except (CancelledError, DeviceLost) as error:
+    except (CancelledError, DeviceLost, SystemExit) as error:
         return Died((token,), f"{type(error).__name__}: {error}", None)
     except Exception as error:
         reason = f"{type(error).__name__}: {error}"
@@ -114,5 +129,6 @@ def _news(token: int, future: Any) -> Finished | Failed | Died:
         return Died((token,), reason, None) if lost else Failed(token, reason)
 
 
-def _broken(error: BrokenExecutor) -> MachineFailed:
-    return MachineFailed(f"the executor is broken ({error}): make another one, and run again to resume")
+def _broken(error: Exception) -> MachineFailed:
+    reason = f"{type(error).__name__}: {error}"
+    return MachineFailed(f"the executor is broken ({reason}): make another one, and run again to resume")
