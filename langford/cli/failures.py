@@ -13,9 +13,9 @@ from typing import TextIO
 
 import langford
 from langford.cli.exit_codes import ExitCode
+from langford.cli.loading import delete_damaged
 from langford.cli.output.display import say
 from langford.errors import BadInput, causes, modules_of
-from langford.loading import delete_damaged
 from langford.machine.process import SHORTAGES
 
 COMPILERS = {"numba", "llvmlite"}

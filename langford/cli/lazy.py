@@ -11,7 +11,7 @@ from typing import Any
 import click
 from click.shell_completion import CompletionItem
 
-from langford.loading import load
+from langford.cli.loading import load
 
 SUMMARY_LENGTH = 1000
 """The maximum length of a summary in characters: no summary is cut."""
@@ -24,7 +24,7 @@ GC_OBJECTS = 50_000
 
 @dataclass(frozen=True)
 class LazyCommand:
-    reference: str  # "module:name", for langford.loading.load
+    reference: str  # "module:name", for langford.cli.loading.load
     short_help: str
     section: str  # the heading under which the help of the group lists it
 

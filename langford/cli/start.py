@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 
-from langford.loading import delete_damaged
+from langford.cli.loading import delete_damaged
 
 
 def main() -> None:
