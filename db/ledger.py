@@ -131,6 +131,11 @@ class Ledger:
                 transitions.record(transaction, EventKind.IMPORT, None, None, detail)
         return Campaign(self.database, record), [receipt.event for receipt in receipts]
 
+    def has(self, name: str) -> bool:
+        """Whether a campaign has the name."""
+        with self.database.reading() as connection:
+            return queries.campaign(connection, name) is not None
+
     def campaign(self, name: str, /) -> Campaign:
         """Raises NoSuchCampaign."""
         with self.database.reading() as connection:

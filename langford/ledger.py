@@ -190,7 +190,7 @@ class Ledger(db.Ledger):
             if begun is not None:
                 return begun
             key = new.key
-        if name is not None and name not in [campaign.name for campaign in self.campaigns()]:
+        if name is not None and not self.has(name):
             require_new_name(name)
         created = self.create_campaign(name or key.name, key, plan_of(key).work.tolist())
         return Campaign(self, created.record)

@@ -44,8 +44,7 @@ def opened(
     NoSuchCampaign, BadProblem, BadInput, and as that function.
     """
     with existing(address) as found:
-        known = [] if found is None else [campaign.name for campaign in found.campaigns()]
-    absent = [word for word in words if word not in known]
+        absent = [word for word in words if found is None or not found.has(word)]
     if absent:
         new = _planned(words, device, task_seconds, is_name=len(words) == 1 or len(absent) < len(words))
     if not absent or new is None:

@@ -90,7 +90,7 @@ def run(
 
     def exists(name: str) -> bool:
         with existing(address) as found:
-            return found is not None and name in [campaign.name for campaign in found.campaigns()]
+            return found is not None and found.has(name)
 
     resumed = chosen.resumed(exists)
     if resumed is not None:

@@ -46,7 +46,7 @@ def create_campaign(ledger: Ledger, key: PlanKey, name: str | None, yes: bool) -
     Raises CampaignMismatch, or BadInput.
     """
     work = plan_of(key).work
-    if len(work) > MANY_TASKS and not yes and (name or key.name) not in [old.name for old in ledger.campaigns()]:
+    if len(work) > MANY_TASKS and not yes and not ledger.has(name or key.name):
         size = f"{quantity(TASK_DISK_BYTES * len(work))}B"
         many = f"{key} has {len(work):,} tasks, which take about {size} on disk when they are done"
         if not display.confirmed(f"{many}. Create it?"):
@@ -238,12 +238,12 @@ def planned(
 ) -> DryRun:
     """What it would take to complete a campaign; ``why``: its method was chosen, in words."""
     name = name or key.name
-    campaigns = {} if ledger is None else {campaign.name: campaign for campaign in ledger.campaigns()}
+    begun = ledger.named(name) if ledger is not None and ledger.has(name) else None
     left, share = len(plan_of(key).tasks), 1.0
-    if name in campaigns:
-        standing = campaigns[name].standing()
-        left, share = standing.unfinished, 1 - standing.work_done / campaigns[name].work
-    state = "is resumed" if name in campaigns else "would be created"
+    if begun is not None:
+        standing = begun.standing()
+        left, share = standing.unfinished, 1 - standing.work_done / begun.work
+    state = "would be created" if begun is None else "is resumed"
     reason, method = f", {why}" if why else "", METHODS[key.method]
     what = f"campaign {name} ({state}): {key.problem} by {key.method} at depth {key.depth}{reason}"
     cost = Cost.of_count(key.problem, method, chosen_devices, what, share)
@@ -266,7 +266,7 @@ def name_others(ledger: Ledger, key: PlanKey) -> None:
             done = standing.tasks_done
             if done and standing.unfinished:
                 share = standing.work_done / other.work
-                so_far = f"{done:,} of {several(other.tasks, 'task')}, {percent(share)} of the work"
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {percent(share, 0)} of the work"
                 display.say(
                     f"{other.name} counts the same and is unfinished ({so_far}): "
                     f"`langford run {other.name}` resumes it"

@@ -81,7 +81,7 @@ def confirm(
             ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(computing.device)
         )
         chosen_devices = computing.devices()
-        if second not in [each.name for each in ledger.campaigns()]:
+        if not ledger.has(second):
             cost = Cost.of_count(key.problem, METHODS[key.method], chosen_devices, str(key))
             cost.require_consent(yes, anyway, computing.time_limit)
         confirming = create_campaign(ledger, key, second, yes)
