@@ -33,13 +33,13 @@ def several(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def portion(part: int, whole: int, noun: str, one: str = "has", many: str = "have") -> str:
-    """Some of a number of things, and a verb that agrees with them.
+def portion(part: int, whole: int, noun: str) -> str:
+    """Some of a number of things, and the verb.
 
-    >>> portion(1, 6, "task"), portion(1200, 2400, "task"), portion(1, 2, "core", "is", "are")
-    ('1 of 6 tasks has', '1,200 of 2,400 tasks have', '1 of 2 cores is')
+    >>> portion(1, 6, "task"), portion(1200, 2400, "task")
+    ('1 of 6 tasks has', '1,200 of 2,400 tasks have')
     """
-    return f"{part:,} of {several(whole, noun)} {one if part == 1 else many}"
+    return f"{part:,} of {several(whole, noun)} {'has' if part == 1 else 'have'}"
 
 
 def number(value: int | float) -> str:

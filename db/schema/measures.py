@@ -38,14 +38,12 @@ more are, a task waits little between its lease and its start."""
 _other = aliased(Attempt)
 
 
-def brought_result(attempt: Any = Attempt) -> ColumnElement[bool]:
-    """Whether an attempt brought a result."""
-    return or_(*(_has(table, attempt) for table in (Result, Witness)))
+def _is_of_an_attempt(table: type[Result] | type[Witness]) -> ColumnElement[bool]:
+    has = select(table.attempt_id).where(same_task(table, Attempt), table.attempt_id == Attempt.id)
+    return has.correlate(Attempt).exists()
 
 
-def _has(table: Any, attempt: Any) -> ColumnElement[bool]:
-    has = select(table.attempt_id).where(same_task(table, attempt), table.attempt_id == attempt.id)
-    return has.correlate(attempt).exists()
+BROUGHT_RESULT = or_(*(_is_of_an_attempt(table) for table in (Result, Witness)))
 
 
 def cut_short(*conditions: ColumnElement[bool], running: bool = False, name: str = "cut_short") -> CTE:
@@ -61,7 +59,7 @@ def cut_short(*conditions: ColumnElement[bool], running: bool = False, name: str
             *(Attempt.id, Attempt.campaign_id, Attempt.task_index, Attempt.worker_id, Attempt.outcome),
             *(Attempt.granted, Attempt.began, Attempt.ended, Attempt.steps),
             func.coalesce(Attempt.ended, Attempt.deadline).label("moment"),
-            case((brought_result(), 1), else_=0).label("late"),
+            case((BROUGHT_RESULT, 1), else_=0).label("late"),
         ).where(chosen, *conditions),
         f"{name}_ended",
     )

@@ -20,6 +20,8 @@ MAX_PLACES = 128
 """The longest row that is searched; in longer ones no arrangement would be found in a reasonable time."""
 UNIFORM_COLOURS = 14
 """Up to this n subtrees are counted exactly on the way down."""
+PATIENCE = 20_000
+"""Steps after which a randomised search is abandoned, and another one begun."""
 
 
 def iterate(problem: Problem) -> Iterator[Arrangement]:
@@ -137,10 +139,10 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
         yield _labelled(problem, tuple(placed))
 
 
-def _searched(problem: Problem, random: Random, patience: int = 20_000) -> Iterator[Arrangement]:
-    """First finds of randomised searches, each abandoned after ``patience`` steps."""
+def _searched(problem: Problem, random: Random) -> Iterator[Arrangement]:
+    """First finds of randomised searches, each abandoned after PATIENCE steps."""
     while True:
-        left = [patience]
+        left = [PATIENCE]
         placed = next(_extend(problem, problem.free_mask, _all_unused(problem), random, left), None)
         if placed is not None:
             yield _labelled(problem, placed)
