@@ -177,12 +177,16 @@ _IN_TIME = (
     .join(Worker, Worker.voter_id == Voter.id)
     .join(Attempt, Attempt.worker_id == Worker.id)
     .where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None), Attempt.deadline >= Now())
+    .where((Voter.token == "") | (Worker.last_seen > Now() - presence.RESTING_SECONDS))
     .distinct()
 )
 
 
 def tokens_in_time(transaction: Transaction) -> set[str]:
-    """The digests of the tokens that hold leases which are not overdue; "" for workers that open the ledger."""
+    """The digests of the tokens whose workers make requests and hold leases that are not overdue.
+
+    "": workers that open the ledger themselves hold such leases, whether or not they were seen.
+    """
     return set(transaction.scalars(_IN_TIME))
 
 

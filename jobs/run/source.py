@@ -34,6 +34,8 @@ from langford.methods import PlanKey, method_hash
 from langford.methods.speed import KnownFrom, Speed
 from langford.words import several
 
+RENEWAL_SECONDS = 60.0
+"""Maximum time between two renewals of leases: whoever is not seen for minutes is taken to have stopped."""
 T = TypeVar("T")
 
 
@@ -176,7 +178,9 @@ class TaskSource:
         self._ask(lambda: self._campaign.release(given_back, outcome, note))
 
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
-        """Send what waits, renew the leases when a quarter of their time has passed, and look at the campaign.
+        """Send what waits, renew the leases, and look at the campaign.
+
+        Leases are renewed when a quarter of their time has passed, and at least every minute: they state the steps.
 
         ``steps``: how far the tasks are that are evaluated now, by attempt.
         """
@@ -186,7 +190,7 @@ class TaskSource:
     def _attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         self._send()
         self._report()
-        if self._clock.monotonic() - self._renewed > self._lease_seconds / 4:
+        if self._clock.monotonic() - self._renewed > min(self._lease_seconds / 4, RENEWAL_SECONDS):
             self._renewed = self._clock.monotonic()
             renewed = list(leases)
             self._ask(lambda: self._campaign.renew(renewed, self._lease_seconds, steps))

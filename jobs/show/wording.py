@@ -70,12 +70,16 @@ WORDINGS = {
 
 def state_in_words(worker: WorkerView, now: float) -> str:
     """How it ended, where that is known; how long it was not seen, where it is late."""
-    unseen = now - worker.last_seen
-    if unseen >= UNSEEN_SECONDS.get(worker.state, inf):
-        return f"not seen for {coarse_duration(unseen)}"
+    if is_late(worker, now):
+        return f"not seen for {coarse_duration(now - worker.last_seen)}"
     if worker.state is WorkerState.ENDED and worker.ending:
         return worker.ending
     return worker.state.value
+
+
+def is_late(worker: WorkerView, now: float) -> bool:
+    """Whether it should have made another request by now."""
+    return now - worker.last_seen >= UNSEEN_SECONDS.get(worker.state, inf)
 
 
 def standstill(overview: Overview) -> str:

@@ -126,6 +126,12 @@ def test_a_worker_that_is_late_is_not_said_to_work() -> None:
     assert (state(40), state(140)) == ("not seen for 40 s", "not seen for 2 min")
     late = replace(WORKER, state=WorkerState.WORKING, last_seen=Time(OVERVIEW.now - 45))
     assert "not seen for 45 s" in "\n".join(lines_of([replace(OVERVIEW, workers=(late,))], None))
+    later = replace(late, last_seen=Time(OVERVIEW.now - 140))
+    for workers, words in ((late,), "1 not seen for 45 s"), ((WORKER, late, later), "2 not seen for up to 2 min"):
+        lines = lines_of([replace(OVERVIEW, workers=workers)], None)
+        [said] = [line for line in lines if line.startswith("  workers")]
+        assert said.endswith(words)
+        assert "working" not in said.replace("1 working", "", len(workers) - 2)
     idle = replace(WORKER, state=WorkerState.IDLE, last_seen=Time(OVERVIEW.now - 89))
     assert state_in_words(idle, OVERVIEW.now) == "idle"
 

@@ -20,7 +20,7 @@ from sqlalchemy import func, select
 
 from db import Credential, Lease, Ledger
 from db.errors import LedgerBusy, TooManyLeases
-from db.look.overview.records import WarningKind
+from db.look.overview.records import WarningKind, WorkerState
 from db.look.overview.warnings import MANY_LEASES, MANY_SECONDS, RESTING_SECONDS
 from db.messages import converted, document
 from db.schema.models import Attempt, Event
@@ -377,13 +377,21 @@ def kinds(farm: Farm) -> list[WarningKind]:
 
 def test_a_token_that_renews_once_and_is_not_seen_again_is_reported(farm: Farm, clock: DatabaseClock) -> None:
     """Though it has made a step: its leases last for an hour."""
-    farm.enrol("one")
+    moved = MovableClock()
+    farm.enrol("one", processes=2**31 - 1)
     held = farm.lease("one")
     farm.renew(held, steps=1)
-    clock.move(RESTING_SECONDS - 10)
-    assert kinds(farm) == []
-    clock.move(20)
-    assert kinds(farm) == [WarningKind.TOKEN]
+    facts = NotifiableFacts(farm.campaign, 60.0, moved)
+    assert facts.now(at_once=True) == []
+    for passed, expected, state in (
+        (RESTING_SECONDS - 10, [], WorkerState.WORKING),
+        (20, [WarningKind.TOKEN], WorkerState.SILENT),
+    ):
+        clock.move(passed)
+        moved.move(passed)
+        assert kinds(farm) == expected
+        assert [worker.state for worker in farm.campaign.overview().workers] == [state]
+        assert [fact.kind for fact in facts.now(at_once=True)] == ["stalled"] * len(expected)
 
 
 def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Farm) -> None:

@@ -83,11 +83,11 @@ class Machine:
         self.ledger, self.clock, self.console = new_ledger(kind, folder), MovableClock(), KeptConsole()
         self.campaign, self.box = new_campaign(self.ledger, ""), folder / "box"
 
-    def source(self, outbox: bool = True) -> tuple[Leaving, TaskSource]:
+    def source(self, outbox: bool = True, lease_seconds: float = 120.0) -> tuple[Leaving, TaskSource]:
         """A campaign, and a source of its tasks that is ready."""
         reached, me = Leaving(self.campaign), Identity.fresh()
         kept = Outbox(self.box, me, self.console) if outbox else None
-        source = TaskSource(reached, me, kept, self.console, clock=self.clock)
+        source = TaskSource(reached, me, kept, self.console, lease_seconds, clock=self.clock)
         assert source.ready
         return reached, source
 
@@ -135,6 +135,18 @@ def test_results_wait_on_the_disk_while_the_ledger_is_away(machine: Machine) -> 
     assert [line.partition(" (")[0] for line in machine.console.said] == [
         "no answer; asking again", "the ledger is back"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("lease_seconds", [120.0, 7200.0])
+def test_leases_are_renewed_at_least_every_minute(machine: Machine, lease_seconds: float) -> None:
+    """A server takes a worker that it has not seen for minutes to have stopped."""
+    reached, source = machine.source(lease_seconds=lease_seconds)
+    held = source.lease(2, [])
+    reached.__dict__["renew"] = renew = Mock(return_value=set())
+    for _ in range(600):
+        machine.clock.move(1.0)
+        source.attend(held, {held[0].attempt: 1})
+    assert 600 / 61 - 1 < renew.call_count < 600 / 30 + 1
 
 
 @pytest.mark.parametrize("trouble", [ConnectionLost("no answer"), LedgerUnusable("the disk is full")])

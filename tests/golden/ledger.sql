@@ -1102,7 +1102,8 @@ P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (
 -- queries.tokens_in_time
   SELECT DISTINCT voter.token
   FROM voter JOIN worker ON worker.voter_id = voter.id JOIN attempt ON attempt.worker_id = worker.id
-  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW;
+  WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND attempt.deadline >= NOW
+  AND (voter.token = :token OR worker.last_seen > NOW - :param);
 
 -- queries.work
   SELECT task.task_index, task.work FROM task WHERE task.campaign_id = :campaign AND (task.task_index IN :tasks);

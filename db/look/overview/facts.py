@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 from sqlalchemy import Row, func, select
@@ -23,6 +24,7 @@ from db.states import VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import waiting
 from db.work import queries
+from db.work.presence import RESTING_SECONDS
 
 SILENT_SECONDS = 150.0
 """A worker makes a request at least every minute, or when half of its lease is over."""
@@ -107,7 +109,8 @@ class Facts:
         if worker.ended is not None and not held:
             return WorkerState.ENDED
         silence = abs(self.now - last_seen(worker))  # later than now: the clock was ahead and has been set back
-        if silence <= max(SILENT_SECONDS, lease_seconds / 2):
+        longest = RESTING_SECONDS if worker.token else inf
+        if silence <= max(SILENT_SECONDS, min(lease_seconds / 2, longest)):
             return WorkerState.WORKING if held else WorkerState.IDLE
         return WorkerState.SILENT if held or silence <= GONE_SECONDS else WorkerState.ENDED
 

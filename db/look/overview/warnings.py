@@ -18,14 +18,12 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
 from db.trust.votes import independent
 from db.work import leases, queries, usage
-from db.work.presence import Names
+from db.work.presence import RESTING_SECONDS, Names
 from langford.words import duration, percent, several, some
 
 SAMPLE = 200
 """Number of rechecks in the sample from which the number without a voter is estimated."""
 
-RESTING_SECONDS = 300.0
-"""How long a token without results may hold tasks without a step in any of them before that is reported."""
 MANY_LEASES, MANY_SECONDS = 500, 60.0
 """Leases and refused results, and seconds of the server, that are reported where no results pay for them."""
 NAMED = 8
@@ -116,7 +114,6 @@ def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
         if number not in fruitless:
             continue
         passed = float(transaction.scalar(_SINCE, token=token) or 0.0)
-        # Workers renew their leases every minute: whoever is not seen for longer made no step in that time.
         rests = steps is None or unseen > RESTING_SECONDS
         if passed > (RESTING_SECONDS if rests else leases.warranted(transaction, token)):
             warnings.append(

@@ -11,7 +11,7 @@ from itertools import starmap
 from rich.cells import cell_len
 
 from db.look.overview.records import Overview, WorkerState, WorkerView
-from jobs.show.wording import standstill, state_in_words
+from jobs.show.wording import is_late, standstill, state_in_words
 from langford.cli.output.tables import Column, table
 from langford.errors import BadProblem
 from langford.problem import Problem
@@ -237,9 +237,13 @@ def _until(overview: Overview) -> str:
 
 
 def _workers(overview: Overview) -> str:
-    numbers = Counter(worker.state for worker in overview.workers)
+    late = [worker for worker in overview.workers if is_late(worker, overview.now)]
+    numbers = Counter(worker.state for worker in overview.workers) - Counter(worker.state for worker in late)
     numbers[WorkerState.ENDED] += overview.workers_left_out
     parts = [f"{numbers[state]:,} {state}" for state in WorkerState if numbers[state]]
+    if late:
+        longest = coarse_duration(max(overview.now - worker.last_seen for worker in late))
+        parts.append(f"{len(late):,} not seen for {'up to ' if len(late) > 1 else ''}{longest}")
     shown = ", ".join(parts)
     if standstill(overview):
         left = f" ({shown})" if shown else ""

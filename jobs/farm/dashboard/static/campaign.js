@@ -4,7 +4,7 @@ import { ask, follow } from "./connection.js";
 import { announce, byId, element, figure, keyed, timeElement, write, writeWords } from "./dom.js";
 import { duration, grouped, percent, quantity, since, time, timeLeft, whole } from "./words.js";
 import { Timeline } from "./timeline.js";
-import { Workers } from "./workers.js";
+import { Workers, state } from "./workers.js";
 
 const name = decodeURIComponent(location.pathname.split("/").at(-2));
 const [timeline, workers] = [new Timeline(), new Workers()];
@@ -110,8 +110,9 @@ function warnings({ warnings: said }) {
   announced = new Set(said.map((warning) => warning.kind));
 }
 
-function tiles({ speed, workers: all }) {
-  const working = all.filter((worker) => worker.state === "working").length;
+function tiles(status) {
+  const { speed, workers: all } = status;
+  const working = all.filter((worker) => state(worker, status) === "working").length;
   const here = all.filter((worker) => worker.state !== "ended").length;
   const unit = `${speed.unit} per s`;
   figure(byId("tiles"), [

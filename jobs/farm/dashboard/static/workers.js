@@ -30,7 +30,8 @@ function lost(worker) {
 // A worker that holds tasks makes a request every 30 s, one that waits every 60 s (jobs/show/wording.py).
 const UNSEEN_SECONDS = { working: 40, idle: 90 };
 
-function state(worker, status) {
+/** What it does as far as is known, or how long it was not seen. */
+export function state(worker, status) {
   const unseen = worker.last_seen ? since(worker.last_seen, status.now) : 0;
   return unseen >= (UNSEEN_SECONDS[worker.state] ?? Infinity) ? `not seen for ${coarseDuration(unseen)}` : worker.state;
 }
