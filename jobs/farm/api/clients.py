@@ -10,7 +10,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
@@ -29,6 +28,8 @@ API = "/campaigns", "/metrics"
 MAX_PATH = 200
 HTTPS_SECONDS = 182 * 86_400
 """How long browsers reach a server with TLS by TLS only."""
+PROTECTING = [(name.lower().encode(), value.encode()) for name, value in HEADERS.items()]
+PROTECTING_WITH_TLS = [*PROTECTING, (b"strict-transport-security", b"max-age=%d" % HTTPS_SECONDS)]
 ELSEWHERE = "elsewhere"
 """The path of requests that no route of the server answers."""
 KNOWN_METHODS = frozenset({"GET", "HEAD", "POST"})
@@ -105,7 +106,7 @@ class Admitted:
 
         async def note(message: Message) -> None:
             if message["type"] == "http.response.start":
-                self._protect(scope, MutableHeaders(scope=message))
+                self._protect(scope, message["headers"])
                 self._note(scope, message["status"], time.perf_counter() - began)
             await send(message)
 
@@ -118,12 +119,11 @@ class Admitted:
             application = _refusal(error, scope["path"])
         await charged(application(scope, receive, note), self._charges, payer)
 
-    def _protect(self, scope: Scope, headers: MutableHeaders) -> None:
+    def _protect(self, scope: Scope, headers: list[tuple[bytes, bytes]]) -> None:
         """Complete the headers that bound what a browser does with an answer, whoever gives it."""
-        for name, value in HEADERS.items():
-            headers.setdefault(name, value)
-        if self._access.encrypted(Request(scope)):
-            headers.setdefault("Strict-Transport-Security", f"max-age={HTTPS_SECONDS}")
+        given = {name for name, _ in headers}
+        more = PROTECTING_WITH_TLS if self._access.encrypted(Request(scope)) else PROTECTING
+        headers += [header for header in more if header[0] not in given]
 
     def _note(self, scope: Scope, status: int, seconds: float) -> None:
         method = scope["method"]

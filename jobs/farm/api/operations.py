@@ -80,14 +80,15 @@ class Answered(Generic[Q, A]):
 
 
 ANSWERED = (
+    # Those that come most often are found first.
+    Answered(wire.EXCHANGE, exchange, bodies.RESULTS),
+    Answered(wire.LEASE, lease, bodies.HELD),
+    Answered(wire.DELIVER, deliver, bodies.RESULTS),
+    Answered(wire.RENEW, renew, bodies.ATTEMPTS),
     Answered(wire.ENROL, lambda campaign, asked: wire.Pace(pace=campaign.enrol(asked))),
     Answered(wire.LEAVE, lambda campaign, asked: campaign.leave(asked.worker, asked.ending)),
-    Answered(wire.LEASE, lease, bodies.HELD),
-    Answered(wire.RENEW, renew, bodies.ATTEMPTS),
     Answered(wire.RELEASE, release, bodies.ATTEMPTS),
     Answered(wire.FAIL, lambda campaign, asked: wire.SetAside(set_aside=campaign.fail(asked, asked.reason))),
     Answered(wire.DIE, lambda campaign, asked: wire.SetAside(set_aside=campaign.die(asked, asked.reason))),
-    Answered(wire.DELIVER, deliver, bodies.RESULTS),
-    Answered(wire.EXCHANGE, exchange, bodies.RESULTS),
     Answered(wire.RETRY, lambda campaign, _: wire.Reopened(reopened=campaign.reopen())),
 )

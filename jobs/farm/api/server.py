@@ -137,14 +137,17 @@ class Endpoints:
     version: str
 
     def routes(self) -> list[BaseRoute]:
-        """All addresses; then the same ones for all other methods, which would be taken for those of pages."""
+        """All addresses; then the same ones for all other methods, which would be taken for those of pages.
+
+        They are compared with an address one after the other: those of workers come first.
+        """
         routes = [
+            *[self._operation(answered) for answered in ANSWERED],
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/campaigns", self.listed, methods=["GET"]),
             Route("/campaigns/{name}/stream", self.stream, methods=["GET"]),
             Route("/campaigns/{name}", self.info, methods=["GET"]),
             Route("/campaigns/{name}/status", self.status, methods=["GET"]),
-            *[self._operation(answered) for answered in ANSWERED],
         ]
         return [*routes, *[Route(route.path, OtherMethods(route.methods or ())) for route in routes]]
 
@@ -197,7 +200,7 @@ class Endpoints:
         operation, bounds = answered.operation, answered.bounds
 
         async def operate(request: Request) -> Response:
-            if not self.access.knows(self._tokens(request)):
+            if self.access.payer(request).is_stranger:
                 # Nothing is read of what a stranger sends.
                 await self._authorized(request, operation.role, _both)
             body = await bounds.read(request)

@@ -30,6 +30,8 @@ from langford.errors import LangfordError
 MAX_KNOWN_TOKENS = 10_000
 WORKING, READING = 16, 4
 """How many requests may use the ledger at the same time; and how many may wait for a status, which takes long."""
+PAYER = "langford.payer"
+"""Where the scope of a request keeps who is charged for it."""
 T = TypeVar("T")
 
 
@@ -135,16 +137,16 @@ class Access:
     def encrypted(self, request: Request) -> bool:
         """On its way to this server, or to its proxy."""
         said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
-        return (said[-1] or request.url.scheme) == "https"
+        return (said[-1] or request.scope.get("scheme")) == "https"
 
     def payer(self, request: Request) -> Payer:
-        """Who is charged for a request."""
-        known = self._known_tokens.first_known(self.tokens(request))
-        return Payer.stranger(self.address(request)) if known is None else Payer(known)
-
-    def knows(self, tokens: Sequence[str]) -> bool:
-        """Whether one of some tokens was valid when it was last looked up."""
-        return self._known_tokens.first_known(tokens) is not None
+        """Who is charged for a request: a stranger, unless one of its tokens was valid when last looked up."""
+        found: Payer | None = request.scope.get(PAYER)
+        if found is None:
+            known = self._known_tokens.first_known(self.tokens(request))
+            found = Payer.stranger(self.address(request)) if known is None else Payer(known)
+            request.scope[PAYER] = found
+        return found
 
     def admit(self, request: Request, cost: int = 1) -> Payer:
         """Who is charged for a request; raises TooManyRequests for a stranger.
@@ -257,7 +259,8 @@ class Access:
             self._known_tokens.note(token, token in valid)
         known = self._known_tokens.first_known(tokens)
         if known is not None:
-            self._connections.mark_authenticated(_client(request), Payer(known))
+            request.scope[PAYER] = payer = Payer(known)
+            self._connections.mark_authenticated(_client(request), payer)
 
 
 def _entries(request: Request, header: str) -> list[str]:

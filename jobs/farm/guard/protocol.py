@@ -133,8 +133,9 @@ class GuardedProtocol(HttpToolsProtocol):
 
     def data_received(self, data: bytes) -> None:
         self._arrived += data
-        self._reins.hold()
         self.enqueue()
+        if self._arrived:
+            self._reins.hold()
 
     def enqueue(self) -> None:
         """Have what has arrived parsed; if that is all, read on.

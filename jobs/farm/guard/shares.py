@@ -14,12 +14,10 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from types import coroutine
 from typing import Any, Generic, TypeVar
-
-import anyio.to_thread
-from anyio import CapacityLimiter
 
 from jobs.clock import SYSTEM, Clock
 
@@ -117,40 +115,46 @@ class Queue(Generic[W]):
 class Turns:
     """Turns of the event loop: in each of its rounds one piece of what arrived is handled, or one request started.
 
-    A round that handled all that has arrived would let each step of a request wait for hundreds of others.
+    A round that handled all that has arrived would let each step of a request wait for hundreds of others.  What
+    comes while the turn of its round is free takes it at once: nothing else waits then.
     """
 
     def __init__(self, charges: Charges) -> None:
-        self._charges, self._queue, self._scheduled = charges, Queue[Callable[[], object]](charges), False
+        self._charges, self._queue = charges, Queue[Callable[[], object]](charges)
+        self._taken = False  # the turn of this round; what waits gets that of the next one
 
     def enqueue(self, payer: Payer, action: Callable[[], object]) -> None:
         """Call it at the turn of its payer, who is charged for it."""
-        self._queue.put(payer, action)
-        self._schedule()
+        if self._taken:
+            self._queue.put(payer, action)
+        else:
+            self._take(payer, action)
 
     async def wait(self, payer: Payer) -> None:
         """Until it is the turn of this payer."""
-        turn = asyncio.Event()
-        self.enqueue(payer, turn.set)
-        await turn.wait()
+        turn = asyncio.get_running_loop().create_future()
 
-    def _schedule(self) -> None:
-        if not self._scheduled:
-            self._scheduled = True
-            asyncio.get_running_loop().call_soon(self._next)
+        def begin() -> None:
+            if not turn.done():  # the request may have been cancelled
+                turn.set_result(None)
+
+        self.enqueue(payer, begin)
+        await turn
+
+    def _take(self, payer: Payer, action: Callable[[], object]) -> None:
+        self._taken = True
+        asyncio.get_running_loop().call_soon(self._next)
+        began = time.thread_time()
+        try:
+            action()
+        finally:
+            self._charges.add(payer, time.thread_time() - began)
 
     def _next(self) -> None:
-        self._scheduled = False
+        self._taken = False
         found = self._queue.next()
         if found is not None:
-            payer, action = found
-            began = time.thread_time()
-            try:
-                action()
-            finally:
-                self._charges.add(payer, time.thread_time() - began)
-                if self._queue:
-                    self._schedule()
+            self._take(*found)
 
 
 class Lane:
@@ -159,7 +163,7 @@ class Lane:
     def __init__(self, charges: Charges, at_once: int, of_a_payer: int = OF_A_PAYER) -> None:
         self._charges, self._queue = charges, Queue[asyncio.Future[None]](charges)
         self._at_once, self._of_a_payer = at_once, of_a_payer
-        self._threads, self._running = CapacityLimiter(at_once), Counter[str]()
+        self._threads, self._running = ThreadPoolExecutor(at_once), Counter[str]()
 
     async def run(self, payer: Payer, function: Callable[[], T]) -> T:
         """Call a function in a thread at the turn of its payer, who is charged for it."""
@@ -181,7 +185,7 @@ class Lane:
                 self._charges.add(payer, time.thread_time() - began)
 
         try:
-            return await anyio.to_thread.run_sync(charged, limiter=self._threads)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, charged)
         finally:
             self._end(payer)
 
