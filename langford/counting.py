@@ -107,6 +107,11 @@ def plan(
 def estimate(problem: Problem | int | str, walks: int = 100_000, seed: int = 1) -> estimation.Estimate:
     """An estimate of the count from random walks, with its standard error.
 
+    Args:
+        problem: a Problem, n for L(2, n), or words.
+        walks: how many; the error falls with their square root.
+        seed: of the random walks; the same one gives the same estimate.
+
     Raises BadProblem, MethodDoesNotApply, BadSeed or BadInput.
 
     >>> import langford
@@ -120,7 +125,8 @@ def estimate(problem: Problem | int | str, walks: int = 100_000, seed: int = 1) 
 def arrangements(problem: Problem | int | str) -> Iterator[explicit.Arrangement]:
     """All arrangements one by one, mirror images once (:mod:`langford.methods.backtracking.explicit`).
 
-    None, at once, where the problem has an obstruction.
+    Args:
+        problem: a Problem, n for L(2, n), or words; one that has an obstruction has none, at once.
 
     >>> import langford
     >>> next(langford.arrangements(3))

@@ -58,7 +58,10 @@ class Device(ABC):
 
     @staticmethod
     def parse(text: str) -> Device:
-        """The device that a text names: "cpu", "cuda" (GPU 0) or "cuda:K"; raises BadDevice.
+        """The device that a text names; raises BadDevice.
+
+        Args:
+            text: "cpu", "cuda" (GPU 0) or "cuda:K".
 
         >>> Device.parse("cuda:1")
         Cuda(index=1)
@@ -75,7 +78,8 @@ class Device(ABC):
     def present(cls, most_cores: int | None = None) -> Sequence[Device]:
         """One device per worker of this machine; raises NoGpu.
 
-        ``most_cores``: entries for cores; by default one for each core that this process may use.
+        Args:
+            most_cores: entries for cores; None: one for each core that this process may use.
         """
 
     @staticmethod
@@ -113,7 +117,12 @@ class Device(ABC):
         return False
 
     def evaluator(self, maker: Any, plan: Any) -> Any:
-        """The evaluator of a plan here, by the class that :class:`langford.methods.plan.Method` names."""
+        """The evaluator of a plan here; raises as :meth:`langford.methods.plan.Plan.evaluator`.
+
+        Args:
+            maker: the class that the method names for this kind of device.
+            plan: of a problem that the method can count.
+        """
         return maker.on(plan, self)
 
 

@@ -116,7 +116,11 @@ class Campaign(db.Campaign):
         return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
 
     def count(self, unconfirmed: bool = False) -> Count:
-        """The merged count of a complete campaign; see :func:`jobs.run.loop.result`."""
+        """The merged count of a complete campaign; raises as :func:`jobs.run.loop.result`.
+
+        Args:
+            unconfirmed: merge although some of the promised share are not replicated.
+        """
         return result(self, unconfirmed)
 
 
@@ -150,7 +154,11 @@ class Ledger(db.Ledger):
         return f"<Ledger {self.database.where}>"
 
     def named(self, name: str) -> Campaign:
-        """The campaign of this name, which is not taken for the words of a problem; raises NoSuchCampaign."""
+        """The campaign of a name, which is not taken for the words of a problem; raises NoSuchCampaign.
+
+        Args:
+            name: of the campaign.
+        """
         return Campaign(self, super().campaign(name).record)
 
     def campaign(
@@ -200,6 +208,10 @@ class Ledger(db.Ledger):
 
         Where the method was chosen among several, its campaign is preferred to those of others.  So the same call
         resumes its campaign even when another method is known to be faster since.
+
+        Args:
+            new: the plan.
+            name: of the campaign; None: that of the plan.
         """
         rivals = candidates(new.problem, new.device.kind, new.seeded) if new.reason else []
         any_seed = name is not None and not new.seeded

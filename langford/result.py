@@ -45,7 +45,12 @@ class PartialResult:
 
     @classmethod
     def from_text(cls, index: int, value: str, residue: str, evaluated: str) -> PartialResult:
-        """The inverse of :meth:`to_text`; raises BadText."""
+        """The inverse of :meth:`to_text`; raises BadText.
+
+        Args:
+            index: of the task.
+            value, residue, evaluated: in decimal digits.
+        """
         work = _integer(evaluated)
         if work < 0:
             raise BadText(f"task {index} evaluated {work} products or nodes: the number cannot be negative")
@@ -101,7 +106,11 @@ class Expectation:
     points: int | None = None
 
     def check(self, result: PartialResult) -> None:
-        """Raises CheckFailed, naming the task and the check, when ``result`` cannot be right."""
+        """Raises CheckFailed, naming the task and the check, when a result cannot be right.
+
+        Args:
+            result: of the task that this is expected of.
+        """
         where = f"task {result.index}"
         if residue(result.value) != result.residue:
             raise CheckFailed(

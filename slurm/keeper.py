@@ -49,8 +49,15 @@ class QueueKeeper:
         console: Console = SILENT,
         clock: Clock = SYSTEM,
     ) -> None:
-        """``script``: a job script, for a name of the jobs and a number of array elements; ``most``: waiting or
-        running.
+        """
+        Args:
+        scheduler: the queue system.
+        campaign: whose workers are in the queue, however it is reached.
+        script: returns a job script, for a name of the jobs and a number of array elements.
+        most: how many elements wait or run at the same time.
+        seconds: between two rounds.
+        console: gets the remarks, and may ask to stop.
+        clock: waits.
         """
         self._scheduler, self.campaign, self._script = scheduler, campaign, script
         self._most, self._seconds, self._console, self._clock = most, seconds, console, clock
@@ -64,7 +71,9 @@ class QueueKeeper:
     def run(self, locks: Path | None = None) -> str | None:
         """Keep the queue; returns None when the campaign is done, or the reason to stop before that.
 
-        ``locks``: a folder where it holds a lock meanwhile, so that no other keeper keeps this queue.
+        Args:
+            locks: a folder where it holds a lock meanwhile, so that no other keeper keeps this queue.
+
         Raises QueueNotKept, and NotInstalled where SLURM is not installed.
         """
         self._locks = locks
@@ -86,7 +95,11 @@ class QueueKeeper:
                 self._clock.wait(0.1)
 
     def wait_for_workers(self, seconds: float) -> None:
-        """Wait until no element is left in the queue, or until the time is over, or there is a reason to stop."""
+        """Wait until no element is left in the queue, or there is a reason to stop.
+
+        Args:
+            seconds: to wait at most.
+        """
         info = self.campaign.info()
         name, deadline = job_name(info.name, info.campaign), self._clock.monotonic() + seconds
         with suppress(Away):

@@ -27,12 +27,24 @@ class Scheduler(Protocol):
     """A queue system; every method raises SchedulerSilent when it does not answer now."""
 
     def submit(self, script: str) -> str:
-        """Submit the text of a job script; returns the job's id.  Raises SubmissionRefused."""
+        """Submit a job; returns its id.  Raises SubmissionRefused.
+
+        Args:
+            script: the text of a job script, as :func:`slurm.script.array_script` writes it.
+        """
 
     def elements(self, name: str) -> Sequence[Element]:
-        """The array elements of this user's jobs of that name, from one question to the queue system."""
+        """The array elements that wait or run, from one question to the queue system.
+
+        Args:
+            name: of this user's jobs.
+        """
 
     def largest_array(self) -> int: ...
 
     def cancel_pending(self, name: str) -> None:
-        """Cancel those elements of this user's jobs of that name that have not started."""
+        """Cancel the elements that have not started.
+
+        Args:
+            name: of this user's jobs.
+        """

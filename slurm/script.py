@@ -65,7 +65,15 @@ def array_script(
 ) -> str:
     """The script of an array of equal workers, each of which may be preempted and started again.
 
-    Each element has one file in ``logs``, to which a restarted element appends.  Raises BadInput.
+    Args:
+        name: of the jobs.
+        elements: how many workers.
+        resources: of each.
+        logs: a folder; each element has one file in it, to which a restarted element appends.
+        command: the worker, word by word.
+        setup: lines of shell before it.
+
+    Raises BadInput.
     """
     options = [
         f"--array=0-{elements - 1}",
@@ -89,7 +97,14 @@ def reservation_script(
 ) -> str:
     """The script of one MPI job on whole nodes; raises BadInput.
 
-    ``command``: with what starts the ranks: mpirun, or srun with --mpi.
+    Args:
+        name: of the job.
+        nodes: how many.
+        tasks_per_node: ranks on each.
+        resources: of the job; the cores are those of each rank.
+        logs: a folder for its output.
+        command: with what starts the ranks: mpirun, or srun with --mpi.
+        setup: lines of shell before it.
     """
     options = [
         f"--nodes={nodes}",

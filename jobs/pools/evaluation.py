@@ -21,7 +21,14 @@ class DeviceLost(MachineFailed):
 
 
 def evaluator_of(plan: Plan, device: Device) -> Evaluator:
-    """Raises DeviceLost where the device itself refuses, for want of memory for example."""
+    """The evaluator of a plan, compiled and ready.
+
+    Raises DeviceLost where the device itself refuses, for want of memory for example.
+
+    Args:
+        plan: whose tasks it evaluates.
+        device: where.
+    """
     try:
         return plan.evaluator(device)
     except LangfordError:
@@ -35,6 +42,11 @@ def evaluator_of(plan: Plan, device: Device) -> Evaluator:
 
 def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
     """Evaluate a task and check the result.
+
+    Args:
+        plan: of the task.
+        index: of the task.
+        device: where; its evaluator is made by the first call.
 
     Raises CheckFailed, TaskIndexOutOfRange, DeviceLost, or what the device raises.
     """

@@ -28,7 +28,11 @@ class KeptWorkers:
         self._end()
 
     def pool(self, key: PlanKey, devices: Sequence[Device]) -> Pool:
-        """Workers for the tasks of a plan, one for each of the devices: those of the run before, if they fit.
+        """Workers for the tasks of a plan: those of the run before, if they fit.
+
+        Args:
+            key: the plan.
+            devices: one for each worker.
 
         Raises InstallationChanged.
         """

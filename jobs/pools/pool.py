@@ -58,16 +58,26 @@ class Pool(Protocol):
     def kill(self, token: int, reason: str) -> None:
         """End the worker that evaluates a task, or should; :meth:`poll` reports that it died of this reason.
 
+        Args:
+            token: of the task, see :meth:`submit`.
+            reason: for people.
+
         Raises MachineFailed where one worker cannot be ended alone.
         """
 
     def submit(self, token: int, index: int) -> None:
         """Give a task to the least busy worker; call it only when there are idle slots.
 
-        ``token``: the caller's number for the task, unique among the tasks in flight.
+        Args:
+            token: the caller's number for the task, unique among the tasks in flight.
+            index: of the task in the plan.
         """
 
     def poll(self, timeout: float | None) -> Iterator[Finished | Failed | Died]:
-        """All news of the workers, after a wait of up to ``timeout`` seconds for the first; None: no limit."""
+        """All news of the workers.
+
+        Args:
+            timeout: seconds to wait for the first; None: no limit.
+        """
 
     def stop(self) -> None: ...

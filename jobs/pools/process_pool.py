@@ -48,7 +48,13 @@ class WorkerPool:
     """Worker processes that evaluate tasks of one plan, one process for each of ``devices``."""
 
     def __init__(self, key: PlanKey, devices: Sequence[Device]) -> None:
-        """Raises MethodDoesNotApply, for a method that only this process knows, or InstallationChanged."""
+        """
+        Args:
+            key: the plan; its processes make it for themselves.
+            devices: one for each process.
+
+        Raises MethodDoesNotApply, for a method that only this process knows, or InstallationChanged.
+        """
         require_elsewhere(key.method)
         self._key, self.devices = key, tuple(devices)
         self._loading = Heartbeat(SPAWN)
@@ -71,6 +77,9 @@ class WorkerPool:
 
     def turn_to(self, key: PlanKey) -> None:
         """Evaluate tasks of another plan from now on; call it only when no task is in flight.
+
+        Args:
+            key: the plan.
 
         Raises InstallationChanged.
         """

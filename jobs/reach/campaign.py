@@ -27,38 +27,82 @@ class Campaign(Protocol):
         """End the leases of workers that are known to be dead, which nobody knows of a remote campaign."""
 
     def overview(self, timeline: bool = True) -> Overview:
-        """Its speed, time left, workers and warnings; ``timeline``: false: it may be left out."""
+        """Its speed, time left, workers and warnings.
+
+        Args:
+            timeline: whether its history is needed; without it, that may be left out.
+        """
 
     def enrol(self, identity: Identity) -> float | None:
-        """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown."""
+        """Register a worker; returns seconds per unit of work of the slowest of others like it, None: unknown.
+
+        Args:
+            identity: the worker, with a UUID that no other has; repeated, this changes nothing.
+        """
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        """Record how the work of a worker ended."""
+        """Record how the work of a worker ended.
+
+        Args:
+            worker_id: its UUID.
+            ending: never that it was lost, which only the ledger can find.
+        """
 
     def lease(
         self, worker_id: str, count: int, seconds: float, held: Collection[int], copies: int = 0
     ) -> list[Lease]:
-        """Lease tasks, see :meth:`db.Campaign.lease`; raises UnknownWorker."""
+        """Lease tasks, see :meth:`db.Campaign.lease`; raises UnknownWorker, for a worker that has to enrol (again).
+
+        Args:
+            worker_id: the UUID of an enrolled worker.
+            count: how many at most.
+            seconds: until they expire unless they are renewed; the campaign may shorten it.
+            held: the attempts that the worker knows of; what else it seems to hold goes back at once.
+            copies: how many tasks at most that others hold, for devices that would be idle.
+        """
 
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
-        """Move deadlines to ``seconds`` from now; returns the attempts that still run.
+        """Move deadlines; returns the attempts that still run.
 
-        ``steps``: the number of steps that some attempts have done, by attempt.
+        Args:
+            credentials: of the attempts.
+            seconds: from now to the new deadline.
+            steps: how many steps some of the attempts have done, by attempt: a sign of life.
         """
 
     def release(self, credentials: Collection[Credential], outcome: Outcome, note: str | None) -> None:
-        """Give tasks back unfinished."""
+        """Give tasks back unfinished, which counts for no failure.
+
+        Args:
+            credentials: of their attempts.
+            outcome: released, or preempted.
+            note: why, for people; None: nothing to say.
+        """
 
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Record that the task itself failed; returns whether it was set aside."""
+        """Record that the task itself failed; returns whether it was set aside.
+
+        Args:
+            credential: of the attempt.
+            reason: for people.
+        """
 
     def die(self, credential: Credential, reason: str) -> bool:
-        """Record that the process that evaluated a task died; returns whether the task was set aside."""
+        """Record that the process that evaluated a task died; returns whether the task was set aside.
+
+        Args:
+            credential: of the attempt.
+            reason: for people.
+        """
 
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:
-        """Deliver results; returns what became of each.  Raises RequestRefused."""
+        """Deliver results; returns what became of each, in their order.  Raises RequestRefused.
+
+        Args:
+            deliveries: of any number of tasks; to repeat one changes nothing.
+        """
 
     def exchange(
         self,
@@ -69,4 +113,9 @@ class Campaign(Protocol):
         held: Collection[int],
         copies: int = 0,
     ) -> tuple[list[Receipt], list[Lease]]:
-        """Deliver results and lease tasks, at once where that can be; raises as both."""
+        """Deliver results and lease tasks, at once where that can be; raises as both.
+
+        Args:
+            deliveries: see :meth:`deliver`.
+            worker_id, count, seconds, held, copies: see :meth:`lease`.
+        """

@@ -56,7 +56,13 @@ class Outbox:
     """
 
     def __init__(self, root: Path, identity: Identity, console: Console = SILENT) -> None:
-        """Nothing is written before :meth:`prepare`; ``root``: of all outboxes of this machine."""
+        """Nothing is written before :meth:`prepare`.
+
+        Args:
+            root: the folder of all outboxes of this machine.
+            identity: the worker.
+            console: gets a line for each file that is not sent, with the reason.
+        """
         self.root, self.attempts = root, set[int]()
         self._identity, self._console = identity, console
         self._quarantine = Quarantine(root, console)
@@ -101,7 +107,11 @@ class Outbox:
             raise self._not_usable(error) from error
 
     def open(self, info: CampaignInfo) -> None:
-        """Take the worker's own folder for this campaign, and adopt those of dead workers; raises BadInput."""
+        """Take the worker's own folder for a campaign, and adopt those of dead workers; raises BadInput.
+
+        Args:
+            info: the campaign; its UUID and its ledger's are in the name of the folder and in the files.
+        """
         self._info, self._kernels = info, method_hash(info.method)
         self.prepare()
         try:
@@ -119,7 +129,11 @@ class Outbox:
         )
 
     def put(self, delivery: Delivery) -> bool:
-        """Keep a delivery; returns whether it is on disk now, which may be full."""
+        """Keep a delivery; returns whether it is on disk now, which may be full.
+
+        Args:
+            delivery: of the campaign that was opened.
+        """
         file, content = self._file(delivery), sealed(self._known, self._kernels, delivery)
         if os.path.lexists(file) and not _is(stat.S_ISREG, file):
             self._quarantine.take(file, "it is not a regular file")
@@ -162,7 +176,11 @@ class Outbox:
         return list(self._read)
 
     def remove(self, delivery: Delivery) -> None:
-        """Delete the files from which the delivery was read, too."""
+        """Delete the files from which a delivery was read, too.
+
+        Args:
+            delivery: one that arrived.
+        """
         self.attempts.discard(delivery.attempt)
         for file in sorted(self._read.pop(delivery, ())):
             try:
@@ -171,7 +189,12 @@ class Outbox:
                 self._quarantine.skip(file, f"is delivered and cannot be deleted ({error.strerror})")
 
     def refuse(self, delivery: Delivery, reason: str) -> None:
-        """Move the files of a delivery that the server refuses to the quarantine."""
+        """Move the files of a delivery to the quarantine.
+
+        Args:
+            delivery: one that the campaign refuses.
+            reason: written beside it, and to the console.
+        """
         self.attempts.discard(delivery.attempt)
         for file in sorted(self._read.pop(delivery, ())):
             self._quarantine.take(file, reason)

@@ -51,7 +51,14 @@ class Outgoing:
         console: Console,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Without an outbox, results wait in memory."""
+        """
+        Args:
+        campaign: gets the results.
+        outbox: keeps them until they have arrived; None: they wait in memory.
+        patience: repeats what is not answered.
+        console: gets what happens to results that are refused.
+        clock: says when it is time to send.
+        """
         self._campaign, self._outbox, self._patience = campaign, outbox, patience
         self._console, self._sending, self._failing = console, Backoff(clock=clock), False
         # Results that are not on the disk, by attempt and nonce.
@@ -112,7 +119,11 @@ class Outgoing:
             yield failure, is_set_aside
 
     def send(self, at_once: bool = False) -> Iterator[tuple[Delivery, Receipt]]:
-        """Send the results, when it is time to; yields what became of each that arrived."""
+        """Send the results, when it is time to; yields what became of each that arrived.
+
+        Args:
+            at_once: whether or not it is time.
+        """
         if not (self._sending.due or at_once) or self._info is None:
             return
         waiting = self._waiting()
@@ -142,7 +153,12 @@ class Outgoing:
     def settle(
         self, deliveries: Sequence[Delivery], receipts: Sequence[Receipt]
     ) -> Iterator[tuple[Delivery, Receipt]]:
-        """Take the receipts of results; yields what became of each."""
+        """Take the receipts of results; yields what became of each.
+
+        Args:
+            deliveries: of one request.
+            receipts: in the same order.
+        """
         self._failing = False
         self._sending.succeeded()
         for delivery, receipt in zip(deliveries, receipts, strict=True):
@@ -193,7 +209,12 @@ class Outgoing:
 
 
 def deliver_each(campaign: Campaign, deliveries: Sequence[Delivery]) -> list[Receipt]:
-    """Deliver results; a refused request is sent again in halves, until each bad result is refused alone."""
+    """Deliver results; a refused request is sent again in halves, until each bad result is refused alone.
+
+    Args:
+        campaign: raises RequestRefused for a request that has a bad result.
+        deliveries: their receipts are in the same order.
+    """
     try:
         return campaign.deliver(deliveries)
     except RequestRefused as error:

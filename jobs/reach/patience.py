@@ -39,7 +39,11 @@ class Limited(Away):
     """A server answers, but this worker, its token or its address has had as much as it may have for now."""
 
     def __init__(self, reason: str, seconds: float) -> None:
-        """``seconds``: until it may be asked again."""
+        """
+        Args:
+        reason: for people.
+        seconds: until it may be asked again.
+        """
         super().__init__(reason)
         self.seconds = seconds
 
@@ -48,6 +52,11 @@ class Backoff:
     """When to ask again: each failure doubles the wait, and a random part keeps workers from asking all at once."""
 
     def __init__(self, first: float = FIRST_WAIT, longest: float = MAX_WAIT, *, clock: Clock = SYSTEM) -> None:
+        """
+        Args:
+        first, longest: seconds; each wait is twice as long as the one before.
+        clock: waits.
+        """
         self._first, self._longest, self._clock = first, longest, clock
         self._failures = 0
         self._next = 0.0
@@ -78,7 +87,12 @@ class Patience:
     """
 
     def __init__(self, console: Console, whom: str, clock: Clock = SYSTEM) -> None:
-        """``console``: gets the remarks; when it asks to stop, :meth:`insist` ends."""
+        """
+        Args:
+        console: gets the remarks; when it asks to stop, :meth:`insist` ends.
+        whom: who is asked, in words: "the server".
+        clock: waits.
+        """
         self._console, self._whom, self._clock = console, whom, clock
         self._backoff = Backoff(clock=clock)
         self._since: float | None = None
@@ -94,7 +108,11 @@ class Patience:
         return self._backoff.due
 
     def ask(self, question: Callable[[], T]) -> T:
-        """The answer to one question, whether or not it is due; raises Away."""
+        """The answer to one question, whether or not it is due; raises Away.
+
+        Args:
+            question: raises Away when there is no answer now; other errors pass.
+        """
         try:
             answer = question()
         except Limited as error:
@@ -114,7 +132,11 @@ class Patience:
     def insist(self, question: Callable[[], T], seconds: float = math.inf) -> T:
         """The answer to a question, asked until there is one.
 
-        Raises Away when there is none after ``seconds``, or a reason to stop.
+        Args:
+            question: as for :meth:`ask`.
+            seconds: to wait at most.
+
+        Raises Away when there is none after that, or a reason to stop.
         """
         end = self._clock.monotonic() + seconds
         while True:
@@ -155,7 +177,12 @@ class Calls:
     """Makes calls, one at a time, in a thread of its own."""
 
     def __init__(self, console: Console = SILENT, whom: str = "the ledger", clock: Clock = SYSTEM) -> None:
-        """``console``: may ask to stop; then calls that are not answered are given up."""
+        """
+        Args:
+        console: may ask to stop; then calls that are not answered are given up.
+        whom: who is called, in words.
+        clock: measures.
+        """
         self._console, self._whom, self._clock = console, whom, clock
         self._waiting: SimpleQueue[Callable[[], None] | None] | None = None
         self._stop_seen: float | None = None
@@ -163,7 +190,11 @@ class Calls:
     def make(self, action: Callable[[], T], seconds: float = math.inf) -> T:
         """The value of an action, or its error.
 
-        Raises Overdue when there is neither after ``seconds``, and GivenUp when it is time to stop.
+        Args:
+            action: called in another thread, which a call that is given up keeps.
+            seconds: to wait at most.
+
+        Raises Overdue when there is neither after that, and GivenUp when it is time to stop.
         """
         if self._waiting is None:
             self._waiting = SimpleQueue()
@@ -189,7 +220,11 @@ class Calls:
         return outcome.result()
 
     def through(self, noun: N) -> N:
-        """The same object, whose methods are called by :meth:`make`."""
+        """The same object, whose methods are called by :meth:`make`.
+
+        Args:
+            noun: a ledger or a campaign.
+        """
         return cast(N, _Through(noun, self))
 
     def _abandon(self) -> None:

@@ -33,13 +33,21 @@ class RemoteServer(Requests):
     """
 
     def campaign(self, name: str = "") -> RemoteCampaign:
-        """``name``: empty: the one in the URL.  Raises BadInput."""
+        """One campaign of the server, to which nothing is sent yet; raises BadInput where the address names none.
+
+        Args:
+            name: of the campaign; empty: the one in the address.
+        """
         if not (name or self.name):
             raise BadInput(f"{self.address!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN")
         return RemoteCampaign(self, name or self.name)
 
     def campaigns(self, path: str = "") -> list[RemoteCampaign]:
-        """``path``: under which a proxy has the server, if the address does not contain it."""
+        """The campaigns that the token opens.
+
+        Args:
+            path: under which a proxy has the server, if the address does not contain it.
+        """
         listed = self.get(Campaigns, f"{self.address}{path}/campaigns")
         return [RemoteCampaign(self, each.campaign, path) for each in listed]
 
@@ -56,7 +64,13 @@ class RemoteCampaign:
     transport = SERVER
 
     def __init__(self, server: Requests, name: str, path: str = "") -> None:
-        """Nothing is sent yet; ``path``: see :meth:`RemoteServer.campaigns`."""
+        """Nothing is sent yet.
+
+        Args:
+            server: its connection.
+            name: of the campaign.
+            path: see :meth:`RemoteServer.campaigns`.
+        """
         self.name, self._requests = name, server
         self.uuid: str | None = None
         self._address = f"{server.address}{path}/campaigns/{quote(name, safe='')}"

@@ -25,19 +25,32 @@ class KnownSpeed:
     """
 
     def __init__(self, probe: Callable[[], Speed | None] = lambda: None) -> None:
-        """``probe``: measures the speed before the first task, where nothing is known of it."""
+        """
+        Args:
+        probe: measures the speed before the first task, where nothing is known of it; may return None.
+        """
         self._probe, self._own = probe, ObservedSpeed()
         self.recorded: Speed | None = None
         self._forecast: Speed | None = None
 
     def saw(self, work: float, seconds: float) -> None:
+        """Take note of a result of this run.
+
+        Args:
+            work: in the plan's unit.
+            seconds: of computing on one device.
+        """
         self._own.saw(work, seconds)
 
     def begin(self, work: float, left: float) -> None:
-        """Forecast the first tasks, of which one has this work, when so many seconds are left.
+        """Forecast the first tasks.
 
         The campaign's results are enough where they leave time for a task.  Otherwise this machine is measured: one
         slow result must not keep all workers from starting.
+
+        Args:
+            work: of one of them, in the plan's unit.
+            left: seconds until the end of the run.
         """
         if self._forecast is not None or self._own.speed is not None:
             return
@@ -46,13 +59,21 @@ class KnownSpeed:
         self._forecast = min((speed for speed in known if speed), key=lambda speed: speed.seconds, default=None)
 
     def expected(self, work: float) -> float | None:
-        """None: unknown."""
+        """Seconds that a task takes; None: unknown.
+
+        Args:
+            work: of the task, in the plan's unit.
+        """
         if self._own.speed is not None:
             return MARGIN * self._own.speed.expected(work)
         return None if self._forecast is None else self._forecast.expected(work)
 
     def longest(self, work: float) -> float | None:
-        """At the slowest speed known; None: no result is."""
+        """Seconds that a task takes at the slowest speed of which a result is known; None: there is none.
+
+        Args:
+            work: of the task, in the plan's unit.
+        """
         known = [speed.longest.expected(work) for speed in (self.recorded, self._own.speed) if speed is not None]
         return max(known, default=None)
 
@@ -61,6 +82,12 @@ class TimeLimit:
     """The time limit of one run."""
 
     def __init__(self, seconds: float | None, speed: KnownSpeed, clock: Clock = SYSTEM) -> None:
+        """
+        Args:
+        seconds: from now to the end of the run; None: no limit.
+        speed: forecasts.
+        clock: measures.
+        """
         self._seconds, self._speed, self._clock = seconds, speed, clock
         self._started = clock.monotonic()
 
@@ -71,16 +98,30 @@ class TimeLimit:
         return float("inf") if self._seconds is None else self._seconds - passed
 
     def begin(self, work: float) -> None:
-        """Forecast the first tasks, where there is a limit."""
+        """Forecast the first tasks, where there is a limit.
+
+        Args:
+            work: of one of them, in the plan's unit.
+        """
         if self._seconds is not None:
             self._speed.begin(work, self.left)
 
     def fits(self, work: float, ahead: float = 0.0) -> bool:
-        """Whether a task that starts after ``ahead`` seconds would end in time; true while that is unknown."""
+        """Whether a task would end in time; true while that is unknown.
+
+        Args:
+            work: of the task, in the plan's unit.
+            ahead: seconds until it can start.
+        """
         return ahead + (self._speed.expected(work) or 0.0) <= self.left
 
     def is_worth_waiting_for(self, work: float, computed: float | None) -> bool:
-        """Whether to wait for a task, after ``computed`` seconds of its evaluation; None: it has not begun."""
+        """Whether to wait for a task that the pool has.
+
+        Args:
+            work: of the task, in the plan's unit.
+            computed: seconds of its evaluation so far; None: it has not begun.
+        """
         if self.left > 0:
             return True
         if computed is None or computed < -self.left:
@@ -101,13 +142,22 @@ class Watch:
     """How long tasks have been evaluated, and how long they may be."""
 
     def __init__(self, speed: KnownSpeed, patience: float = PATIENCE_SECONDS, clock: Clock = SYSTEM) -> None:
-        """``patience``: seconds that every task may take, however small it is."""
+        """
+        Args:
+        speed: forecasts.
+        patience: seconds that every task may take, however small it is.
+        clock: measures.
+        """
         self._speed, self._patience, self._clock = speed, patience, clock
         self._seconds: dict[tuple[int, bool], float] = {}
         self._looked = self._clock.monotonic()
 
     def look(self, computing: Mapping[int, int | None]) -> None:
-        """Count the time since the last look for these tasks, see :attr:`jobs.pools.pool.Pool.computing`."""
+        """Count the time since the last look for the tasks that are evaluated now.
+
+        Args:
+            computing: see :attr:`jobs.pools.pool.Pool.computing`.
+        """
         now = self._clock.monotonic()
         passed, self._looked = min(now - self._looked, MAX_LOOK), now
         tasks = [(token, steps is not None) for token, steps in computing.items()]
@@ -115,11 +165,20 @@ class Watch:
         self._seconds = {task: self._seconds.get(task, -passed) + passed for task in tasks}
 
     def seconds(self, token: int) -> float | None:
-        """None: it has not begun."""
+        """For how long a task has been evaluated; None: it has not begun.
+
+        Args:
+            token: the run's number for the task.
+        """
         return self._seconds.get((token, True))
 
     def overdue(self, token: int, work: float) -> str | None:
-        """None while there is time."""
+        """Why a task takes too long, for people; None while there is time.
+
+        Args:
+            token: the run's number for the task.
+            work: of the task, in the plan's unit.
+        """
         waited = self._seconds.get((token, False), 0.0)
         if waited > max(START_SECONDS, self._patience):
             return f"has not started after {duration(waited)}"

@@ -49,7 +49,11 @@ class RunReport:
 
 
 def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
-    """Merge the results; ``unconfirmed``: although some of the promised share are not replicated.
+    """Merge the results.
+
+    Args:
+        campaign: a complete one.
+        unconfirmed: merge although some of the promised share are not replicated.
 
     Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
     """

@@ -60,7 +60,15 @@ class TaskSource:
         lease_seconds: float = LEASE_SECONDS,
         clock: Clock = SYSTEM,
     ) -> None:
-        """Without an outbox, results wait in memory while the campaign is away."""
+        """
+        Args:
+        campaign: gives the tasks and takes the results; it may be away for any time.
+        identity: the worker.
+        outbox: where results wait while the campaign is away; None: in memory.
+        console: gets the remarks.
+        lease_seconds: how long a lease lasts that is not renewed.
+        clock: measures.
+        """
         self._campaign, self._identity, self._console = campaign, identity, console
         self._lease_seconds, self._clock, self._transport = lease_seconds, clock, campaign.transport
         self._patience = Patience(console, self._transport.whom, clock)
@@ -136,44 +144,69 @@ class TaskSource:
         return not self.known.standing.unfinished
 
     def useful(self, workers: int) -> int:
-        """How many workers can find work, at most ``workers``; 0 when nothing is left to do.
+        """How many workers can find work; 0 when nothing is left to do.
 
         All of them for a remote campaign: others may give tasks back at any time.  For a ledger one per ready task,
         and one when others hold all tasks.
+
+        Args:
+            workers: how many there are.
         """
         standing = self.known.standing
         ready = standing.tasks.get(TaskState.READY, 0) + standing.rechecks
         return min(workers, workers if self._transport.is_remote else max(1, ready)) if standing.to_do else 0
 
     def lease(self, count: int, held: Collection[Lease], idle: int = 0) -> list[Lease]:
-        """Lease up to ``count`` tasks; none when there is none now, or when it is too early to ask.
+        """Lease tasks; none when there is none now, or when it is too early to ask.
 
-        ``held``: all leases that the run has; others in its name go back at once.  ``idle``: how many of its
-        workers have nothing to do: when no task is ready they get copies of tasks that others hold.
+        Args:
+            count: how many at most.
+            held: all leases that the run has; others in its name go back at once.
+            idle: how many of its workers have nothing to do: when no task is ready they get copies of tasks that
+                others hold.
         """
         if not (self._patience.due and self._idling.due):
             return []
         return self._unless_refused(held, lambda: self._ask(lambda: self._fetch(count, held, idle))) or []
 
     def deliver(self, finished: Sequence[tuple[Lease, Delivery]]) -> None:
-        """Take results; when this returns, the source is responsible for them."""
+        """Take results; when this returns, the source is responsible for them.
+
+        Args:
+            finished: each with the lease of its task.
+        """
         self._work |= {lease.attempt: lease.work for lease, _ in finished}
         self._outgoing.put([delivery for _, delivery in finished])
         if not self._transport.is_remote:
             self._send()
 
     def fail(self, lease: Lease, reason: str) -> None:
-        """Note that the task itself failed; after some failures it is set aside."""
+        """Note that the task itself failed; after some failures it is set aside.
+
+        Args:
+            lease: of the task.
+            reason: for people.
+        """
         self._outgoing.fail(FailedTask(lease, reason, died=False))
         self._report()
 
     def die(self, lease: Lease, reason: str) -> bool:
-        """Note that the process died that evaluated a task; returns whether a task was set aside for that."""
+        """Note that the process died that evaluated a task; returns whether a task was set aside for that.
+
+        Args:
+            lease: of the task.
+            reason: for people.
+        """
         self._outgoing.fail(FailedTask(lease, reason, died=True))
         return self._report()
 
     def release(self, leases: Collection[Lease], outcome: Outcome, note: str | None) -> None:
-        """Give tasks back unfinished; while the campaign is away, their leases expire instead."""
+        """Give tasks back unfinished; while the campaign is away, their leases expire instead.
+
+        Args:
+            leases: of the tasks.
+            outcome, note: see :meth:`jobs.reach.campaign.Campaign.release`.
+        """
         given_back = list(leases)
         self._ask(lambda: self._campaign.release(given_back, outcome, note))
 
@@ -182,7 +215,9 @@ class TaskSource:
 
         Leases are renewed when a quarter of their time has passed, and at least every minute: they state the steps.
 
-        ``steps``: how far the tasks are that are evaluated now, by attempt.
+        Args:
+            leases: all that the run has.
+            steps: how far the tasks are that are evaluated now, by attempt.
         """
         self._holding = bool(leases)
         self._unless_refused(leases, lambda: self._attend(leases, steps))
@@ -198,7 +233,11 @@ class TaskSource:
             self._last_overview.refresh(self.known.work)
 
     def close(self, ending: Ending) -> None:
-        """End the run: send what waits once more, and report how it ended.  Called even when it never was ready."""
+        """End the run: send what waits once more, and report how it ended.  Called even when it never was ready.
+
+        Args:
+            ending: how, as far as the run knows.
+        """
         try:
             if self._info is None and self._outgoing.left_behind:
                 self._ask(self._begin)

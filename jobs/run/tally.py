@@ -49,7 +49,11 @@ class Effort:
             )
 
     def batch(self, idle_slots: int) -> int:
-        """How many tasks to lease: one per idle slot, and more when tasks are short."""
+        """How many tasks to lease: one per idle slot, and more when tasks are short.
+
+        Args:
+            idle_slots: how many tasks the pool would take now.
+        """
         return idle_slots + (STOCK if self.tasks and self._slowest < SHORT_TASK_SECONDS else 0)
 
 

@@ -81,7 +81,12 @@ class Agreement:
 
 
 def agreement(problem: Problem, count: int) -> Agreement:
-    """Compare a count with the published value; where there is none, with an estimate by random walks."""
+    """Compare a count with the published value; where there is none, with an estimate by random walks.
+
+    Args:
+        problem: what was counted.
+        count: as the literature counts it, see :meth:`langford.problem.Problem.published`.
+    """
     known = published(problem)
     if known is not None or refusal(problem):
         return Agreement(problem, count, known)

@@ -78,7 +78,13 @@ def require_complete(campaign: Campaign) -> Count:
 
 
 def confirmations(campaign: Campaign, count: Count, others: Iterable[Campaign]) -> Iterator[Confirmation]:
-    """The comparisons with all complete campaigns of the same problem by another sum."""
+    """The comparisons with all complete campaigns of the same problem by another sum.
+
+    Args:
+        campaign: the one to be confirmed, which is left out.
+        count: its count.
+        others: campaigns of any problems.
+    """
     for other in others:
         key = other.key
         if other.problem != campaign.problem or (key.method, key.seed) == (campaign.key.method, campaign.key.seed):
@@ -100,11 +106,18 @@ def confirming_plan(
 ) -> tuple[PlanKey, str]:
     """The plan and the name of the campaign that confirms another one: one that has been begun, or a new one.
 
-    Without a method or a seed, the default, or the seed after that of the campaign when the method is the same.
     The partial sums of ``miller`` and ``regular`` are the same at one depth.  Another depth would make the two
     no more independent: the values of deeper tasks add up to that of their owner (Plan.owners), both methods
     place the first colours by the same code, and each searches below by its own.  So the depth is the best for
     the method.
+
+    Args:
+        campaigns: those of the ledger.
+        campaign: the one to be confirmed.
+        method_name: None: the best of the others.
+        seed: None: the default; where the method is the same, the one after that of the campaign.
+        depth: None: the best for the device.
+        device: where it is to be counted.
 
     Raises BadInput, MethodDoesNotApply, BadSeed or BadDepth.
     """
@@ -128,7 +141,13 @@ def confirming_plan(
 
 
 def confirming_methods(key: PlanKey, device_kind: str, seeded: bool = False) -> list[Method]:
-    """All others, and the same if it has seeds; ``seeded``: only methods that take a seed."""
+    """The methods whose sum would confirm that of a plan: all others, and the same if it has seeds.
+
+    Args:
+        key: the plan.
+        device_kind: they have kernels for it.
+        seeded: only methods that take a seed.
+    """
     return [
         method
         for method in METHODS.values()

@@ -35,7 +35,14 @@ class Congruent:
 
 
 def congruent(campaign: Campaign, unconfirmed: bool) -> Congruent:
-    """Raises BadInput for a row on a line, CheckFailed, and as :func:`jobs.run.loop.result`."""
+    """The checks of the count of a circle modulo powers of primes.
+
+    Args:
+        campaign: a complete one.
+        unconfirmed: see :func:`jobs.run.loop.result`.
+
+    Raises BadInput for a row on a line, CheckFailed, and as :func:`jobs.run.loop.result`.
+    """
     problem, name = campaign.problem, campaign.name
     if not problem.circle:
         raise BadInput(

@@ -55,7 +55,10 @@ def take_export(
 ) -> tuple[Campaign, list[EventKind | None]]:
     """Import the export of a file into a ledger in one transaction; the campaign is created unless it exists.
 
-    The ledger records the name of the ``file`` that was read, its SHA-256, and who imported it.
+    Args:
+        ledger: it records the name of the file, its SHA-256, and who imported it.
+        export: the content of the file.
+        file: the one that was read; None: the export is of no file.
 
     Returns the campaign, and the event of each result that is new to the ledger, see db.Ledger.take.
     Raises CampaignMismatch or CheckFailed.
@@ -74,7 +77,10 @@ def _shown(name: str) -> str:
 def count_of(files: Sequence[Path], unconfirmed: bool = False) -> tuple[Export, Count]:
     """The results of several files of one campaign, and the count that follows from them.
 
-    ``unconfirmed``: merge although the files do not tell of all drawn results that others confirmed them.
+    Args:
+        files: each result is in one of them, or the same in several.
+        unconfirmed: merge although the files do not tell of all drawn results that others confirmed them.
+
     Raises BadExport, CampaignMismatch, Incomplete, ConflictingResults, CheckFailed or Unreplicated.
     """
     export = joined([read_export(file) for file in files])
@@ -127,8 +133,12 @@ def write(file: Path, content: bytes, key: Path | None, private: bool = False) -
     """Write a file and its signature, or without a key only the file; returns the signature.
 
     An earlier signature is removed, since it would not match the new file.  If signing fails, nothing is changed.
-    ``key``: a private ssh key, or a public one whose private one an agent has.  ``private``: only the owner can
-    read the file.
+
+    Args:
+        file: it is there as a whole, or not at all.
+        content: what is signed.
+        key: a private ssh key, or a public one whose private one an agent has.
+        private: only the owner can read the file.
 
     Raises NotInstalled, BadInput, NotReplaceable or OSError.
     """
@@ -153,8 +163,12 @@ def _signed(content: bytes, key: Path) -> bytes:
 def signer(file: Path, allowed: Path | None) -> str:
     """Who signed a file, in words: "signed by ada", or "unsigned: …".
 
-    ``allowed``: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.  Raises
-    NotInstalled, OSError, and BadSignature when the signature does not belong to the file and to an allowed signer.
+    Args:
+        file: with its signature beside it, if there is one.
+        allowed: a file of allowed signers, see ssh-keygen; None: the key is named by its fingerprint.
+
+    Raises NotInstalled, OSError, and BadSignature when the signature does not belong to the file and to an allowed
+    signer.
     """
     signature, content = signature_of(file), file.read_bytes()
     if not signature.exists():

@@ -108,7 +108,11 @@ class Recomputation:
 def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomputation:
     """The most independent way to recompute the tasks of a plan.
 
-    ``method_name``: another method whose tasks are comparable, or None for the plan's own.
+    Args:
+        plan: of the campaign.
+        method_name: another method whose tasks are comparable, or None for the plan's own.
+        device: where.
+
     Raises BadInput, and as Method.plan and Plan.evaluator.
     """
     other = plan
@@ -140,8 +144,13 @@ def compare(
 ) -> Iterator[Comparison]:
     """Evaluate each task again and compare it with the results of a campaign.
 
-    The parts of a task are evaluated on all cores, so that one large task uses them too.  ``done`` is called
-    after each part with the task to which it belongs, and its share of the work of the task.
+    The parts of a task are evaluated on all cores, so that one large task uses them too.
+
+    Args:
+        export: the results.
+        way: how.
+        indices: of the tasks.
+        done: called after each part with the task to which it belongs, and its share of the work of the task.
     """
     stored = {evaluation.result.index: evaluation for evaluation in export.results}
     parts = chain.from_iterable(way.parts(index) for index in indices if index in stored)
@@ -208,21 +217,34 @@ class Coverage:
 
 
 def sample_size(text: str, done: int) -> int:
-    """How many of the tasks that are done a sample has: "5%" of them, rounded up, or "12"."""
+    """How many tasks a sample has.
+
+    Args:
+        text: "5%" of those that are done, rounded up, or "12".
+        done: how many are done.
+    """
     if text.endswith("%"):
         return min(done, math.ceil(done * float(text[:-1]) / 100))
     return min(done, int(text))
 
 
 def choose(done: Collection[int], size: int, seed: int) -> list[int]:
-    """``size`` random tasks of those that are done, in increasing order; the same seed gives the same choice."""
+    """Random tasks, in increasing order; the same seed gives the same choice.
+
+    Args:
+        done: the tasks of which they are.
+        size: how many.
+        seed: of the choice.
+    """
     return sorted(Random(seed).sample(sorted(done), size))
 
 
 def sources(evaluations: Collection[Evaluation], by_model: bool = False) -> dict[str, int]:
     """How many results come from each device and each version of the kernels, by "kernels … on …".
 
-    by_model: all GPUs of one model are one device.
+    Args:
+        evaluations: the results.
+        by_model: all GPUs of one model are one device.
     """
     counted: dict[str, int] = {}
     for evaluation in evaluations:

@@ -79,7 +79,14 @@ class Verification:
     """
 
     def __init__(self, campaign: Campaign, selection: Selection, method: str | None, device: Device) -> None:
-        """Raises TaskIndexOutOfRange, Incomplete when no task has a result or none waits, or as
+        """
+        Args:
+            campaign: of a ledger.
+            selection: which tasks.
+            method: another one by which they are recomputed; None: the campaign's.
+            device: where.
+
+        Raises TaskIndexOutOfRange, Incomplete when no task has a result or none waits, or as
         :func:`recomputation`.
         """
         self.campaign = campaign
@@ -104,7 +111,11 @@ class Verification:
         self.done = done
 
     def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
-        """``progress`` is called after each part of a task with its work, in the plan's unit."""
+        """Recompute the tasks, one after the other.
+
+        Args:
+            progress: called after each part of a task with its work, in the plan's unit.
+        """
         work = self.campaign.plan.work
         yield from compare(
             self._export, self._recomputation, self.tasks, lambda index, share: progress(float(work[index]) * share)
@@ -113,7 +124,11 @@ class Verification:
     def conclude(self, comparisons: Sequence[Comparison], all_checks: bool, unconfirmed: bool) -> Conclusion:
         """Let the recomputed values decide about results that wait, and state what was found.
 
-        ``all_checks``: check all stored results too, and the count of a complete campaign.
+        Args:
+            comparisons: of :meth:`compare`.
+            all_checks: check all stored results too, and the count of a complete campaign.
+            unconfirmed: see :func:`jobs.run.loop.result`.
+
         Raises CheckFailed, ConflictingResults or UntrustedResults when the checks of all results fail.
         """
         campaign, key = self.campaign, self.campaign.key
@@ -134,6 +149,11 @@ def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device
     """Let recomputed values decide about the results that wait or are in doubt; returns their tasks.
 
     The ledger is not changed when none of the compared tasks is among them.
+
+    Args:
+        campaign: of a ledger.
+        comparisons: each with the recomputed value.
+        device: where they were recomputed.
     """
     undecided = {*campaign.rechecked_tasks()}
     evaluations = [
@@ -149,6 +169,10 @@ def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device
 
 def check_all(campaign: Campaign, export: Export) -> list[str]:
     """Check every stored result without recomputing it; returns the checks that passed, in words.
+
+    Args:
+        campaign: of a ledger.
+        export: its results.
 
     Raises CheckFailed, ConflictingResults or UntrustedResults.
     """

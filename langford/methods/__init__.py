@@ -61,7 +61,12 @@ __all__ = [
 
 
 def find_method(name: str, problem: Problem) -> Method:
-    """The method of that name; raises MethodDoesNotApply when it cannot count ``problem``."""
+    """The method of a name; raises MethodDoesNotApply when it cannot count the problem, or is not known here.
+
+    Args:
+        name: such as "polyphase".
+        problem: what it is to count.
+    """
     if name not in METHODS:
         raise MethodDoesNotApply(f"there is no method {name!r}; choose one of {', '.join(METHODS)}")
     reason = METHODS[name].refusal(problem)
@@ -88,7 +93,12 @@ def fastest_method(problem: Problem, device: Device, seeded: bool = False, share
 
 
 def candidates(problem: Problem, device_kind: str, seeded: bool = False) -> list[Method]:
-    """The methods of which one may be the fastest for a problem on a kind of device, at least one.
+    """The methods of which one may be the fastest, at least one.
+
+    Args:
+        problem: what they count.
+        device_kind: on which; they have kernels for it.
+        seeded: only methods that take a seed.
 
     Raises MethodDoesNotApply.
     """
@@ -116,6 +126,9 @@ def _applicable(problem: Problem, seeded: bool) -> list[Method]:
 
 def plan_of(key: PlanKey) -> Plan:
     """The plan that a key names, with its evaluators; the last few are kept (:func:`planned`).
+
+    Args:
+        key: problem, method, depth and seed.
 
     Raises MethodDoesNotApply, BadDepth or BadSeed.
     """

@@ -51,7 +51,11 @@ class Count(int):
 
 
 def merge(plan: Plan, results: Iterable[PartialResult]) -> Count:
-    """Merge one partial result of every task into the exact count.
+    """Merge the partial results of all tasks into the exact count.
+
+    Args:
+        plan: of the tasks.
+        results: one of every task, in any order; they are read once.
 
     Raises:
         Incomplete: a task has no result.

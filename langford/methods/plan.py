@@ -61,7 +61,11 @@ class Evaluator(Protocol):
     """Evaluates the tasks of one plan on one device, its kernels compiled and ready."""
 
     def evaluate(self, index: int) -> PartialResult:
-        """The partial result of one task; raises TaskIndexOutOfRange."""
+        """The partial result of one task; raises TaskIndexOutOfRange.
+
+        Args:
+            index: of the task, from 0.
+        """
         ...
 
 
@@ -81,6 +85,14 @@ class Plan(ABC):
     work: NDArray[np.float64]
 
     def __init__(self, method: Method, problem: Problem, depth: int, seed: int = 0) -> None:
+        """:meth:`Method.plan` makes plans, of choices that it has checked.
+
+        Args:
+            method: which splits the problem.
+            problem: one that the method can count.
+            depth: p, one of the method's depths for it.
+            seed: 0 unless the method is ``seeded``.
+        """
         self.method, self.problem, self.depth, self.seed = method, problem, depth, seed
         self._evaluators: dict[Device, Evaluator] = {}
 
@@ -114,21 +126,31 @@ class Plan(ABC):
 
     @abstractmethod
     def expectation(self, index: int) -> Expectation:
-        """The conditions on a correct result of the task; raises TaskIndexOutOfRange."""
+        """The conditions on a correct result; raises TaskIndexOutOfRange.
+
+        Args:
+            index: of the task, from 0.
+        """
 
     def terms(self, result: PartialResult) -> int | None:
         """The number of non-zero terms of the whole sum that a result covers.
 
         Their total is the same in every split and on every device.  None: the method searches; the
         number of its nodes depends on both.
+
+        Args:
+            result: of one task of this plan.
         """
         return None
 
     def owners(self, other: Plan) -> NDArray[np.int64] | None:
-        """The task of this plan to which each task of another plan of the same problem belongs, int64[other.tasks].
+        """The task of this plan to which each task of another plan belongs, int64[other.tasks].
 
         The values of the tasks that belong to one add up to its value.  None when the two plans cannot be
         compared task by task: this method does not know how, or the other plan is not as deep.
+
+        Args:
+            other: a plan of the same problem.
         """
         import numpy as np
 
@@ -147,6 +169,9 @@ class Plan(ABC):
     def evaluator(self, device: Device = CPU) -> Evaluator:
         """The evaluator of this plan on a device, compiled and ready, made once.
 
+        Args:
+            device: where.
+
         Raises:
             MethodDoesNotApply: the method has no kernel for this kind of device, or the problem is too
                 wide for it.
@@ -160,7 +185,12 @@ class Plan(ABC):
         return self._evaluators[device]
 
     def evaluate(self, index: int, device: str | Device = CPU) -> PartialResult:
-        """The partial result of one task, computed here and now; raises TaskIndexOutOfRange."""
+        """The partial result of one task, computed here; raises TaskIndexOutOfRange, and as :meth:`evaluator`.
+
+        Args:
+            index: of the task, from 0.
+            device: a Device, or its name: "cpu", "cuda:1".
+        """
         where = Device.parse(device) if isinstance(device, str) else device
         return self.evaluator(where).evaluate(whole("a task", index, TaskIndexOutOfRange))
 
@@ -207,30 +237,63 @@ class Method(ABC):
 
     @abstractmethod
     def refusal(self, problem: Problem) -> str | None:
-        """Why the method cannot count this problem, or None when it can."""
+        """Why the method cannot count a problem, in words; None when it can.
+
+        Args:
+            problem: any one.
+        """
 
     @abstractmethod
     def depths(self, problem: Problem) -> range:
-        """The task depths p that :meth:`plan` accepts."""
+        """The task depths p that :meth:`plan` accepts.
+
+        Args:
+            problem: one that the method can count.
+        """
 
     def best_depths(self, problem: Problem) -> range:
-        """The depths at which the tasks together take the least time; a depth is chosen among these."""
+        """The depths at which the tasks together take the least time; a depth is chosen among these.
+
+        Args:
+            problem: one that the method can count.
+        """
         return self.depths(problem)
 
     def fewest_tasks(self, problem: Problem, depth: int) -> int:
-        """A lower bound of the number of tasks at this depth, computed without a plan."""
+        """A lower bound of the number of tasks, computed without a plan.
+
+        Args:
+            problem: one that the method can count.
+            depth: one of :meth:`depths`.
+        """
         return 0
 
     @abstractmethod
     def suggested_depth(self, problem: Problem) -> int:
-        """A depth whose tasks take about a second to a minute each on one core."""
+        """A depth whose tasks take about a second to a minute each on one core.
+
+        Args:
+            problem: one that the method can count.
+        """
 
     @abstractmethod
     def split(self, problem: Problem, depth: int, seed: int) -> Plan:
-        """The plan for choices that :meth:`plan` has checked; ``seed``: 0 unless the method is ``seeded``."""
+        """The plan for choices that :meth:`plan` has checked.
+
+        Args:
+            problem: one that the method can count.
+            depth: one of :meth:`depths`.
+            seed: 0 unless the method is ``seeded``.
+        """
 
     def plan(self, problem: Problem, depth: int, seed: int = 0) -> Plan:
-        """Split the problem; raises MethodDoesNotApply, BadDepth or BadSeed."""
+        """Split a problem; raises MethodDoesNotApply, BadDepth or BadSeed.
+
+        Args:
+            problem: any one.
+            depth: p; the number of tasks grows with it.
+            seed: chooses one of the method's sums; 0 unless it is ``seeded``.
+        """
         reason = self.refusal(problem)
         if reason:
             raise MethodDoesNotApply(f"{self.name} cannot count {problem.name}: {reason}")
@@ -241,7 +304,11 @@ class Method(ABC):
         return self.split(problem, depth, self.chosen_seed(seed or None))
 
     def chosen_seed(self, seed: int | None) -> int:
-        """The seed, checked; the default for None.  Raises BadSeed."""
+        """The seed, checked; raises BadSeed.
+
+        Args:
+            seed: None: the default.
+        """
         if seed is None:
             return 0
         if not self.seeded:
@@ -251,7 +318,11 @@ class Method(ABC):
         return seed
 
     def require_kernel(self, device_kind: str) -> None:
-        """Raises MethodDoesNotApply unless the method has a kernel for this kind of device."""
+        """Raises MethodDoesNotApply unless the method has a kernel for a kind of device.
+
+        Args:
+            device_kind: "cpu" or "cuda".
+        """
         if device_kind not in self.evaluators:
             raise MethodDoesNotApply(
                 f"{self.name} has no kernel for {device_kind}, only for {', '.join(self.evaluators)}: "

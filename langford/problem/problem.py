@@ -90,13 +90,23 @@ class Problem:
 
     @classmethod
     def langford(cls, n: int, copies: int = 2, defect: int = 2) -> Problem:
-        """L(copies, n): colour k has exactly k other cubes between its neighbours.  Of defect d the differences are
-        d..d+n−1."""
+        """L(copies, n): colour k has exactly k other cubes between its neighbours.
+
+        Args:
+            n: how many colours.
+            copies: cubes of each.
+            defect: the least difference: the differences are defect..defect+n−1.
+        """
         return cls.named("langford", n, copies, defect=defect)
 
     @classmethod
     def skolem(cls, n: int, copies: int = 2) -> Problem:
-        """Skolem's form: differences 1..n.  For ``copies`` ≥ 3 this is V(copies, n), A059108."""
+        """Skolem's form: differences 1..n.
+
+        Args:
+            n: how many colours.
+            copies: cubes of each; for 3 and more this is V(copies, n), A059108.
+        """
         return cls.named("skolem", n, copies)
 
     @classmethod
@@ -120,7 +130,12 @@ class Problem:
     ) -> Problem:
         """Any set of distinct positive differences, on a line or on a circle.
 
-        ``places`` defaults to just enough for all cubes and the ``empty`` places.
+        Args:
+            differences: one for each colour, in any order.
+            places: of the row; None: just enough for all cubes and the ``empty`` places.
+            empty: places without a cube, from 1.
+            copies: cubes of each colour.
+            circle: whether the last place is a neighbour of the first.
 
         >>> Problem.from_differences((1, 2, 4, 5, 7), empty=[2]).name
         'differences-1.2.4.5.7-over-11-empty-2'
@@ -184,9 +199,12 @@ class Problem:
         return cls.named(words.family, number("n", words.value), values.pop(COPIES, 2), **values)
 
     def resized(self, n: int) -> Problem:
-        """A problem of the same kind of order n: for an experiment that is to be short.  Raises BadProblem.
+        """A problem of the same kind: for an experiment that is to be short.  Raises BadProblem.
 
         Parameters with a default have it; others have the nearest value that n allows.
+
+        Args:
+            n: its number of colours.
         """
         if self.variant == DIFFERENCES:
             return Problem.named("starter" if self.circle else "langford", n, self.copies)
@@ -255,7 +273,11 @@ class Problem:
         return f"{VARIANTS[self.variant].title}({self.copies},{self.order}){words}"
 
     def label(self, difference: int) -> int:
-        """The colour's customary name: the number of cubes between for Langford's, else the difference."""
+        """The colour's customary name: the number of cubes between for Langford's, else the difference.
+
+        Args:
+            difference: of the colour.
+        """
         return difference if self.variant == DIFFERENCES else difference - VARIANTS[self.variant].label_offset
 
     @cached_property
@@ -269,7 +291,11 @@ class Problem:
         return sum(1 << (place - 1) for place in self.filled)
 
     def placements(self, difference: int) -> list[int]:
-        """Bit masks of all ways to place one colour on the empty row, leftmost first."""
+        """All ways to place one colour on the empty row, leftmost first, as bit masks: bit k is place k + 1.
+
+        Args:
+            difference: of the colour.
+        """
         if self.circle:
             ends = ((k, (k + difference) % self.places) for k in range(self.places))
             pairs = dict.fromkeys(1 << first | 1 << second for first, second in ends)
@@ -320,7 +346,11 @@ class Problem:
 
     def published(self, arrangements: int) -> int:
         """The number as the literature counts it: mirror images once where there are any, and what is the same
-        but for a rotation or a reflection of a full circle."""
+        but for a rotation or a reflection of a full circle.
+
+        Args:
+            arrangements: the number of all.
+        """
         if self.circle and not self.empty:
             return arrangements // self.images
         return (arrangements + self.self_mirrored) // 2 if self.mirrored else arrangements
@@ -339,7 +369,11 @@ class Problem:
 
 
 def problem_of(problem: Problem | int | str) -> Problem:
-    """The problem itself, L(2, n) for a number n, or that of words (:meth:`Problem.parse`); raises BadProblem."""
+    """A problem in any form that the library takes; raises BadProblem.
+
+    Args:
+        problem: itself, n for L(2, n), or words (:meth:`Problem.parse`).
+    """
     if isinstance(problem, str):
         return Problem.parse(problem)
     if isinstance(problem, bool):
