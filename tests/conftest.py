@@ -22,10 +22,10 @@ import tests.support.inheritance  # noqa: F401  (before all others)
 from db import Ledger
 from langford.kernels.cache import cache_folder
 from langford.methods import METHODS
-from tests.farm.farm import CAMPAIGN, Farm
 from tests.support import compiled_statements  # noqa: F401  (all ledgers share them)
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, command_on, may_change, run_here
 from tests.support.databases import ledger_of_a_test
+from tests.support.farm import CAMPAIGN, Farm
 from tests.support.preloaded import preload
 
 # The same examples in every run: the tests of a change do not depend on chance.

@@ -18,10 +18,10 @@ from langford.arithmetic.residue import residue
 from langford.methods import MAX_SEED, Count, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
-from tests.farm.farm import slowed, start
 from tests.support.cases import exhaustive
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.farm import slowed, start
 
 PROBLEM = Problem.langford(8)
 

@@ -21,10 +21,10 @@ import pytest
 from db.look.overview.records import Overview
 from db.messages import converted
 from db.states import Role
-from tests.farm.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.campaigns import new_campaign
 from tests.support.command_line import ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.farm import CAMPAIGN, COUNT, LONG_CAMPAIGN, NAME, Farm
 from tests.support.preloaded import Command, preloaded
 
 

@@ -26,11 +26,11 @@ from jobs.mpi.static import share
 from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.farm.farm import HURRY, slowed
 from tests.support.brute_force import arrangements
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, planted
+from tests.support.farm import HURRY, slowed
 
 if TYPE_CHECKING:
     from mpi4py.MPI import Intracomm

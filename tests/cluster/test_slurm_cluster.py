@@ -19,9 +19,9 @@ from db import Ledger
 from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
-from tests.farm.farm import HURRY, slowed
 from tests.support.command_line import Run
 from tests.support.databases import fresh_database
+from tests.support.farm import HURRY, slowed
 from tests.support.pages import ROOT, Shell
 from tests.support.ports import free_port
 from tests.support.preloaded import Preparation, preloaded
@@ -173,7 +173,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
     book = Ledger(str(tmp_path / "langford.db"))
     campaign = book.campaign(NAME)
     jobs = job_name(NAME, campaign.uuid)
-    resting: Preparation = ("tests.farm.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
+    resting: Preparation = ("tests.support.farm:prepare", {"variables": slowed(tmp_path, TASK_SECONDS)})
     program = preloaded().program_for(tmp_path / "programs", resting)
     command = [str(program), "run", *LONG, "--ledger", str(tmp_path / "langford.db"), "--workers", "1"]
     # In the folder of the test, where its workers see when they shall hurry.

@@ -16,8 +16,8 @@ from db.states import Role
 from jobs.farm import dashboard
 from jobs.farm.api.streams import MAX_OF_A_TOKEN
 from langford.methods import plan_of
-from tests.farm.farm import CAMPAIGN, COUNT, NAME, Farm, slowed
 from tests.support.browsers import Tab, browser, tab
+from tests.support.farm import CAMPAIGN, COUNT, NAME, Farm, slowed
 
 __all__ = ["browser"]
 

@@ -16,10 +16,10 @@ from db.states import Ending
 from langford.devices import cores
 from langford.methods import PlanKey, method_hash
 from langford.problem import Problem
-from tests.farm.farm import HURRY, Farm, Proxy
 from tests.support.campaigns import HOUR, new_campaign
 from tests.support.command_line import Run, planted
 from tests.support.databases import new_ledger
+from tests.support.farm import HURRY, Farm, Proxy
 
 
 @pytest.mark.exhaustive

@@ -28,11 +28,11 @@ from jobs.farm.guard import bodies
 from jobs.farm.guard.access import READING, WORKING, KnownTokens, RateLimit
 from jobs.farm.guard.sessions import MAX_TOKENS
 from jobs.farm.guard.shares import OF_A_PAYER
-from tests.farm.farm import CAMPAIGN, Farm
-from tests.farm.farm import NAME as FARMED
 from tests.support.asgi import Client
 from tests.support.campaigns import KEY, NAME, PLAN
 from tests.support.databases import new_ledger
+from tests.support.farm import CAMPAIGN, Farm
+from tests.support.farm import NAME as FARMED
 from tests.support.statements import statements_of
 
 EQUIPMENT = dict.fromkeys(["cores", "processes", "device_model", "slurm_job", "slurm_index"])

@@ -19,8 +19,8 @@ from langford.arithmetic.residue import residue
 from langford.methods import PlanKey
 from langford.problem import Problem
 from langford.result import Evaluation
-from tests.farm.farm import NAME, Farm
 from tests.support.command_line import Run
+from tests.support.farm import NAME, Farm
 
 STEP = 1 << 22
 """A multiple of what the total must be divisible by: no check of the sums notices it."""

@@ -23,6 +23,7 @@ from db.errors import LedgerBusy, TooManyLeases
 from db.look.overview.records import WarningKind, WorkerState
 from db.look.overview.warnings import MANY_LEASES, MANY_SECONDS, RESTING_SECONDS
 from db.messages import converted, document
+from db.records import TokenRecord
 from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
 from db.work import accounts
@@ -31,8 +32,6 @@ from db.work.leases import COPY_SECONDS, UNKNOWN_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from db.work.tokens import digest
 from db.work.usage import FREE_SHARE
-from jobs.farm.api import server
-from jobs.farm.api.clients import Clients
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.shares import Payer
@@ -41,7 +40,7 @@ from jobs.run.loop import result
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.support.asgi import Client
+from tests.support.asgi import Served
 from tests.support.campaigns import HOUR, delivery, shown_by, terms_of, with_token
 from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
@@ -53,37 +52,35 @@ PLAN = plan_of(KEY)
 TASKS = len(PLAN.work)
 SHARE = TASKS // 4
 """The most that a token without results holds while others are present."""
-NAME, LIAR, HONEST = "eleven", 0, 1
+NAME, LIAR, HONEST, OTHER = "eleven", "liar", "honest", "other"
 HUGE = 10**6
 
 
-class Farm:
-    """A server of a campaign, and two tokens: workers of the liar are on whatever hosts they say."""
+class Bearers(Served):
+    """A server of a campaign, and those who have tokens: workers of the liar are on whatever hosts they say."""
 
     def __init__(self, ledger: Ledger) -> None:
-        self.ledger = ledger
-        self.campaign = self.ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
-        self.tokens = [self.campaign.new_token(Role.WORKER, label=label) for label in ("liar", "honest")]
-        self.restart()
+        campaign = ledger.create_campaign(NAME, KEY, PLAN.work.tolist())
+        super().__init__(ledger, campaign, dict.fromkeys([LIAR, HONEST], Role.WORKER), limit=RateLimit(1e9, 1e9))
 
-    def restart(self) -> None:
-        self.clients = Clients(RateLimit(1e9, 1e9))
-        self.client = Client(server.application(self.ledger, [NAME], self.clients))
+    def join(self, name: str) -> str:
+        """Give one more a token, without a label."""
+        self.tokens[name] = self.campaign.new_token(Role.WORKER)
+        return name
 
-    def post(self, path: str, token: int, **fields: Any) -> Any:
-        headers = {"Authorization": f"Bearer {self.tokens[token]}"}
-        return self.client.post(f"/campaigns/{NAME}{path}", json=fields, headers=headers)
+    def post(self, path: str, token: str, **fields: Any) -> Any:
+        return self.ask("POST", f"/campaigns/NAME{path}", token, fields)
 
-    def enrol(self, worker: str, token: int = LIAR, processes: int = HUGE, host: str = "") -> str:
+    def enrol(self, worker: str, token: str = LIAR, processes: int = HUGE, host: str = "") -> str:
         self.ledger.enrol(
             worker, host or f"host-{worker}", "1", terms=terms_of(self.tokens[token]), processes=processes
         )
         return worker
 
-    def ask(
+    def ask_for_tasks(
         self,
         worker: str,
-        token: int = LIAR,
+        token: str = LIAR,
         seconds: float = 86_400.0,
         copies: int = 0,
         count: int = 1000,
@@ -92,26 +89,26 @@ class Farm:
         asked = {"campaign": self.campaign.uuid, "worker": worker, "count": count, "copies": copies}
         return self.post("/leases", token, **asked, seconds=seconds, held=list(held))
 
-    def lease(self, worker: str, token: int = LIAR, **options: Any) -> list[Lease]:
-        answer = self.ask(worker, token, **options)
+    def lease(self, worker: str, token: str = LIAR, **options: Any) -> list[Lease]:
+        answer = self.ask_for_tasks(worker, token, **options)
         assert answer.status_code in (200, 429), answer.text
         return [converted(fields, Lease) for fields in answer.json().get("leases", [])]
 
-    def renew(self, held: list[Lease], steps: int | None = None, token: int = LIAR) -> list[int]:
+    def renew(self, held: list[Lease], steps: int | None = None, token: str = LIAR) -> list[int]:
         shown = [shown_by(lease) for lease in held]
         made = [] if steps is None else [[lease.attempt, steps] for lease in held]
         return self.post("/renewals", token, attempts=shown, seconds=86_400.0, steps=made).json()["running"]
 
-    def end(self, path: str, lease: Lease, token: int = LIAR) -> bool:
+    def end(self, path: str, lease: Lease, token: str = LIAR) -> bool:
         shown = shown_by(lease)
         return bool(self.post(path, token, **shown, reason="boom").json()["set_aside"])
 
-    def deliver(self, held: list[Lease], token: int = HONEST, seconds: float = 0.5) -> None:
+    def deliver(self, held: list[Lease], token: str = HONEST, seconds: float = 0.5) -> None:
         done = [delivery(lease, PLAN.evaluate(lease.index), seconds) for lease in held]
         deliveries = [document(each) for each in done]
         assert self.post("/results", token, deliveries=deliveries, now=0).status_code == 200
 
-    def work(self, worker: str = "good", token: int = HONEST, copies: int = 8) -> int:
+    def work(self, worker: str = "good", token: str = HONEST, copies: int = 8) -> int:
         """Let an honest worker do all that it gets; the number of tasks."""
         done = 0
         while held := self.lease(worker, token, seconds=120.0, copies=copies, count=8):
@@ -124,6 +121,10 @@ class Farm:
         running = select(Attempt.worker_id, func.count()).where(Attempt.ended.is_(None)).group_by(Attempt.worker_id)
         with self.ledger.database.reading() as connection:
             return dict(connection.execute(running).all())
+
+    def liar(self) -> TokenRecord:
+        """What the operator reads about the liar's token."""
+        return next(token for token in self.campaign.tokens() if token.label == LIAR)
 
     def rows(self, table: type[Attempt] | type[Event]) -> int:
         with self.ledger.database.reading() as connection:
@@ -139,10 +140,14 @@ def clock() -> Iterator[DatabaseClock]:
         yield moved
 
 
-@pytest.fixture(params=["sqlite", *exhaustive(["postgres"])])
-def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -> Iterator[Farm]:
-    with ledger_of_a_test(request.param, tmp_path) as ledger:
-        made = Farm(ledger)
+BOTH = pytest.mark.parametrize("farm", ["sqlite", *exhaustive(["postgres"])], indirect=True)
+"""For tests that together run each statement of this file on Postgres; the others run the same ones."""
+
+
+@pytest.fixture
+def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -> Iterator[Bearers]:
+    with ledger_of_a_test(getattr(request, "param", "sqlite"), tmp_path) as ledger:
+        made = Bearers(ledger)
         yield made
         made.client.close()
 
@@ -150,12 +155,13 @@ def farm(request: pytest.FixtureRequest, tmp_path: Path, clock: DatabaseClock) -
 # -- holding --------------------------------------------------------------------------------------
 
 
-def test_a_token_without_results_holds_a_share_and_others_do_the_rest(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_a_token_without_results_holds_a_share_and_others_do_the_rest(farm: Bearers, clock: DatabaseClock) -> None:
     good = farm.enrol("good", HONEST, processes=8)
     one, other = farm.enrol("one"), farm.enrol("other")
     held = [*farm.lease(one), *farm.lease(other)]
     assert sum(farm.held().values()) == len(held) == SHARE
-    refused = farm.ask(other)
+    refused = farm.ask_for_tasks(other)
     assert (refused.status_code, refused.headers["Retry-After"]) == (429, "60")
     assert f"hold {SHARE} tasks and have delivered 0 results" in refused.json()["error"]
     assert farm.work(good) == TASKS - SHARE
@@ -167,8 +173,9 @@ def test_a_token_without_results_holds_a_share_and_others_do_the_rest(farm: Farm
     assert result(farm.campaign).published == COUNT
 
 
+@BOTH
 def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobody(
-    farm: Farm, clock: DatabaseClock
+    farm: Bearers, clock: DatabaseClock
 ) -> None:
     """While nobody else is present a token may hold all tasks: others get copies of them."""
     one, other = farm.enrol("one"), farm.enrol("other")
@@ -183,7 +190,7 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
 
 
 @pytest.mark.parametrize("farm", ["postgres"], indirect=True)
-def test_requests_at_the_same_moment_hold_no_more(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_requests_at_the_same_moment_hold_no_more(farm: Bearers, monkeypatch: pytest.MonkeyPatch) -> None:
     """On SQLite one transaction waits for the other."""
     counted, met = accounts.counted, threading.Barrier(2, timeout=60)
     farm.enrol("good", HONEST)
@@ -207,24 +214,23 @@ def test_requests_at_the_same_moment_hold_no_more(farm: Farm, monkeypatch: pytes
     assert sum(farm.held().values()) == SHARE
 
 
-def test_what_a_worker_states_bounds_what_its_token_holds(farm: Farm) -> None:
+def test_what_a_worker_states_bounds_what_its_token_holds(farm: Bearers) -> None:
     farm.enrol("small", processes=2)
     assert len(farm.lease("small")) == 2 * PER_PROCESS
-    farm.restart()  # its account is in the ledger
-    assert farm.ask("small").status_code == 429
+    farm.start()  # its account is in the ledger
+    assert farm.ask_for_tasks("small").status_code == 429
 
 
-def test_a_worker_whose_leases_expired_gets_others(farm: Farm, clock: DatabaseClock) -> None:
+def test_a_worker_whose_leases_expired_gets_others(farm: Bearers, clock: DatabaseClock) -> None:
     farm.enrol("small", processes=1)
     assert farm.lease("small", seconds=10.0)
     clock.move(11.0)  # lost, until it asks again
     assert len(farm.lease("small", seconds=10.0)) == PER_PROCESS
 
 
-def test_no_second_copy_of_what_is_computed(farm: Farm, clock: DatabaseClock) -> None:
+def test_no_second_copy_of_what_is_computed(farm: Bearers, clock: DatabaseClock) -> None:
     """Both holders have other tokens, and make steps."""
-    third = farm.campaign.new_token(Role.WORKER)
-    farm.tokens.append(third)
+    third = farm.join(OTHER)
     farm.enrol("one")
     held = farm.lease("one")
     clock.move(COPY_SECONDS + COUNT_SECONDS)
@@ -233,31 +239,31 @@ def test_no_second_copy_of_what_is_computed(farm: Farm, clock: DatabaseClock) ->
     assert len(copies) == 3
     clock.move(COPY_SECONDS + COUNT_SECONDS)
     farm.renew([lease for lease in held if lease.index in {copy.index for copy in copies}], steps=5)
-    farm.enrol("third", 2, processes=TASKS)
-    others = farm.lease("third", 2, copies=1000)
+    farm.enrol("third", third, processes=TASKS)
+    others = farm.lease("third", third, copies=1000)
     assert not {lease.index for lease in others} & {lease.index for lease in copies}
 
 
-def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Farm, clock: DatabaseClock) -> None:
+def test_two_tokens_keep_tasks_no_longer_than_tasks_take(farm: Bearers, clock: DatabaseClock) -> None:
     """One has the tasks, the other the copies, and both claim steps."""
-    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.join(OTHER)
     held = farm.lease(farm.enrol("one"))
     clock.move(COPY_SECONDS + COUNT_SECONDS)
-    copies = farm.lease(farm.enrol("two", 2), 2, copies=1000)
+    copies = farm.lease(farm.enrol("two", OTHER), OTHER, copies=1000)
     assert (len(held), len(copies)) == (TASKS, SHARE)
     farm.enrol("good", HONEST, processes=8)
     for step, done in ((1, TASKS - SHARE), (2, SHARE)):
         clock.move(UNKNOWN_SECONDS / 2 + 1)
         assert farm.renew(held, step)
-        assert farm.renew(copies, step, 2)
+        assert farm.renew(copies, step, OTHER)
         assert farm.work() == done
 
 
-def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Farm, clock: DatabaseClock) -> None:
+def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, clock: DatabaseClock) -> None:
     farm.campaign.set_recheck_share(1.0)
-    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
-    farm.enrol("first", 2, processes=8)
-    assert farm.work("first", 2) == TASKS
+    farm.join(OTHER)
+    farm.enrol("first", OTHER, processes=8)
+    assert farm.work("first", OTHER) == TASKS
     held = farm.lease(farm.enrol("one"))
     other = farm.enrol("other")
     farm.enrol("good", HONEST, processes=8)
@@ -271,12 +277,12 @@ def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Farm, clo
 
 @pytest.mark.parametrize("tokens", [1, 2])
 def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
-    farm: Farm, clock: DatabaseClock, tokens: int
+    farm: Bearers, clock: DatabaseClock, tokens: int
 ) -> None:
     """A worker that knows of no lease gets new ones for its tasks by one request, in which nobody comes between."""
-    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.join(OTHER)
     farm.enrol("good", HONEST, processes=8)
-    liars = [(farm.enrol("one"), LIAR), (farm.enrol("two", 2), 2)][:tokens]
+    liars = [(farm.enrol("one"), LIAR), (farm.enrol("two", OTHER), OTHER)][:tokens]
     held = [lease for worker, token in liars for lease in farm.lease(worker, token, held=[])]
     done = farm.work()
     assert done + len(held) == TASKS
@@ -289,13 +295,14 @@ def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
     assert result(farm.campaign).published == COUNT
 
 
+@BOTH
 def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
-    farm: Farm, clock: DatabaseClock
+    farm: Bearers, clock: DatabaseClock
 ) -> None:
     farm.campaign.set_recheck_share(1.0)
-    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
-    farm.enrol("first", 2, processes=8)
-    farm.work("first", 2)
+    farm.join(OTHER)
+    farm.enrol("first", OTHER, processes=8)
+    farm.work("first", OTHER)
     liar = farm.enrol("one")
     assert len(farm.lease(liar, held=[])) == SHARE
     farm.enrol("good", HONEST, processes=8)
@@ -308,12 +315,13 @@ def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
     assert result(farm.campaign).published == COUNT
 
 
-def test_a_worker_that_joins_gets_tasks_at_once(farm: Farm) -> None:
+def test_a_worker_that_joins_gets_tasks_at_once(farm: Bearers) -> None:
     assert len(farm.lease(farm.enrol("small", processes=1))) == PER_PROCESS
     assert len(farm.lease(farm.enrol("late", processes=2))) == 2 * PER_PROCESS
 
 
-def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Bearers, clock: DatabaseClock) -> None:
     farm.enrol("one")
     resting, busy = farm.lease("one", count=1), farm.lease("one", count=1)
     with farm.ledger.database.reading() as connection:
@@ -330,7 +338,8 @@ def test_a_lease_lasts_as_long_as_tasks_take_unless_it_makes_steps(farm: Farm, c
     assert farm.renew([*resting, *busy]) == [busy[0].attempt]
 
 
-def test_revoking_a_token_ends_its_leases(farm: Farm) -> None:
+@BOTH
+def test_revoking_a_token_ends_its_leases(farm: Bearers) -> None:
     farm.enrol("one")
     farm.enrol("good", HONEST)
     farm.lease("one", count=1)
@@ -338,26 +347,25 @@ def test_revoking_a_token_ends_its_leases(farm: Farm) -> None:
     number = next(token.token_id for token in farm.campaign.tokens() if token.label == "liar")
     assert farm.campaign.revoke(number)
     assert farm.held() == {"good": 1}
-    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
-    farm.enrol("last", -1)
-    farm.lease("last", -1, count=1)
+    farm.enrol("last", farm.join(OTHER))
+    farm.lease("last", OTHER, count=1)
     farm.campaign.revoke()
     assert farm.held() == {}
     assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
 
 
-def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Farm) -> None:
+def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Bearers) -> None:
     """It was valid when the headers arrived."""
     farm.enrol("one", processes=1)
     [lease] = farm.lease("one", count=1)
     done = document(delivery(lease, PLAN.evaluate(lease.index)))
     asked = {"campaign": farm.campaign.uuid, "worker": "one", "count": 9, "seconds": 9.0, "held": [], "copies": 0}
-    records = farm.campaign.tokens()
+    numbers = {token.label: token.token_id for token in farm.campaign.tokens()}
     for token, path, request in (
         (HONEST, "/results", {"deliveries": [done], "now": 0}),
         (LIAR, "/leases", asked),
     ):
-        text, number = json.dumps(request).encode(), records[token].token_id
+        text, number = json.dumps(request).encode(), numbers[token]
 
         async def slowly(text: bytes = text, number: int = number) -> AsyncIterator[bytes]:
             yield text[:1]
@@ -371,11 +379,11 @@ def test_a_token_that_is_revoked_while_its_request_arrives_does_nothing(farm: Fa
     assert farm.campaign.standing().tasks == {TaskState.READY: TASKS}
 
 
-def kinds(farm: Farm) -> list[WarningKind]:
+def kinds(farm: Bearers) -> list[WarningKind]:
     return [warned.kind for warned in farm.campaign.overview().warnings if "--revoke 1" in warned.text]
 
 
-def test_a_token_that_renews_once_and_is_not_seen_again_is_reported(farm: Farm, clock: DatabaseClock) -> None:
+def test_a_token_that_renews_once_and_is_not_seen_again_is_reported(farm: Bearers, clock: DatabaseClock) -> None:
     """Though it has made a step: its leases last for an hour."""
     moved = MovableClock()
     farm.enrol("one", processes=2**31 - 1)
@@ -394,7 +402,7 @@ def test_a_token_that_renews_once_and_is_not_seen_again_is_reported(farm: Farm, 
         assert [fact.kind for fact in facts.now(at_once=True)] == ["stalled"] * len(expected)
 
 
-def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Farm) -> None:
+def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Bearers) -> None:
     """Though it holds nothing: it takes leases and gives them back."""
     farm.enrol("one")
     rounds = -(-MANY_LEASES // TASKS)
@@ -412,7 +420,7 @@ def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Farm) -> N
     assert liar.refused == 0
     farm.enrol("honest-one", HONEST)
     forge(farm, "one")
-    assert farm.campaign.tokens()[LIAR].refused == 6
+    assert farm.liar().refused == 6
     assert (honest.workers, honest.leases, honest.spent) == (0, 0, 0)
     # Earlier versions know no such kind.
     reader = {"Authorization": f"Bearer {farm.tokens[LIAR]}", HEADER: "1.1"}
@@ -420,16 +428,17 @@ def test_a_token_that_costs_much_and_brings_nothing_is_reported(farm: Farm) -> N
     assert [warned["kind"] for warned in told] == ["no_workers"]
 
 
-def test_a_token_that_takes_the_server_and_brings_nothing_is_reported(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_a_token_that_takes_the_server_and_brings_nothing_is_reported(farm: Bearers, clock: DatabaseClock) -> None:
     """By the processor time of its requests, which results and time pay for, in its own account alone."""
     clock.stop()
     charges = farm.clients.charges
     usage = Usage(farm.ledger, charges)
-    liar, honest = (Payer(digest(token)) for token in farm.tokens)
+    liar, honest = (Payer(digest(token)) for token in farm.tokens.values())
     farm.deliver(farm.lease(farm.enrol("good", HONEST, processes=8), HONEST, count=8))
     usage.write()
-    measured = [record.used for record in farm.campaign.tokens()]
-    assert measured[LIAR] == 0.0 < measured[HONEST]
+    unused, used = (record.used for record in farm.campaign.tokens())
+    assert unused == 0.0 < used
     charges.add(Payer.stranger("192.0.2.1"), 1e6)
     for seconds, expected in ((MANY_SECONDS - 1, []), (2.0, [WarningKind.TOKEN])):
         charges.add(liar, seconds)
@@ -445,7 +454,7 @@ def test_a_token_that_takes_the_server_and_brings_nothing_is_reported(farm: Farm
     assert kinds(farm) == []
 
 
-def test_results_pay_for_the_time_of_the_server(farm: Farm) -> None:
+def test_results_pay_for_the_time_of_the_server(farm: Bearers) -> None:
     usage = Usage(farm.ledger, farm.clients.charges)
     farm.clients.charges.add(Payer(digest(farm.tokens[HONEST])), MANY_SECONDS + 1)
     usage.write()
@@ -456,7 +465,7 @@ def test_results_pay_for_the_time_of_the_server(farm: Farm) -> None:
 
 
 def test_what_was_used_is_written_when_the_ledger_answers_again(
-    farm: Farm, monkeypatch: pytest.MonkeyPatch
+    farm: Bearers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     usage, payer = Usage(farm.ledger, farm.clients.charges), Payer(digest(farm.tokens[LIAR]))
     with monkeypatch.context() as away:
@@ -467,22 +476,23 @@ def test_what_was_used_is_written_when_the_ledger_answers_again(
                 usage.write()
     usage.write()
     usage.write()
-    assert farm.campaign.tokens()[LIAR].used == pytest.approx(2.0)
+    assert farm.liar().used == pytest.approx(2.0)
 
 
-def test_a_server_writes_what_was_used_and_the_rest_when_it_ends(farm: Farm) -> None:
+def test_a_server_writes_what_was_used_and_the_rest_when_it_ends(farm: Bearers) -> None:
     charges, payer, clock = farm.clients.charges, Payer(digest(farm.tokens[LIAR])), MovableClock()
     with written(farm.ledger, charges, clock):
         charges.add(payer, 1.0)
-        assert farm.campaign.tokens()[LIAR].used == 0.0
+        assert farm.liar().used == 0.0
         clock.move(EVERY_SECONDS)
-        while not farm.campaign.tokens()[LIAR].used:
+        while not farm.liar().used:
             pass
         charges.add(payer, 1.0)
-    assert farm.campaign.tokens()[LIAR].used == pytest.approx(2.0)
+    assert farm.liar().used == pytest.approx(2.0)
 
 
-def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_the_operator_reads_who_holds_what(farm: Bearers, clock: DatabaseClock) -> None:
     farm.enrol("liar-one")
     held = farm.lease("liar-one")
     moved = MovableClock()
@@ -499,7 +509,8 @@ def test_the_operator_reads_who_holds_what(farm: Farm, clock: DatabaseClock) -> 
     assert "token 1 'liar'" in farm.campaign.holders_in_words()
 
 
-def test_a_token_that_rests_is_reported_after_five_minutes(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_a_token_that_rests_is_reported_after_five_minutes(farm: Bearers, clock: DatabaseClock) -> None:
     farm.enrol("one")
     farm.lease("one", count=1)
     clock.move(150)  # the clock runs besides
@@ -510,7 +521,7 @@ def test_a_token_that_rests_is_reported_after_five_minutes(farm: Farm, clock: Da
 
 
 @pytest.mark.parametrize(("scheme", "status"), [("Bearer", 200), ("bearer", 200), ("BEARER", 200), ("Basic", 401)])
-def test_the_scheme_of_a_token_has_no_case(farm: Farm, scheme: str, status: int) -> None:
+def test_the_scheme_of_a_token_has_no_case(farm: Bearers, scheme: str, status: int) -> None:
     headers = {"Authorization": f"{scheme} {farm.tokens[HONEST]}"}
     assert farm.client.get(f"/campaigns/{NAME}", headers=headers).status_code == status
 
@@ -518,8 +529,12 @@ def test_the_scheme_of_a_token_has_no_case(farm: Farm, scheme: str, status: int)
 # -- setting aside --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", ["/failures", "/deaths"])
-def test_one_token_sets_no_task_aside_while_another_is_present(farm: Farm, path: str) -> None:
+@pytest.mark.parametrize(
+    ("farm", "path"),
+    [("sqlite", "/failures"), ("sqlite", "/deaths"), *exhaustive([("postgres", "/deaths")])],
+    indirect=["farm"],
+)
+def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, path: str) -> None:
     farm.enrol("good", HONEST, processes=8)
     for number in range(4):
         worker = farm.enrol(f"liar-{number}")
@@ -529,7 +544,8 @@ def test_one_token_sets_no_task_aside_while_another_is_present(farm: Farm, path:
     assert result(farm.campaign).published == COUNT
 
 
-def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Bearers, clock: DatabaseClock) -> None:
     def complain() -> int:
         return sum(farm.end("/failures", lease) for _ in range(3) for lease in farm.lease("liar-one", count=9))
 
@@ -543,14 +559,15 @@ def test_what_one_token_alone_sets_aside_is_named_and_tried_again(farm: Farm, cl
     assert farm.work() == TASKS
 
 
+@BOTH
 @pytest.mark.parametrize(("completed", "has_say"), [(2, True), (3, False)])
 def test_a_voter_whose_tasks_others_complete_loses_its_say(
-    farm: Farm, clock: DatabaseClock, completed: int, has_say: bool
+    farm: Bearers, clock: DatabaseClock, completed: int, has_say: bool
 ) -> None:
     """Two tokens could set tasks aside; after three that others complete, they cannot."""
-    farm.tokens.append(farm.campaign.new_token(Role.WORKER))
+    farm.join(OTHER)
     farm.enrol("one", host="x")
-    farm.enrol("two", 2, host="y")
+    farm.enrol("two", OTHER, host="y")
     farm.enrol("good", HONEST, processes=8)
     tried = {lease.index: lease for lease in farm.lease("one", count=completed)}
     for lease in tried.values():
@@ -562,12 +579,12 @@ def test_a_voter_whose_tasks_others_complete_loses_its_say(
         farm.end("/failures", first[0])
         first = farm.lease("one", count=1)
     farm.end("/failures", first[0])
-    [again] = farm.lease("two", 2, count=1)
+    [again] = farm.lease("two", OTHER, count=1)
     assert again.index == first[0].index
-    assert farm.end("/failures", again, 2) is has_say
+    assert farm.end("/failures", again, OTHER) is has_say
 
 
-def fail_three_times(farm: Farm, worker: str) -> bool:
+def fail_three_times(farm: Bearers, worker: str) -> bool:
     """Whether the task that a worker gets is set aside then."""
     for _ in range(2):
         [lease] = farm.lease(worker, count=1)
@@ -576,14 +593,15 @@ def fail_three_times(farm: Farm, worker: str) -> bool:
     return farm.end("/failures", lease)
 
 
+@BOTH
 @pytest.mark.parametrize("host", ["x", "y"])
-def test_of_workers_with_one_token_another_host_tries_a_task_first(farm: Farm, host: str) -> None:
+def test_of_workers_with_one_token_another_host_tries_a_task_first(farm: Bearers, host: str) -> None:
     farm.enrol("one", host="x")
     farm.enrol("two", host=host)
     assert fail_three_times(farm, "one") is (host == "x")
 
 
-def test_four_of_those_that_complained_are_named(farm: Farm) -> None:
+def test_four_of_those_that_complained_are_named(farm: Bearers) -> None:
     for k in range(6):
         worker = farm.enrol(f"w{k}", host="x")
         assert fail_three_times(farm, worker)
@@ -595,26 +613,30 @@ def test_four_of_those_that_complained_are_named(farm: Farm) -> None:
 # -- what stays in the ledger ---------------------------------------------------------------------
 
 
-def give_back(farm: Farm, worker: str) -> None:
+def give_back(farm: Bearers, worker: str) -> None:
     shown = [shown_by(lease) for lease in farm.lease(worker)]
     farm.post("/releases", LIAR, attempts=shown, outcome="released", note="")
 
 
-def expire(farm: Farm, worker: str) -> None:
+def expire(farm: Bearers, worker: str) -> None:
     farm.lease(worker, seconds=0.0)
 
 
-def forge(farm: Farm, worker: str) -> None:
+def forge(farm: Bearers, worker: str) -> None:
     [real] = farm.lease("honest-one", HONEST, count=1) or [Lease(1, "x", 0, 1.0, False)]
     fake = delivery(Credential(real.attempt, "forged"), PLAN.evaluate(real.index))
     farm.post("/results", LIAR, deliveries=[document(fake)] * 6, now=0)
 
 
-@pytest.mark.parametrize("attack", [give_back, *exhaustive([expire, forge])])
+@pytest.mark.parametrize(
+    ("farm", "attack"),
+    [("sqlite", give_back), *exhaustive([("sqlite", expire), ("sqlite", forge), ("postgres", forge)])],
+    indirect=["farm"],
+)
 def test_what_brings_no_result_is_bounded_over_restarts(
-    farm: Farm,
+    farm: Bearers,
     clock: DatabaseClock,
-    attack: Callable[[Farm, str], None],
+    attack: Callable[[Bearers, str], None],
     monkeypatch: pytest.MonkeyPatch,
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -625,7 +647,7 @@ def test_what_brings_no_result_is_bounded_over_restarts(
         attack(farm, workers[number % 3])
         clock.move(COUNT_SECONDS)
         if number % 10 == 0:
-            farm.restart()
+            farm.start()
     most = 20 + 2 * TASKS
     paid = 30 * COUNT_SECONDS * (20 / 3600 + TASKS / RUN_SECONDS)  # while others idle, time allows some more
     assert farm.rows(Attempt) <= most + paid + 30
@@ -633,7 +655,7 @@ def test_what_brings_no_result_is_bounded_over_restarts(
     with farm.ledger.database.reading() as connection:
         assert connection.scalar(select(func.count()).where(Event.kind == refused)) <= most + paid
     with caplog.at_level(logging.INFO):
-        answer = farm.ask(workers[0])
+        answer = farm.ask_for_tasks(workers[0])
     assert answer.status_code == 429
     assert "more than their results allow" in answer.json()["error"]
     assert any(f"{NAME}: the workers with this token" in record.getMessage() for record in caplog.records)
@@ -693,15 +715,15 @@ def test_an_account_is_paid_by_results_and_time() -> None:
 # -- what it claims -------------------------------------------------------------------------------
 
 
-def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Farm, clock: DatabaseClock) -> None:
+@BOTH
+def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Bearers, clock: DatabaseClock) -> None:
     for number in range(3):
-        farm.tokens.append(farm.campaign.new_token(Role.WORKER))
-        farm.enrol(f"w{number}", number + 2, processes=4)
+        farm.enrol(f"w{number}", farm.join(f"other-{number}"), processes=4)
     clock.move(200.0)
     for number in range(3):
-        held = farm.lease(f"w{number}", number + 2, count=12)
+        held = farm.lease(f"w{number}", f"other-{number}", count=12)
         clock.move(12.0)
-        farm.deliver(held, number + 2, seconds=4.0)
+        farm.deliver(held, f"other-{number}", seconds=4.0)
     before = farm.campaign.overview().eta
     farm.enrol("one", processes=1)
     farm.deliver(farm.lease("one", count=2), LIAR, seconds=1e10)
@@ -712,11 +734,11 @@ def test_a_time_that_one_token_claims_decides_nothing_for_others(farm: Farm, clo
     assert sum(record.seconds or 0.0 for record in farm.campaign.task_records()) < 10 * HOUR
     # What a liar claims to take no time does not make others kill their tasks.
     assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") == pytest.approx(
-        with_token(farm.campaign, farm.tokens[2]).pace("cpu"), rel=1e3
+        with_token(farm.campaign, farm.tokens["other-0"]).pace("cpu"), rel=1e3
     )
 
 
-def test_one_other_token_says_nothing_about_the_time_of_tasks(farm: Farm) -> None:
+def test_one_other_token_says_nothing_about_the_time_of_tasks(farm: Bearers) -> None:
     farm.enrol("one")
     farm.deliver(farm.lease("one", count=1), LIAR, seconds=1e-9)
     assert with_token(farm.campaign, farm.tokens[HONEST]).pace("cpu") is None

@@ -20,10 +20,10 @@ from langford.machine.process import COMPILING
 from langford.methods import plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
-from tests.farm.farm import CAMPAIGN, HURRY, slowed, start
 from tests.support.campaigns import HOUR, NAME, delivery, new_campaign
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run
 from tests.support.databases import new_ledger
+from tests.support.farm import CAMPAIGN, HURRY, slowed, start
 from tests.support.ports import free_port
 from tests.support.servers import Server
 from tests.support.terminals import shown

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import httpx
 from starlette.applications import Starlette
 
+from db import Campaign, Ledger
 from db.states import Role
 from jobs.farm.api import server
 from jobs.farm.api.clients import Clients
 from jobs.reach.remote import RemoteCampaign, RemoteServer
-from tests.support.campaigns import NAME, new_campaign, terms_of
+from tests.support.campaigns import new_campaign, terms_of
 from tests.support.databases import new_ledger
 
 
@@ -70,36 +72,54 @@ class Bridge(httpx.BaseTransport):
 
 
 class Served:
-    """A campaign in a ledger, and its server.
+    """A campaign in a ledger, and its server in this process.
 
     Attributes:
-        ledger, campaign: of the workers "a" and "b".
-        tokens: one of each role; the workers have that of their role.
+        ledger, campaign: what it serves.
+        tokens: of those who have one, by their names, which are their labels.
         clients, application, client: what it keeps of its clients, the server, and a client without a token.
     """
 
-    def __init__(self, folder: Path, **options: Any) -> None:
-        """``options``: of :class:`jobs.farm.api.clients.Clients`."""
-        self.ledger = new_ledger("sqlite", folder)
-        self.campaign = new_campaign(self.ledger, workers="")
-        self.tokens = {role: self.campaign.new_token(role) for role in Role}
-        for worker in "ab":
-            self.ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(self.tokens[Role.WORKER]))
-        self.clients = Clients(**options)
-        self.application = server.application(self.ledger, [NAME], self.clients)
+    def __init__(self, ledger: Ledger, campaign: Campaign, bearers: Mapping[str, Role], **options: Any) -> None:
+        """
+        Args:
+            ledger, campaign: what it serves.
+            bearers: who gets a token, and for which role.
+            options: of :class:`jobs.farm.api.clients.Clients`.
+        """
+        self.ledger, self.campaign, self._options = ledger, campaign, options
+        self.tokens = {name: campaign.new_token(role, label=name) for name, role in bearers.items()}
+        self.start()
+
+    def start(self) -> None:
+        """Begin to serve, with no memory of clients."""
+        self.clients = Clients(**self._options)
+        self.application = server.application(self.ledger, [self.campaign.name], self.clients)
         self.client = Client(self.application)
 
-    def ask(self, method: str, path: str, role: Role = Role.WORKER, document: Any = None) -> httpx.Response:
+    def ask(self, method: str, path: str, bearer: str = Role.WORKER, document: Any = None) -> httpx.Response:
         """The answer to a request; ``path``: with NAME for that of the campaign."""
-        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
+        headers = {"Authorization": f"Bearer {self.tokens[bearer]}"}
         body = {} if method == "GET" else {"json": document}
-        return self.client.request(method, path.replace("NAME", NAME), headers=headers, **body)
+        return self.client.request(method, path.replace("NAME", self.campaign.name), headers=headers, **body)
 
     def remote(self, transport: httpx.BaseTransport | None = None) -> RemoteCampaign:
         """The campaign as a worker sees it."""
-        carried = transport or Bridge(self.application)
-        return RemoteServer(f"http://localhost:1/{NAME}", self.tokens[Role.WORKER], transport=carried).campaign()
+        where, carried = f"http://localhost:1/{self.campaign.name}", transport or Bridge(self.application)
+        return RemoteServer(where, self.tokens[Role.WORKER], transport=carried).campaign()
 
     def close(self) -> None:
         self.client.close()
         self.ledger.close()
+
+
+def served(folder: Path, **options: Any) -> Served:
+    """The small campaign, with a token for each role, of which workers "a" and "b" have that of theirs.
+
+    ``options``: of :class:`Served`.
+    """
+    ledger = new_ledger("sqlite", folder)
+    made = Served(ledger, new_campaign(ledger, workers=""), {role: role for role in Role}, **options)
+    for worker in "ab":
+        ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
+    return made

@@ -255,7 +255,7 @@ LAZY = (
 
 
 NO_VALUES: Mapping[str, object] = MappingProxyType({})
-PREPARING = ("tests.support.preloaded", "tests.farm.farm")
+PREPARING = ("tests.support.preloaded", "tests.support.farm")
 """Modules whose functions prepare commands."""
 
 

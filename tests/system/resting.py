@@ -17,8 +17,8 @@ from db import Ledger
 from db.errors import LedgerError
 from langford.methods import METHODS
 from langford.problem import Problem
-from tests.farm.farm import HURRY, slowed
 from tests.support.command_line import ENVIRONMENT
+from tests.support.farm import HURRY, slowed
 from tests.support.preloaded import Preparation, preloaded
 
 # Started it rests at each task: long enough to interrupt anywhere.
@@ -29,7 +29,7 @@ RESTS = 0.1
 """Seconds at each task, until :func:`hurry`."""
 PREPARED: Preparation = ("tests.support.preloaded:adapt", {"values": {"jobs.run.tally:SHORT_TASK_SECONDS": 1000.0}})
 """Such a run leases a stock of tasks as soon as one is done, however busy the machine is."""
-ALONE: Preparation = ("tests.farm.farm:prepare", {"seconds": RESTS})
+ALONE: Preparation = ("tests.support.farm:prepare", {"seconds": RESTS})
 """Such a run evaluates its tasks itself: it starts no processes, which take most of a start."""
 
 

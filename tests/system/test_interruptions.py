@@ -21,8 +21,8 @@ from jobs.run.limits import KnownSpeed
 from langford.cli.start import main
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.result import PartialResult
-from tests.farm.farm import COMPUTING, start
 from tests.support.command_line import COMMAND, ENVIRONMENT, Run, planted, write_program
+from tests.support.farm import COMPUTING, start
 from tests.support.preloaded import Preparation, preloaded
 from tests.system.resting import (
     ANSWER,

@@ -126,7 +126,7 @@ def start(
     others = {name: value for name, value in environment.items() if name != "PYTHONPATH" or not is_usual}
     if is_preloaded_for(others):
         seconds = _slowed.get(environment.get("PYTHONPATH", "")) if in_process else None
-        function = "tests.farm.farm:prepare", {"seconds": seconds}
+        function = "tests.support.farm:prepare", {"seconds": seconds}
         return preloaded().start(arguments, folder, environment, host=host, prepare=function, **options)
     return subprocess.Popen([*command_on(host), *arguments], cwd=folder, env=environment, text=True, **options)
 
