@@ -76,6 +76,12 @@ class Campaign:
     transport = IN_LEDGER
 
     def __init__(self, database: Database, record: CampaignRecord) -> None:
+        """:meth:`db.Ledger.campaign` gives one.
+
+        Args:
+            database: an open one.
+            record: of the campaign in it.
+        """
         self.database, self.record, self.terms = database, record, EVERYTHING
         self._deadlines, self._presence = Deadlines(database.now), presence.Presence(database.now)
 
@@ -178,7 +184,12 @@ class Campaign:
         return self.pace(identity.device_kind)
 
     def leave(self, worker_id: str, ending: Ending) -> None:
-        """Record how the work of a worker ended; raises UnknownWorker or WrongToken."""
+        """Record how the work of a worker ended; raises UnknownWorker or WrongToken.
+
+        Args:
+            worker_id: its UUID.
+            ending: how.
+        """
         enrolment.leave(self.database, self.terms, worker_id, ending)
 
     @retried
@@ -247,11 +258,16 @@ class Campaign:
     def renew(
         self, credentials: Collection[Credential], seconds: float, steps: Mapping[int, int] = NO_STEPS
     ) -> set[int]:
-        """Move the deadlines to ``seconds`` from now; returns the attempts that still run.
+        """Move deadlines; returns the attempts that still run.
 
         An attempt that has ended, for example because it expired, is omitted.  Its worker may finish the task all
         the same: a late result is accepted.  The deadline of an attempt that is older than the terms allow is moved
         only if it has made more steps than at the last renewal.
+
+        Args:
+            credentials: of the attempts; those of another campaign are omitted.
+            seconds: from now to the new deadline, as far as the terms allow.
+            steps: how many steps some of the attempts have done, by attempt.
         """
         with self._changing_attempts() as transaction:
             attempts = queries.shown(transaction, self.record, credentials)
@@ -268,17 +284,33 @@ class Campaign:
     def release(
         self, credentials: Collection[Credential], outcome: Outcome = Outcome.RELEASED, note: str | None = None
     ) -> None:
-        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure."""
+        """Return unfinished tasks to the queue; neither release nor preemption counts as a failure.
+
+        Args:
+            credentials: of their attempts.
+            outcome: released, or preempted.
+            note: why, for people; None: nothing to say.
+        """
         with self._changing_attempts() as transaction:
             tasks = queries.tasks_of(transaction, self.record, credentials)
             transitions.end(transaction, transitions.CHOSEN, outcome, note, attempts=list(tasks))
 
     def die(self, credential: Credential, reason: str) -> bool:
-        """Record that the process that evaluated a task died; returns whether the task was set aside."""
+        """Record that the process that evaluated a task died; returns whether the task was set aside.
+
+        Args:
+            credential: of the attempt.
+            reason: for people.
+        """
         return self._complain(credential, Outcome.DIED, reason)
 
     def fail(self, credential: Credential, reason: str) -> bool:
-        """Record that the task itself failed; returns whether it was set aside, after too many failures."""
+        """Record that the task itself failed; returns whether it was set aside, after too many failures.
+
+        Args:
+            credential: of the attempt.
+            reason: for people.
+        """
         return self._complain(credential, Outcome.FAILED, reason)
 
     @retried
@@ -344,7 +376,12 @@ class Campaign:
         held: Collection[int],
         copies: int = 0,
     ) -> tuple[list[Receipt], list[Lease]]:
-        """Deliver results, then lease tasks, in one transaction; what :meth:`lease` raises concerns no result."""
+        """Deliver results, then lease tasks, in one transaction; what :meth:`lease` raises concerns no result.
+
+        Args:
+            deliveries: see :meth:`deliver`.
+            worker_id, count, seconds, held, copies: see :meth:`lease`.
+        """
         try:
             with self._changing_attempts() as transaction:
                 receipts, credit = self._accept(transaction, deliveries, one_at_a_time=False)
@@ -469,7 +506,12 @@ class Campaign:
 
     @retried
     def release_worker(self, worker_id: str, note: str) -> int:
-        """Expire all leases of a worker that is known to be dead; returns their number."""
+        """Expire all leases of a worker that is known to be dead; returns their number.
+
+        Args:
+            worker_id: its UUID.
+            note: why, for people.
+        """
         with self.writing() as transaction:
             expired = transitions.end(transaction, transitions.OF_WORKER, Outcome.EXPIRED, note, worker=worker_id)
             presence.lose(transaction.connection, [worker_id])
@@ -480,6 +522,10 @@ class Campaign:
         """End all leases of the campaign, or those of one worker, even if it still runs; returns their number.
 
         A worker that still runs continues, and its late results are accepted.
+
+        Args:
+            note: why, for people.
+            worker_id: of the only worker; None: of all.
         """
         condition = transitions.OF_CAMPAIGN if worker_id is None else transitions.OF_WORKER_HERE
         with self.writing() as transaction:
@@ -590,7 +636,11 @@ class Campaign:
 
     @retried
     def extend(self, token: str, seconds: float) -> bool:
-        """Let a token be valid for ``seconds`` from now, unless it is valid longer, even if it has expired.
+        """Let a token be valid for longer, even if it has expired.
+
+        Args:
+            token: itself.
+            seconds: from now to its end, unless that is later already, or never.
 
         Returns whether it is a token of this campaign, and was not revoked.
         """

@@ -29,6 +29,12 @@ class Ledger:
     """An open ledger: close it, or use it as a context manager.  Methods raise the errors of :mod:`db.errors`."""
 
     def __init__(self, where: str, create: bool = False, now: Callable[[], float] = time.monotonic) -> None:
+        """
+        Args:
+            where: a file name or database URL.
+            create: whether an empty or absent database becomes a new ledger.
+            now: seconds of a clock that never goes back; by it the ledger is asked less often than its workers ask.
+        """
         self.database = Database(where, create, now=now)
 
     @property
@@ -109,6 +115,12 @@ class Ledger:
         are drawn wait for votes in this ledger, even if they were confirmed elsewhere
         (:mod:`db.trust.draw`).
 
+        Args:
+            export: the results, and their promise.
+            plan: that of the export.
+            worker_id, host, process: of the importer, see :meth:`enrol`.
+            source: where they come from, for people.
+
         Returns the campaign, and the events of the results that were not skipped.  Raises CampaignMismatch, or
         CheckFailed when a result contradicts itself; then nothing is changed.
         """
@@ -181,7 +193,13 @@ class Ledger:
         usage.charge(self.database, used)
 
     def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:
-        """Raises UnknownWorker or WrongToken."""
+        """Record how the work of a worker ended; raises UnknownWorker or WrongToken.
+
+        Args:
+            worker_id: its UUID.
+            ending: how.
+            terms: those on which it is registered.
+        """
         enrolment.leave(self.database, terms, worker_id, ending)
 
     def close(self) -> None:

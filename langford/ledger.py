@@ -42,6 +42,12 @@ class Campaign(db.Campaign):
     """
 
     def __init__(self, ledger: Ledger, record: CampaignRecord) -> None:
+        """:meth:`Ledger.campaign` gives one.
+
+        Args:
+            ledger: an open one.
+            record: of the campaign in it.
+        """
         super().__init__(ledger.database, record)
         self._ledger = ledger
 

@@ -23,6 +23,10 @@ DIGITS = 8
 def job_name(campaign: str, uuid: str) -> str:
     """The name of all jobs of a campaign: its own name is that of other campaigns too, in other ledgers.
 
+    Args:
+        campaign: its name.
+        uuid: its UUID, of which the first digits are used.
+
     >>> job_name("l24", "1f2e3d4c-5b6a-4798-8a7b-6c5d4e3f2a1b")
     'l24-1f2e3d4c'
     """

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import subprocess
 import sys
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from types import FunctionType
 
 import numpy as np
 import pytest
@@ -16,9 +19,16 @@ import jobs
 import langford
 import slurm
 from db.errors import BadName, NoSuchCampaign
+from jobs.pools.pool import Pool
+from jobs.reach import campaign as reach
+from jobs.reach.outbox import Outbox
+from jobs.run.loop import Run
+from jobs.run.source import TaskSource
+from jobs.verify.verification import Verification
 from langford import errors
 from langford.devices import CPU
-from langford.methods import METHODS, chosen_plan
+from langford.methods import METHODS, Method, chosen_plan
+from langford.methods.plan import Evaluator
 from langford.problem import Problem
 from tests.support.command_line import ENVIRONMENT
 
@@ -32,6 +42,40 @@ with langford.Ledger(pathlib.Path("records.db")) as ledger:
     assert campaign.run(devices=["cpu"]).tasks_here == campaign.tasks
     print(repr(campaign.count()), len(campaign.results()), campaign.overview().count)
 """
+
+
+FACE = [getattr(langford, name) for name in langford.__all__] + [getattr(slurm, name) for name in slurm.__all__]
+FACE += [Method, Evaluator, reach.Campaign, Outbox, TaskSource, Run, Pool, Verification]
+"""What programs use, and what the rooms of jobs give to others."""
+
+
+def functions_of(each: object) -> Iterator[tuple[str, FunctionType]]:
+    """It, or the public methods of a class and its bases here, without those that dataclass makes."""
+    if isinstance(each, FunctionType):
+        yield each.__name__, each
+    for kind in each.__mro__ if isinstance(each, type) else ():
+        if kind.__module__.split(".")[0] in {"langford", "db", "jobs", "slurm"}:
+            for name, member in vars(kind).items():
+                function = inspect.unwrap(getattr(member, "__func__", member))
+                is_public = name == "__init__" or not name.startswith("_")
+                if isinstance(function, FunctionType) and is_public and is_written_in(function, kind):
+                    yield f"{kind.__module__}.{kind.__name__}.{name}", function
+
+
+def is_written_in(function: FunctionType, kind: type) -> bool:
+    return function.__code__.co_filename == inspect.getsourcefile(kind)
+
+
+def test_public_functions_describe_their_arguments() -> None:
+    """Those that take several: one alone may be said in the first sentence."""
+    silent = [
+        name
+        for each in FACE
+        for name, function in functions_of(each)
+        if len({*inspect.signature(function).parameters} - {"self", "cls"}) > 1
+        and "Args:" not in (function.__doc__ or "")
+    ]
+    assert silent == []
 
 
 def test_it_exports_its_errors() -> None:
