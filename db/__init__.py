@@ -8,7 +8,7 @@ from db.attempts import Credential, Delivery, Lease, Receipt
 from db.files.exports import Export, joined
 from db.files.promise import Promise
 from db.files.reading import read_export
-from db.records import CampaignRecord, LeaseHolder, Progress, Replication, Standing, TaskRecord
+from db.records import CampaignRecord, Replication, Standing
 
 if TYPE_CHECKING:
     from db.campaign import Campaign
@@ -39,14 +39,11 @@ __all__ = [
     "Delivery",
     "Export",
     "Lease",
-    "LeaseHolder",
     "Ledger",
-    "Progress",
     "Promise",
     "Receipt",
     "Replication",
     "Standing",
-    "TaskRecord",
     "joined",
     "read_export",
 ]

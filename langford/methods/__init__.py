@@ -39,7 +39,6 @@ Those of other installed programs come last.
 __all__ = [
     "MAX_SEED",
     "METHODS",
-    "Choice",
     "ChosenPlan",
     "Count",
     "Evaluator",
