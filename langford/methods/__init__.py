@@ -72,7 +72,7 @@ def find_method(name: str, problem: Problem) -> Method:
     if reason:
         able = [other for other, method in METHODS.items() if method.refusal(problem) is None]
         instead = f"; use {' or '.join(able)}" if able else "; no method can"
-        raise MethodDoesNotApply(f"{name} cannot count {problem.name}: {reason}{instead}")
+        raise MethodDoesNotApply(f"{name} cannot count {problem}: {reason}{instead}")
     return METHODS[name]
 
 
@@ -120,7 +120,7 @@ def _applicable(problem: Problem, seeded: bool) -> list[Method]:
         return applicable
     kind = "no method with a seed" if seeded else "no method"
     *_, because = reasons.values()  # the last methods take the largest problems
-    raise MethodDoesNotApply(f"{kind} can count {problem.name}: {because}")
+    raise MethodDoesNotApply(f"{kind} can count {problem}: {because}")
 
 
 def plan_of(key: PlanKey) -> Plan:

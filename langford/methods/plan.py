@@ -296,11 +296,11 @@ class Method(ABC):
         """
         reason = self.refusal(problem)
         if reason:
-            raise MethodDoesNotApply(f"{self.name} cannot count {problem.name}: {reason}")
+            raise MethodDoesNotApply(f"{self.name} cannot count {problem}: {reason}")
         depths = self.depths(problem)
         if depth not in depths:
             step = "even depths " if depths.step == 2 else "depths "
-            raise BadDepth(f"{self.name} splits {problem.name} at {step}{depths[0]}..{depths[-1]}, not {depth}")
+            raise BadDepth(f"{self.name} splits {problem} at {step}{depths[0]}..{depths[-1]}, not {depth}")
         return self.split(problem, depth, self.chosen_seed(seed or None))
 
     def chosen_seed(self, seed: int | None) -> int:

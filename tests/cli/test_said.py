@@ -71,7 +71,7 @@ def test_an_estimate_names_the_value_that_is_known() -> None:
 def test_a_problem_that_no_method_counts_gets_one_reason() -> None:
     refused = str(CliRunner().invoke(cli, ["count", "200"]).exception)
     assert refused.endswith(
-        "no method can count langford-200: backtracking keeps the row in 128 bits; 400 places do not fit"
+        "no method can count L(2,200): backtracking keeps the row in 128 bits; 400 places do not fit"
     )
 
 

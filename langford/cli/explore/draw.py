@@ -65,7 +65,7 @@ def draw(
         checked = CheckedArrangement.of(arrangement)
         if problem is not None and not explicit.is_valid(problem, arrangement):
             what = checked.fault or f"it is one of {checked.problem}"
-            raise BadProblem(f"{','.join(map(str, cubes))} is not an arrangement of {problem.name}: {what}")
+            raise BadProblem(f"{','.join(map(str, cubes))} is not an arrangement of {problem}: {what}")
     else:
         assert problem is not None
         with display.said_when_slow("no arrangement yet; still searching, Ctrl-C stops"):

@@ -60,7 +60,7 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
         raise BadSeed(f"the seed of an estimate must be from 0 to {2**64 - 1}, not {seed}")
     reason = refusal(problem)
     if reason:
-        raise MethodDoesNotApply(f"cannot estimate {problem.name}: {reason}")
+        raise MethodDoesNotApply(f"cannot estimate {problem}: {reason}")
     if problem.obstruction:
         return Estimate(0.0, 0.0, 0, 0)
     order = SearchOrder.of(problem)

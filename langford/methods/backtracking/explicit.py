@@ -95,15 +95,14 @@ def _require_drawable(problem: Problem) -> None:
     """Raises TooExpensive where there is no arrangement, or none would be found."""
     _require_reach(problem)
     if problem.obstruction:
-        raise TooExpensive(f"{problem.name} has no arrangement to draw: {problem.obstruction}")
+        raise TooExpensive(f"{problem} has no arrangement to draw: {problem.obstruction}")
 
 
 def _require_reach(problem: Problem) -> None:
     """Raises TooExpensive for a row in which no arrangement would be found."""
     if problem.places > MAX_PLACES:
         raise TooExpensive(
-            f"searches are limited to {MAX_PLACES} places; {problem.name} has {problem.places}: choose a "
-            "smaller problem"
+            f"searches are limited to {MAX_PLACES} places; {problem} has {problem.places}: choose a smaller problem"
         )
 
 
@@ -133,7 +132,7 @@ def _uniform(problem: Problem, random: Random) -> Iterator[Arrangement]:
             options = list(_covering(problem, free, unused))
             weights = [ways(free ^ mask, unused ^ 1 << d) for d, mask in options]
             if not any(weights):
-                raise TooExpensive(f"{problem.name} has no arrangement to draw")
+                raise TooExpensive(f"{problem} has no arrangement to draw")
             placed.append(random.choices(options, weights)[0])
             free, unused = free ^ placed[-1][1], unused ^ 1 << placed[-1][0]
         yield _labelled(problem, tuple(placed))
@@ -147,7 +146,7 @@ def _searched(problem: Problem, random: Random) -> Iterator[Arrangement]:
         if placed is not None:
             yield _labelled(problem, placed)
         elif left[0] >= 0:
-            raise TooExpensive(f"{problem.name} has no arrangement to draw")  # all were tried
+            raise TooExpensive(f"{problem} has no arrangement to draw")  # all were tried
 
 
 def _all_unused(problem: Problem) -> int:
