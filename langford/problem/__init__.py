@@ -6,6 +6,7 @@ It uses errors and words, and computes no count.  Others use all of it.
 
 from __future__ import annotations
 
-from langford.problem.problem import MAX_PLACES, Problem, problem_of
+from langford.problem.bounds import MAX_PLACES
+from langford.problem.problem import Problem, problem_of
 
 __all__ = ["MAX_PLACES", "Problem", "problem_of"]

@@ -16,13 +16,11 @@ from functools import cached_property
 from itertools import pairwise
 
 from langford.errors import BadProblem, whole
+from langford.problem.bounds import require_circle, require_lengths, require_sizes
 from langford.problem.existence import obstruction
 from langford.problem.grammar import COPIES, EMPTY, OVER, SETS, listed, number, read
 from langford.problem.variants import CYCLIC, DIFFERENCES, VARIANTS, Parameter
 from langford.words import several
-
-MAX_PLACES = 4096
-"""The longest row: no method can count a longer one, and its description would fill the memory."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ class Problem:
         n, copies = whole("n", n, BadProblem), whole("the number of copies", copies, BadProblem)
         if copies != 2 and chosen.pairs_only:
             raise BadProblem(f"{variant} is defined for pairs only: leave copies out")
-        _require_sizes(n, copies)
+        require_sizes(n, copies)
         if n < chosen.least:
             raise BadProblem(f"{variant} starts at n = {chosen.least}, not {n}")
         by_name = chosen.values(n, values)
@@ -85,7 +83,7 @@ class Problem:
         if any(hole >= following for hole, following in pairwise(empty)):
             raise BadProblem(f"{variant} leaves two places empty: give the first one as hole")
         places = copies * len(differences) + len(empty)
-        _require_lengths(differences[-1], places)
+        require_lengths(differences[-1], places)
         return cls(variant, differences, places, copies, empty, n, tuple(by_name.values()), chosen.circle)
 
     @classmethod
@@ -150,11 +148,11 @@ class Problem:
         chosen = tuple(sorted(whole("a difference", d, BadProblem) for d in differences))
         holes = tuple(sorted(whole("an empty place", hole, BadProblem) for hole in empty))
         copies = whole("the number of copies", copies, BadProblem)
-        _require_sizes(len(chosen), copies)
+        require_sizes(len(chosen), copies)
         if chosen[0] < 1 or len(set(chosen)) != len(chosen):
             raise BadProblem(f"differences must be distinct and at least 1, not {chosen}")
         filled = copies * len(chosen)
-        _require_lengths(chosen[-1], filled + len(holes))
+        require_lengths(chosen[-1], filled + len(holes))
         row = filled + len(holes) if places is None else whole("the number of places", places, BadProblem)
         if row != filled + len(holes):
             raise BadProblem(
@@ -164,7 +162,7 @@ class Problem:
         if len(set(holes)) != len(holes) or any(not 1 <= hole <= row for hole in holes):
             raise BadProblem(f"empty places must be distinct and within 1..{row}, not {holes}")
         if circle:
-            _require_circle(chosen, row, copies)
+            require_circle(chosen, row, copies)
         return cls(DIFFERENCES, chosen, row, copies, holes, circle=circle)
 
     @classmethod
@@ -379,29 +377,3 @@ def problem_of(problem: Problem | int | str) -> Problem:
     if isinstance(problem, bool):
         raise BadProblem(f"n must be a whole number, not {problem}")
     return problem if isinstance(problem, Problem) else Problem.langford(problem)
-
-
-def _require_lengths(longest: int, places: int) -> None:
-    if max(longest, places) > MAX_PLACES:
-        raise BadProblem(f"a difference, or a row, may be at most {MAX_PLACES:,} long: choose a smaller problem")
-
-
-def _require_circle(differences: tuple[int, ...], places: int, copies: int) -> None:
-    if copies != 2:
-        raise BadProblem("a circle takes pairs only: leave copies out")
-    for d in differences:
-        if 2 * d > places:
-            same = min(d % places, -d % places)
-            raise BadProblem(
-                f"two places of a circle of {places} are at most {places // 2} apart: difference {d} is "
-                f"{f'the same as {same}' if same else 'that of a place and itself'}"
-            )
-
-
-def _require_sizes(n: int, copies: int) -> None:
-    if n < 1:
-        raise BadProblem(f"n must be at least 1, not {n}")
-    if copies < 2:
-        raise BadProblem(f"a colour needs at least 2 cubes, not {copies}")
-    if n > MAX_PLACES or copies > MAX_PLACES or n * copies > MAX_PLACES:
-        raise BadProblem(f"n times the cubes of a colour may be at most {MAX_PLACES:,}: choose a smaller problem")
