@@ -51,13 +51,13 @@ class QueueKeeper:
     ) -> None:
         """
         Args:
-        scheduler: the queue system.
-        campaign: whose workers are in the queue, however it is reached.
-        script: returns a job script, for a name of the jobs and a number of array elements.
-        most: how many elements wait or run at the same time.
-        seconds: between two rounds.
-        console: gets the remarks, and may ask to stop.
-        clock: waits.
+            scheduler: the queue system.
+            campaign: whose workers are in the queue, however it is reached.
+            script: returns a job script, for a name of the jobs and a number of array elements.
+            most: how many elements wait or run at the same time.
+            seconds: between two rounds.
+            console: gets the remarks, and may ask to stop.
+            clock: waits.
         """
         self._scheduler, self.campaign, self._script = scheduler, campaign, script
         self._most, self._seconds, self._console, self._clock = most, seconds, console, clock

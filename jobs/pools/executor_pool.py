@@ -49,10 +49,10 @@ class ExecutorPool:
     def __init__(self, executor: Executor, key: PlanKey, devices: Sequence[Device], clock: Clock = SYSTEM) -> None:
         """
         Args:
-        executor: see :class:`Executor`.
-        key: the plan, which each of its workers makes for itself.
-        devices: one for each task that is submitted at a time.
-        clock: waits.
+            executor: see :class:`Executor`.
+            key: the plan, which each of its workers makes for itself.
+            devices: one for each task that is submitted at a time.
+            clock: waits.
         """
         self._executor, self._key, self._devices, self._clock = executor, key, devices, clock
         self._futures: dict[int, Any] = {}

@@ -53,11 +53,11 @@ class Outgoing:
     ) -> None:
         """
         Args:
-        campaign: gets the results.
-        outbox: keeps them until they have arrived; None: they wait in memory.
-        patience: repeats what is not answered.
-        console: gets what happens to results that are refused.
-        clock: says when it is time to send.
+            campaign: gets the results.
+            outbox: keeps them until they have arrived; None: they wait in memory.
+            patience: repeats what is not answered.
+            console: gets what happens to results that are refused.
+            clock: says when it is time to send.
         """
         self._campaign, self._outbox, self._patience = campaign, outbox, patience
         self._console, self._sending, self._failing = console, Backoff(clock=clock), False

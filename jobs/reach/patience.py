@@ -41,8 +41,8 @@ class Limited(Away):
     def __init__(self, reason: str, seconds: float) -> None:
         """
         Args:
-        reason: for people.
-        seconds: until it may be asked again.
+            reason: for people.
+            seconds: until it may be asked again.
         """
         super().__init__(reason)
         self.seconds = seconds
@@ -54,8 +54,8 @@ class Backoff:
     def __init__(self, first: float = FIRST_WAIT, longest: float = MAX_WAIT, *, clock: Clock = SYSTEM) -> None:
         """
         Args:
-        first, longest: seconds; each wait is twice as long as the one before.
-        clock: waits.
+            first, longest: seconds; each wait is twice as long as the one before.
+            clock: waits.
         """
         self._first, self._longest, self._clock = first, longest, clock
         self._failures = 0
@@ -89,9 +89,9 @@ class Patience:
     def __init__(self, console: Console, whom: str, clock: Clock = SYSTEM) -> None:
         """
         Args:
-        console: gets the remarks; when it asks to stop, :meth:`insist` ends.
-        whom: who is asked, in words: "the server".
-        clock: waits.
+            console: gets the remarks; when it asks to stop, :meth:`insist` ends.
+            whom: who is asked, in words: "the server".
+            clock: waits.
         """
         self._console, self._whom, self._clock = console, whom, clock
         self._backoff = Backoff(clock=clock)
@@ -179,9 +179,9 @@ class Calls:
     def __init__(self, console: Console = SILENT, whom: str = "the ledger", clock: Clock = SYSTEM) -> None:
         """
         Args:
-        console: may ask to stop; then calls that are not answered are given up.
-        whom: who is called, in words.
-        clock: measures.
+            console: may ask to stop; then calls that are not answered are given up.
+            whom: who is called, in words.
+            clock: measures.
         """
         self._console, self._whom, self._clock = console, whom, clock
         self._waiting: SimpleQueue[Callable[[], None] | None] | None = None

@@ -27,7 +27,7 @@ class KnownSpeed:
     def __init__(self, probe: Callable[[], Speed | None] = lambda: None) -> None:
         """
         Args:
-        probe: measures the speed before the first task, where nothing is known of it; may return None.
+            probe: measures the speed before the first task, where nothing is known of it; may return None.
         """
         self._probe, self._own = probe, ObservedSpeed()
         self.recorded: Speed | None = None
@@ -84,9 +84,9 @@ class TimeLimit:
     def __init__(self, seconds: float | None, speed: KnownSpeed, clock: Clock = SYSTEM) -> None:
         """
         Args:
-        seconds: from now to the end of the run; None: no limit.
-        speed: forecasts.
-        clock: measures.
+            seconds: from now to the end of the run; None: no limit.
+            speed: forecasts.
+            clock: measures.
         """
         self._seconds, self._speed, self._clock = seconds, speed, clock
         self._started = clock.monotonic()
@@ -144,9 +144,9 @@ class Watch:
     def __init__(self, speed: KnownSpeed, patience: float = PATIENCE_SECONDS, clock: Clock = SYSTEM) -> None:
         """
         Args:
-        speed: forecasts.
-        patience: seconds that every task may take, however small it is.
-        clock: measures.
+            speed: forecasts.
+            patience: seconds that every task may take, however small it is.
+            clock: measures.
         """
         self._speed, self._patience, self._clock = speed, patience, clock
         self._seconds: dict[tuple[int, bool], float] = {}

@@ -82,13 +82,13 @@ class Run:
     ) -> None:
         """
         Args:
-        console: gets remarks and the progress, and may stop the run.
-        time_limit: seconds; no task starts that would probably end later, and the run waits for none that takes
-            much longer than it should.
-        patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
-            its process is killed.
-        probe: measures the speed here before the first task; None: unknown.  Called only with a time limit, and
-            when the campaign's results leave no time for it.
+            console: gets remarks and the progress, and may stop the run.
+            time_limit: seconds; no task starts that would probably end later, and the run waits for none that takes
+                much longer than it should.
+            patience: seconds that every task may take.  Beyond them, and beyond a multiple of what it should take,
+                its process is killed.
+            probe: measures the speed here before the first task; None: unknown.  Called only with a time limit, and
+                when the campaign's results leave no time for it.
         """
         self._source, self._devices, self._pool_of = source, devices, pool_of
         self._console = console

@@ -62,12 +62,12 @@ class TaskSource:
     ) -> None:
         """
         Args:
-        campaign: gives the tasks and takes the results; it may be away for any time.
-        identity: the worker.
-        outbox: where results wait while the campaign is away; None: in memory.
-        console: gets the remarks.
-        lease_seconds: how long a lease lasts that is not renewed.
-        clock: measures.
+            campaign: gives the tasks and takes the results; it may be away for any time.
+            identity: the worker.
+            outbox: where results wait while the campaign is away; None: in memory.
+            console: gets the remarks.
+            lease_seconds: how long a lease lasts that is not renewed.
+            clock: measures.
         """
         self._campaign, self._identity, self._console = campaign, identity, console
         self._lease_seconds, self._clock, self._transport = lease_seconds, clock, campaign.transport
