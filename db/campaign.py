@@ -244,7 +244,7 @@ class Campaign:
         allowed = count if account is None else account.allowed(count)
         longest = self._deadlines.warranted(transaction, self.terms.digest)
         seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
-        claimant = Claimant(worker_id, self.terms.digest, fresh_nonce(), seconds, longest)
+        claimant = Claimant(worker_id, known.host, self.terms.digest, fresh_nonce(), seconds, longest)
         granted = rechecks.claim(transaction, claimant, known, allowed)
         granted += leases.claim(transaction, claimant, allowed - len(granted))
         if not granted:

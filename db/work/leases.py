@@ -68,23 +68,21 @@ def _starting_ready(condition: ColumnElement[bool]) -> ReturningInsert[int, int]
     )
 
 
-_me, _my_worker = aliased(Voter), aliased(Worker)
+# Few tables and one subquery: Postgres plans this for each request.
 _MY_COMPLAINTS = (
     select(func.count())
     .select_from(Attempt)
     .join(Worker, Worker.id == Attempt.worker_id)
     .join(Voter, Voter.id == Worker.voter_id)
-    .join(_my_worker, _my_worker.id == _WORKER)
-    .join(_me, (_me.id == _my_worker.voter_id) & (_me.host == Voter.host) & (_me.token == Voter.token))
     .where(same_task(Attempt, Task), Attempt.outcome.in_(COMPLAINTS), Attempt.id > Task.retried)
+    .where(Voter.host == bindparam("host", type_=String), Voter.token == bindparam("token", type_=String))
     .correlate(Task)
     .scalar_subquery()
 )
 """How often attempts by the same host with the same token failed at a task, or died."""
 _MAY_TRY = _MY_COMPLAINTS < FAILURES_BEFORE_SET_ASIDE
-_START_READY = _starting_ready(
-    case((Task.deaths > 0, _MY_COMPLAINTS == 0), (Task.failures > 0, _MAY_TRY), else_=true())
-)
+_ALLOWED = case((Task.deaths > 0, 1), else_=FAILURES_BEFORE_SET_ASIDE)
+_START_READY = _starting_ready(case((Task.deaths + Task.failures > 0, _MY_COMPLAINTS < _ALLOWED), else_=true()))
 _START_AGAIN = _starting_ready(and_(Task.deaths > 0, _MAY_TRY))
 _MAY_COPY = case((Task.deaths + Task.failures > 0, _MAY_TRY), else_=true())
 _LEASE = (
@@ -99,9 +97,9 @@ def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Leas
     """Lease up to ``count`` ready tasks, largest first; one that killed a process here is last, alone."""
     if not count:
         return []
-    attempts = transitions.grant(transaction, _START_READY, claimant, count=count)
+    attempts = transitions.grant(transaction, _START_READY, claimant, count=count, **claimant.voter)
     if not attempts:
-        attempts = transitions.grant(transaction, _START_AGAIN, claimant, count=1)
+        attempts = transitions.grant(transaction, _START_AGAIN, claimant, count=1, **claimant.voter)
     if not attempts:
         return []
     leased = transaction.rows(_LEASE, tasks=attempts)
@@ -194,14 +192,16 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
     """
     if count <= 0:
         return []
-    attempts = transitions.grant(transaction, _START_COPIES, claimant, count=count)
+    attempts = transitions.grant(transaction, _START_COPIES, claimant, count=count, **claimant.voter)
     if len(attempts) < count:
         left = count - len(attempts)
         chosen = {"token": claimant.token, "count": left, "longest": claimant.longest}
         tasks = transaction.scalars(_HELD_IN_VAIN, **chosen).all()
         tasks = [task for task in tasks if task not in attempts]
         if tasks:
-            attempts |= transitions.grant(transaction, _START_SECOND_COPIES, claimant, tasks=tasks)
+            attempts |= transitions.grant(
+                transaction, _START_SECOND_COPIES, claimant, tasks=tasks, **claimant.voter
+            )
     if not attempts:
         return []
     transaction.execute(_COPIED, tasks=attempts)

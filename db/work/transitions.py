@@ -95,10 +95,16 @@ class Claimant:
     """A worker that asks for leases, and what they are like."""
 
     worker_id: str
+    host: str  # of its voter
     token: str  # the digest of its token; "" for a worker that opens the ledger itself
     nonce: str  # of all leases of one call
     seconds: float  # until the deadline
     longest: float  # for how many seconds another worker keeps a task from this one, see db.work.leases.warranted
+
+    @property
+    def voter(self) -> dict[str, str]:
+        """The parameters of statements that ask what workers of its host with its token did."""
+        return {"host": self.host, "token": self.token}
 
 
 def grant(

@@ -1459,22 +1459,13 @@ S   anon_4, :seconds AS anon_5, 0 AS anon_6
 P   anon_4, :seconds AS anon_5, false AS anon_6
   FROM task
   WHERE task.campaign_id = :campaign AND task.state = :state
-  AND CASE WHEN (task.deaths > :deaths) THEN (
+  AND CASE WHEN (task.deaths + task.failures > :param) THEN (
     SELECT count(*) AS count_1
     FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-    AND voter_1.host = voter.host AND voter_1.token = voter.token
     WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
-    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
-  ) = :param WHEN (task.failures > :failures) THEN (
-    SELECT count(*) AS count_1
-    FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-    AND voter_1.host = voter.host AND voter_1.token = voter.token
-    WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
-    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
-S ) < :param ELSE 1 END = 1
-P ) < :param ELSE true END
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried AND voter.host = :host AND voter.token = :token
+S ) < CASE WHEN (task.deaths > :deaths) THEN :param ELSE :param END ELSE 1 END = 1
+P ) < CASE WHEN (task.deaths > :deaths) THEN :param ELSE :param END ELSE true END
   ORDER BY task.work DESC
   LIMIT :count
 P FOR UPDATE OF task SKIP LOCKED
@@ -1488,10 +1479,8 @@ P   anon_4, :seconds AS anon_5, false AS anon_6
   AND (
     SELECT count(*) AS count_1
     FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-    AND voter_1.host = voter.host AND voter_1.token = voter.token
     WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
-    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried AND voter.host = :host AND voter.token = :token
   ) < :param
   ORDER BY task.work DESC
   LIMIT :count
@@ -1508,10 +1497,8 @@ P WHERE attempt.campaign_id = :campaign AND attempt.ended IS NULL AND NOT attemp
   AND CASE WHEN (task.deaths + task.failures > :param) THEN (
     SELECT count(*) AS count_1
     FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-    JOIN worker AS worker_1 ON worker_1.id = :worker JOIN voter AS voter_1 ON voter_1.id = worker_1.voter_id
-    AND voter_1.host = voter.host AND voter_1.token = voter.token
     WHERE attempt.campaign_id = task.campaign_id AND attempt.task_index = task.task_index
-    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried
+    AND attempt.outcome IN (:outcome) AND attempt.id > task.retried AND voter.host = :host AND voter.token = :token
 S ) < :param ELSE 1 END = 1
 P ) < :param ELSE true END
   ORDER BY attempt.granted
