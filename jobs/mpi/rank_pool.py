@@ -33,9 +33,12 @@ MIN_SLEEP, MAX_SLEEP = 1e-5, 2e-3
 
 
 def waiting(communicator: Intracomm, tag: int, timeout: float | None) -> Iterator[int]:
-    """Yield the rank of each waiting message, after a wait of up to ``timeout`` seconds for the first one.
+    """Yield the rank of each waiting message; the caller receives the message before it asks for the next rank.
 
-    The caller receives the message before it asks for the next rank.  ``timeout`` None: no limit.
+    Args:
+        communicator: of all ranks.
+        tag: of the messages.
+        timeout: seconds to wait for the first one; None: no limit.
     """
     from mpi4py import MPI
 
@@ -139,6 +142,11 @@ def serve(communicator: Intracomm, key: PlanKey, device: Device) -> None:
 
     Signals are ignored, because the launcher passes them to all ranks: rank 0 alone decides what to do.
     A rank whose device or program has failed evaluates nothing more: rank 0 takes back all tasks that it holds.
+
+    Args:
+        communicator: of all ranks.
+        key: the plan, the same at all ranks.
+        device: of this rank.
     """
     for name in ("SIGINT", "SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2"):
         signal.signal(getattr(signal, name), signal.SIG_IGN)

@@ -19,10 +19,15 @@ if TYPE_CHECKING:
 
 
 def share(plan: Plan, rank: int, size: int) -> list[int]:
-    """The tasks of a rank, one from each round of ``size`` tasks by falling work.
+    """The tasks of a rank, one from each round of tasks by falling work.
 
     The ranks take their tasks in order in one round, and in reverse order in the next: so their shares of the
     work are almost equal.
+
+    Args:
+        plan: the same at all ranks.
+        rank: from 0.
+        size: number of ranks.
     """
     order = np.argsort(-plan.work, kind="stable")
     rounds = [order[start : start + size] for start in range(0, len(order), size)]
@@ -40,6 +45,11 @@ def _reversed(tasks: NDArray[np.int64], size: int) -> NDArray[np.int64]:
 def count_static(communicator: Intracomm, key: PlanKey, device: Device) -> tuple[Count, float] | None:
     """Evaluate this rank's share; returns the count and the seconds at rank 0, None at the other ranks.
 
+    Args:
+        communicator: of all ranks, which make the same call.
+        key: the plan, the same at all ranks.
+        device: of this rank.
+
     Raises CheckFailed.
     """
     plan = plan_of(key)
@@ -56,7 +66,12 @@ def count_static(communicator: Intracomm, key: PlanKey, device: Device) -> tuple
 
 
 def gather(communicator: Intracomm, content: bytes) -> list[bytes] | None:
-    """Returns the bytes of every rank at rank 0, None at the other ranks."""
+    """Returns the bytes of every rank at rank 0, None at the other ranks.
+
+    Args:
+        communicator: of all ranks, which make the same call.
+        content: of this rank, of any length.
+    """
     from mpi4py import MPI
 
     sizes = np.zeros(communicator.size, np.int64)

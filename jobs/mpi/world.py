@@ -50,7 +50,12 @@ def _require_pmix() -> None:
 def device_of(communicator: Intracomm, kind: str, first_computes: bool) -> Device:
     """A core, or a GPU of its host; the ranks that compute there take the GPUs in turn.
 
-    Every rank makes this call.  ``first_computes``: whether rank 0 computes too.  Raises NoGpu.
+    Args:
+        communicator: of all ranks, which make the same call.
+        kind: "cpu" or "cuda".
+        first_computes: whether rank 0 computes too.
+
+    Raises NoGpu.
     """
     from mpi4py import MPI
 

@@ -55,7 +55,13 @@ class CommandHook:
     channel = "command"
 
     def __init__(self, command: str, seconds: float = COMMAND_SECONDS) -> None:
-        """Raises BadInput when there is no such program."""
+        """
+        Args:
+            command: a program and its arguments, as a shell parts them.
+            seconds: that it may take.
+
+        Raises BadInput when there is no such program.
+        """
         try:
             self._words = shlex.split(command)
         except ValueError as error:
@@ -120,7 +126,13 @@ class UrlHook(Console):
     channel = "url"
 
     def __init__(self, url: str, seconds: float = URL_SECONDS) -> None:
-        """Raises BadInput when this is no URL; ``seconds``: for the headers of the answer, the rest is not read."""
+        """
+        Args:
+            url: http or https.
+            seconds: for the headers of the answer; the rest is not read.
+
+        Raises BadInput when this is no URL.
+        """
         parts = _split(url)
         self.where = f"{parts.scheme}://{parts.hostname}"
         self._url, self._seconds = url, seconds

@@ -70,7 +70,8 @@ class NotifiableFacts:
     def now(self, at_once: bool = False) -> list[Fact]:
         """The facts; none if the last look was expensive and recent.
 
-        ``at_once``: look anyway, and do not collect events of a kind.
+        Args:
+            at_once: look anyway, and do not collect events of a kind.
         """
         began = self._clock.monotonic()
         if began < self._next_look and not at_once:
@@ -110,7 +111,14 @@ class Notifier:
         stalled_seconds: float = STALLED_SECONDS,
         clock: Clock = SYSTEM,
     ) -> None:
-        """``campaigns``: of one ledger; ``say``: called in that thread, with what was sent and what was not."""
+        """
+        Args:
+            campaigns: of one ledger.
+            hook: gets the notifications.
+            say: called in the notifier's thread, with what was sent and what was not.
+            stalled_seconds: without a result, after which a campaign has stalled.
+            clock: measures.
+        """
         self._facts = {campaign: NotifiableFacts(campaign, stalled_seconds, clock) for campaign in campaigns}
         self._hook, self._say, self._clock = hook, say, clock
         self._stopping = threading.Event()
@@ -125,7 +133,11 @@ class Notifier:
         self._thread.start()
 
     def stop(self, seconds: float) -> None:
-        """Look once more, send what is due, and end; what takes longer than ``seconds`` waits for a restart."""
+        """Look once more, send what is due, and end.
+
+        Args:
+            seconds: that this may take; what takes longer waits for a restart.
+        """
         self._give_up_at = self._clock.monotonic() + seconds
         self._stopping.set()
         try:
@@ -190,7 +202,11 @@ class Notifier:
 def notice(campaign: Campaign, claimed: Claim, standing: Standing, at: float) -> dict[str, Any]:
     """The JSON document that a hook gets, see docs/watching.md; it has no token and no address of a ledger.
 
-    ``at``: the time, in seconds since 1970.
+    Args:
+        campaign: of the ledger.
+        claimed: the fact, which no other process notifies.
+        standing: of the campaign, now.
+        at: the time, in seconds since 1970.
     """
     fact, number, tasks = claimed.fact, 1, list[int]()
     if fact.kind in EVENT_KINDS:

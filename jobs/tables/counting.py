@@ -259,7 +259,13 @@ class PartOfTable(Console):
     def __init__(
         self, console: Console, campaign: Campaign, share: float, progressed: Callable[[float], object]
     ) -> None:
-        """``share``: expected seconds of what is left of the campaign; ``progressed``: called with those done."""
+        """
+        Args:
+            console: of the table.
+            campaign: that is counted now.
+            share: expected seconds of what is left of the campaign.
+            progressed: called with the seconds of what is done.
+        """
         self._console, self._share, self._progressed = console, share, progressed
         self._found, self._work = campaign.standing().work_done, campaign.work
         self.done = 0.0

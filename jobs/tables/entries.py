@@ -38,9 +38,12 @@ class Family:
 
     @classmethod
     def parse(cls, text: str, first: int | None = None, summed: bool = False) -> Family:
-        """The family up to the order that words name, like "near-skolem 10 missing 3..5" or "A004077 12".
+        """The family up to the order that words name; raises BadProblem.
 
-        ``first``: None: the smallest order.  Raises BadProblem.
+        Args:
+            text: like "near-skolem 10 missing 3..5" or "A004077 12".
+            first: the smallest order; None: that of the family.
+            summed: whether the problems of one order are added up.
         """
         words = read(text)
         if words.family in SETS:

@@ -31,7 +31,15 @@ class TableForecast:
     def __init__(
         self, entries: Sequence[Entry], devices: Sequence[Device], confirm: bool, ledger: Ledger | None = None
     ) -> None:
-        """Raises as :func:`langford.methods.chosen_plan`."""
+        """
+        Args:
+            entries: of the table.
+            devices: that count at the same time.
+            confirm: whether everything is counted twice.
+            ledger: what it has is not counted again; None: there is none.
+
+        Raises as :func:`langford.methods.chosen_plan`.
+        """
         self.entries, self.sums = entries, 1 + confirm
         wanted = [problem for entry in entries for problem in entry.problems if not problem.obstruction]
         problems = {representative(problem): problem for problem in reversed(wanted)}

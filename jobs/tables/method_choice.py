@@ -21,7 +21,13 @@ class MethodChoice:
     """The devices and methods for the problems of a table."""
 
     def __init__(self, problems: Iterable[Problem], devices: Sequence[Device]) -> None:
-        """Raises as :func:`langford.methods.chosen_plan`."""
+        """
+        Args:
+            problems: of the table.
+            devices: that count at the same time.
+
+        Raises as :func:`langford.methods.chosen_plan`.
+        """
         self._devices = devices
         self._methods: dict[Problem, Method] = {}
         self._small: set[Problem] = set()
@@ -51,6 +57,10 @@ class MethodChoice:
 
         It is the coarsest where the whole count takes no longer than a task may: a result costs more to keep than
         it saves.  Raises as :func:`langford.methods.task_depth`.
+
+        Args:
+            problem: of the table.
+            method: which counts it.
         """
         devices = self.devices(problem)
         seconds = devices[0].task_seconds
@@ -62,10 +72,15 @@ class MethodChoice:
         return self._methods[problem]
 
     def second(self, problem: Problem, key: PlanKey, begun: Collection[str] = ()) -> Method:
-        """The method that counts a problem again, after a campaign of this plan.
+        """The method that counts a problem again.
 
         Among methods at most four times slower than the fastest, the one least related to the first; of equals,
         one already begun.  Raises BadInput when there is none.
+
+        Args:
+            problem: of the table.
+            key: the plan by which it was counted.
+            begun: methods of campaigns of the problem in the ledger.
         """
         kind = self.devices(problem)[0].kind
         usable = _likely(problem, confirming_methods(key, kind))

@@ -21,7 +21,12 @@ def choices(
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): the projected time of a problem by each method, on a core and on GPU 0.
 
-    ``repetitions``: tasks of each method, drawn over the whole plan.
+    Args:
+        problem: to be counted.
+        repetitions: tasks of each method, drawn over the whole plan.
+        console: gets the progress.
+        save: keep the results in the profile.
+
     Raises BadInput when no device has two methods for the problem, NoHome or OSError.
     """
     compared = 0

@@ -87,6 +87,11 @@ class Stopwatch:
     """Times counts of one problem; all of them must give the same number."""
 
     def __init__(self, repetitions: int = 3, console: Console = SILENT) -> None:
+        """
+        Args:
+            repetitions: of each count, of whose times the median is taken.
+            console: gets the progress.
+        """
         self._repetitions, self._console = repetitions, console
         self._published: int | None = None
 
@@ -94,7 +99,13 @@ class Stopwatch:
         return Stopwatch(self._repetitions, self._console)
 
     def seconds(self, label: str, plan: Plan, count: Callable[[], Iterable[PartialResult]]) -> float:
-        """Median seconds of a count; raises CheckFailed when the count differs from an earlier one."""
+        """Median seconds of a count; raises CheckFailed when the count differs from an earlier one.
+
+        Args:
+            label: what is counted, for people.
+            plan: merges the results.
+            count: returns them; its time is taken.
+        """
         times = []
         for _ in range(self._repetitions):
             start = time.perf_counter()

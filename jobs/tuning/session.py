@@ -35,8 +35,16 @@ def experiments(
 ) -> Iterator[tuple[str, Experiment]]:
     """Yield (kind of device, experiment): those on the cores, then those on GPU 0 if there is one.
 
-    On the cores a smaller problem is counted if this one would take long there.  ``save``: keep the best
-    settings of the GPU in the profile.  Raises CheckFailed when two counts differ, NoHome or OSError.
+    On the cores a smaller problem is counted if this one would take long there.
+
+    Args:
+        problem: to be counted.
+        method: whose settings are tried.
+        repetitions: of each count.
+        console: gets the progress.
+        save: keep the best settings of the GPU in the profile.
+
+    Raises CheckFailed when two counts differ, NoHome or OSError.
     """
     watch = Stopwatch(repetitions, console)
     smaller = for_cores(problem, method)
@@ -75,7 +83,11 @@ def for_cores(problem: Problem, method: Method) -> Problem:
 
 
 def save(experiment: Experiment, path: Path) -> None:
-    """Draw an experiment into a file, whose suffix chooses the format.
+    """Draw an experiment into a file.
+
+    Args:
+        experiment: a finished one.
+        path: of the file, whose suffix chooses the format.
 
     Raises NotInstalled without matplotlib, NotReplaceable or OSError.
     """

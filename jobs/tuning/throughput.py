@@ -102,10 +102,14 @@ class Pipeline:
 
 
 def launches_per_second(pipeline: Pipeline, streams: int) -> float:
-    """The pace of this number of streams; raises BadInput.
+    """The pace of a pipeline; raises BadInput.
 
     A stream goes round its four steps and has one token; each step is done for one stream at a time, but for the
     tail of a kernel.
+
+    Args:
+        pipeline: the times of its steps.
+        streams: how many.
     """
     steps = {name: _exact(value) / 1000 for name, value in vars(pipeline).items()}
     tail = steps.pop("tail")

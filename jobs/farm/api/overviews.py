@@ -42,7 +42,12 @@ class Overviews:
         return self._standings[name].newest()
 
     def status(self, name: str, in_full: bool = True) -> bytes:
-        """``in_full``: whether its reader knows the fields of this version, and not only those of 1.x."""
+        """The document of a status; it is some seconds old.
+
+        Args:
+            name: of a campaign.
+            in_full: whether its reader knows the fields of this version, and not only those of 1.x.
+        """
         overview = self._overviews[name].newest()
         known, text = self._texts.get((name, in_full), (None, b""))
         if known is not overview:
@@ -51,7 +56,12 @@ class Overviews:
         return text
 
     def listed(self, campaigns: Sequence[Campaign], in_full: bool = True) -> bytes:
-        """``in_full``: as for :meth:`status`."""
+        """The document of a list of campaigns.
+
+        Args:
+            campaigns: of this server.
+            in_full: as for :meth:`status`.
+        """
         listed = [_listed(self._overviews[campaign.name].newest()) for campaign in campaigns]
         if in_full:
             return encoded(listed)

@@ -100,7 +100,14 @@ REFUSALS: Mapping[type[Exception], Refusal] = {
 def application(
     ledger: Ledger, names: Sequence[str], clients: Clients | None = None, overviews: Overviews | None = None
 ) -> Starlette:
-    """The server of some campaigns of a ledger; raises NoSuchCampaign."""
+    """The server of some campaigns of a ledger; raises NoSuchCampaign.
+
+    Args:
+        ledger: an open one, which stays open as long as the server.
+        names: of the campaigns.
+        clients: what is known of those who ask, and their limits; None: new ones.
+        overviews: of the same campaigns, where others ask them too; None: new ones.
+    """
     campaigns = {name: ledger.campaign(name) for name in names}
     for campaign in campaigns.values():
         campaign.plan  # noqa: B018 -- made now, so that the first worker need not wait for it

@@ -39,7 +39,12 @@ THIS_SERVER = "this server"
 
 
 def socket_of(host: str, port: int) -> socket.socket:
-    """Raises BadInput."""
+    """A socket that listens; raises BadInput.
+
+    Args:
+        host: a name or an address of this machine.
+        port: 0: a free one.
+    """
     try:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         listener = socket.create_server((str(address[0]), port), family=family, backlog=BACKLOG)
@@ -55,9 +60,12 @@ def socket_of(host: str, port: int) -> socket.socket:
 
 
 def require_certificate(certificate: str, key: str | None, now: float) -> None:
-    """Raises BadInput unless a server can use this chain and this key, both PEM, at this time.
+    """Raises BadInput unless a server can use a certificate.
 
-    ``now``: in seconds since 1970.
+    Args:
+        certificate: file with its chain, PEM.
+        key: file with its private key, PEM; None: it is in the same file.
+        now: the time, in seconds since 1970.
     """
     secret = Path(key or certificate)
     status = secret.stat()
@@ -119,7 +127,11 @@ def serve(
 ) -> None:
     """Serve an application on a socket that listens, until SIGINT or SIGTERM.
 
-    ``stopping``: whether a signal came before the server had started, so that it ends at once.
+    Args:
+        application, clients: of :func:`jobs.farm.api.server.application`.
+        listener: see :func:`socket_of`.
+        serving: the certificate.
+        stopping: whether a signal came before the server had started, so that it ends at once.
     """
     log, clients.connections.most = clients.log, max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(

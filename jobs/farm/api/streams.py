@@ -51,7 +51,12 @@ class Broadcast:
     """The statuses of one campaign, as events."""
 
     def __init__(self, compute: Callable[[], bytes], every: float, threads: CapacityLimiter) -> None:
-        """``compute`` returns a status, one line of JSON; it is called in a thread, once at a time."""
+        """
+        Args:
+            compute: returns a status, one line of JSON; it is called in a thread, once at a time.
+            every: least time between two calls, in seconds.
+            threads: of which it takes one.
+        """
         self._compute, self._every, self._lock, self._threads = compute, every, asyncio.Lock(), threads
         self._number = 0
         self._outcome: tuple[bytes, Exception | None] = b"", None
@@ -102,9 +107,13 @@ class Streams:
         of_a_token: int = MAX_OF_A_TOKEN,
         of_an_address: int = MAX_OF_AN_ADDRESS,
     ) -> None:
-        """A stream beyond ``of_a_token`` replaces the oldest of the token; one beyond ``of_an_address`` replaces
-        the oldest of the token with the most streams there.  ``every``: least time between two statuses, in
-        seconds.
+        """
+        Args:
+            log: gets the errors of streams.
+            most: how many streams are open at once.
+            every: least time between two statuses, in seconds.
+            of_a_token: a stream beyond this number replaces the oldest of its token.
+            of_an_address: one beyond this number replaces the oldest of the token with the most streams there.
         """
         self.log, self._most, self._every = log, most, every
         self._most_of_a_token, self._most_of_an_address = of_a_token, of_an_address

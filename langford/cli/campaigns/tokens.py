@@ -39,7 +39,13 @@ def keep_token(campaign: db.Campaign, token: str, file: Path) -> None:
 def worker_token(campaign: db.Campaign, file: Path, label: str, clock: Clock = SYSTEM) -> Iterator[None]:
     """Have a worker's token in a file that only the user may read, and extend it while the block runs.
 
-    The file is written unless it exists.  Raises BadInput when it has no token of this campaign.
+    Args:
+        campaign: of a ledger.
+        file: written unless it exists.
+        label: of a new token.
+        clock: measures when to extend it.
+
+    Raises BadInput when the file has no token of this campaign.
     """
     if file.exists():
         token = token_of(file)
