@@ -25,7 +25,7 @@ from jobs.farm.guard.connections import LimitedLog
 from jobs.show import log_lines
 from jobs.show.notifications import notice
 from jobs.show.wording import WORDINGS
-from langford.cli.farm.logs import JsonLines, Lines, TextLines
+from langford.cli.farm.logs import JsonLines, LogWriter, TextLines
 from tests.support.campaigns import NAME, TASKS, finish, new_campaign
 from tests.support.databases import new_ledger
 
@@ -163,7 +163,7 @@ class Stopped(StringIO):
 def test_lines_that_find_no_room_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("langford.cli.farm.logs.MAX_WAITING", 10)
     stream = Stopped()
-    handler = Lines(stream, JsonLines())
+    handler = LogWriter(stream, JsonLines())
     for number in range(100):
         handler.handle(record(str(number)))
     stream.waits = False
