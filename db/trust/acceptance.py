@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -207,7 +208,8 @@ def take(
     if not new:
         return []
     transitions.one_at_a_time(transaction)
-    nonce, receipts, attempts = fresh_nonce(), list[Receipt](), list[tuple[int, int]]()
+    nonce, receipts = fresh_nonce(), list[Receipt]()
+    attempts, tasks = array("q"), array("q")  # a hundred thousand pairs would take 13 MB
     for batch in _batches(new):
         notes = {evaluation.result.index: note(evaluation) for evaluation in batch}
         ids = results.start(transaction, worker_id, digest(nonce), notes)
@@ -217,8 +219,9 @@ def take(
         before = len(receipts)
         taken, _ = accept(transaction, campaign, plan, deliveries, one_at_a_time=True, preceding=before)
         receipts += taken
-        attempts += [(attempt, index) for index, attempt in ids.items()]
-    computations.keep(transaction, worker_id, attempts, known)
+        attempts.extend(ids.values())
+        tasks.extend(ids)
+    computations.keep(transaction, worker_id, attempts, tasks, known)
     return receipts
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -111,20 +112,26 @@ def _computation(
 def keep(
     transaction: Transaction,
     worker_id: str,
-    attempts: Sequence[tuple[int, int]],
+    attempts: Sequence[int],
+    tasks: Sequence[int],
     computations: Mapping[int, Computation],
 ) -> None:
     """Record the workers and times of imported attempts, as stated in their file.
 
-    ``worker_id``: the worker of the import, whose voter is responsible for all; ``attempts``: (attempt, task).
+    Args:
+        worker_id: the worker of the import, whose voter is responsible for all.
+        attempts: those that were imported.
+        tasks: the task of each.
+        computations: by task, as the file states them.
     """
     now = transaction.connection.execute(select(Now())).scalar_one()
     # Not those by a clock that was ahead of that of this ledger.
-    dated = [(attempt, index) for attempt, index in attempts if index in computations]
-    dated = [(attempt, index) for attempt, index in dated if computations[index].ended <= now]
+    dated = array(
+        "q", (at for at, index in enumerate(tasks) if index in computations and computations[index].ended <= now)
+    )
     workers: dict[int, _Imported] = {}
-    for _, index in dated:
-        computation = computations[index]
+    for at in dated:
+        computation = computations[tasks[at]]
         if computation.worker not in workers:
             workers[computation.worker] = _Imported(str(uuid.uuid4()), computation.machine)
         workers[computation.worker].saw(computation)
@@ -134,16 +141,11 @@ def keep(
     rows = [{**each.row, "voter_id": voter_id} for each in workers.values()]
     transaction.connection.execute(insert(Worker), rows)
     for start in range(0, len(dated), BATCH_ROWS):
-        batch = [
-            {
-                "id": attempt,
-                "worker_id": workers[computations[index].worker].worker_id,
-                "granted": computations[index].granted,
-                "began": computations[index].began,
-                "ended": computations[index].ended,
-            }
-            for attempt, index in dated[start : start + BATCH_ROWS]
-        ]
+        batch = []
+        for at in dated[start : start + BATCH_ROWS]:
+            computation = computations[tasks[at]]
+            times = {"granted": computation.granted, "began": computation.began, "ended": computation.ended}
+            batch.append({"id": attempts[at], "worker_id": workers[computation.worker].worker_id, **times})
         transaction.connection.execute(_keeping(transaction.dialect), {"rows": batch})
 
 
