@@ -24,7 +24,7 @@ from jobs.farm.api.clients import Clients
 from jobs.farm.api.streams import Streams
 from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
-from langford.errors import BadInput
+from langford.errors import BadInput, MachineFailed
 
 BACKLOG = 2048
 """Connections that may wait to be accepted."""
@@ -34,7 +34,6 @@ ACCEPTED_AT_ONCE = 1
 SWITCH_SECONDS = 0.001
 """How long another thread may run while the event loop is ready to continue."""
 MAX_FILES, FILES_OF_ITS_OWN = 65_536, 100
-FAILED_TO_START = 3
 THIS_SERVER = "this server"
 
 
@@ -159,7 +158,7 @@ def serve(
         )
         runner.run(server.serve(sockets=[listener]))
     if not server.started:
-        sys.exit(FAILED_TO_START)
+        raise MachineFailed("the task server could not start: its log says why")
 
 
 def allow_many_files() -> int:
