@@ -28,13 +28,13 @@ from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
 from langford.errors import BadInput, LangfordError
 from langford.methods import METHODS, ChosenPlan, Count, PlanKey, plan_of
+from langford.methods.choice import MANY_TASKS
 from langford.words import percent, quantity, several
 
 if TYPE_CHECKING:
     # Ranks of MPI load no SQL.
     from langford.ledger import Campaign, Ledger
 
-MANY_TASKS = 1_000_000
 SECONDS_WORTH_A_NAME = 5.0
 """A run that lasts longer may be looked for in the tables of workers."""
 
