@@ -119,6 +119,11 @@ class Standing:
         return self.work.get(TaskState.DONE, 0.0)
 
     @property
+    def missing(self) -> int:
+        """Number of tasks without a result."""
+        return sum(self.tasks.values()) - self.tasks_done
+
+    @property
     def unfinished(self) -> int:
         """Number of tasks that are neither done nor set aside."""
         return self.tasks.get(TaskState.READY, 0) + self.tasks.get(TaskState.LEASED, 0)

@@ -79,6 +79,6 @@ def _sum(campaign: Campaign) -> tuple[str, int]:
 def _found(campaign: Campaign) -> Found:
     standing = campaign.standing()
     left = 0.0
-    if standing.tasks_done < campaign.tasks:
+    if standing.missing:
         left = max(sys.float_info.epsilon, 1.0 - standing.work_done / campaign.work)
     return Found(campaign, left, standing.unfinished > 0)

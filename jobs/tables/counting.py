@@ -136,7 +136,7 @@ class TableCounting:
         return first, second
 
     def _finish(self, problem: Problem, which: int, campaign: Campaign, number: int) -> Counted:
-        if _tasks_left(campaign):
+        if campaign.standing().missing:
             self._run(problem, which, campaign, number)
         count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
         seconds, unpromised = campaign.progress().seconds, campaign.promise() is None
@@ -165,7 +165,7 @@ class TableCounting:
                 f"tasks of {campaign.name} are set aside, because they failed too often or it was cancelled: see "
                 f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
             )
-        if not _tasks_left(campaign):
+        if not campaign.standing().missing:
             return
         if report.stopped:
             raise self._interrupted(report.stopped, number)
@@ -218,10 +218,6 @@ def _require_agreement(problem: Problem, counted: Counted) -> None:
 
 def _method_words(key: PlanKey) -> str:
     return f"{key.method} with seed {key.seed}" if key.seed else key.method
-
-
-def _tasks_left(campaign: Campaign) -> int:
-    return campaign.tasks - campaign.standing().tasks_done
 
 
 def _row(entry: Entry, counted: Mapping[RowPattern, tuple[Counted, Counted | None]]) -> Row:

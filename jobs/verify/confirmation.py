@@ -71,9 +71,11 @@ class Confirmation:
 
 def require_complete(campaign: Campaign) -> Count:
     """Raises as :func:`jobs.run.loop.result` unless the campaign is complete."""
-    left = campaign.tasks - campaign.standing().tasks_done
-    if left:
-        raise Incomplete(f"{campaign.name}: {portion(left, campaign.tasks, 'task')} no result yet; run them first")
+    missing = campaign.standing().missing
+    if missing:
+        raise Incomplete(
+            f"{campaign.name}: {portion(missing, campaign.tasks, 'task')} no result yet; run them first"
+        )
     return result(campaign)
 
 

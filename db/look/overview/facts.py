@@ -126,7 +126,7 @@ class Facts:
     @property
     def finished(self) -> float | None:
         """When the last attempt ended; None while anything is left."""
-        left = self.standing.tasks_done < self.campaign.tasks or self.rechecks or self.conflicts
+        left = self.standing.missing or self.rechecks or self.conflicts
         return None if left else self.last_ended
 
     @property

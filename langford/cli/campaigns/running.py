@@ -143,7 +143,7 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
             f"set-aside`, then `langford retry {campaign.name}`"
         )
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
-    left = campaign.tasks - campaign.standing().tasks_done
+    left = campaign.standing().missing
     if left:
         if not report.tasks_here and report.stopped == OUT_OF_TIME:
             advice = f"give a longer --time-limit to resume (ledger {campaign.database.where})"
