@@ -18,8 +18,22 @@ from sqlalchemy.exc import DBAPIError
 _prepared: dict[Executable, Prepared] = {}
 
 
-def prepared(statement: Executable, connection: Connection) -> Prepared:
-    """A statement for SQLite, compiled when it is executed for the first time."""
+def rows(connection: Connection, statement: Executable, parameters: Mapping[str, Any]) -> Sequence[Any]:
+    """All rows of a statement, as named tuples."""
+    if connection.dialect.name == "sqlite":
+        return _of(statement, connection).rows(connection, parameters)
+    return connection.execute(statement, parameters).all()
+
+
+def change(connection: Connection, statement: Executable, parameters: Mapping[str, Any]) -> int:
+    """Execute a statement that changes rows and returns none; returns their number."""
+    if connection.dialect.name == "sqlite":
+        return _of(statement, connection).change(connection, parameters)
+    return connection.execute(statement, parameters).rowcount
+
+
+def _of(statement: Executable, connection: Connection) -> Prepared:
+    """Compiled when it is executed for the first time."""
     found = _prepared.get(statement)
     if found is None:
         found = _prepared[statement] = Prepared(statement, connection.dialect)

@@ -9,7 +9,7 @@ from typing import Any, TypeVarTuple, overload
 from sqlalchemy import ColumnElement, Connection, CursorResult, Executable, Integer, ScalarResult, bindparam
 from sqlalchemy.sql.selectable import TypedReturnsRows
 
-from db.store.statements import prepared
+from db.store import statements
 
 CAMPAIGN: ColumnElement[int] = bindparam("campaign", type_=Integer)
 """The campaign of the transaction, in the statements that :meth:`Transaction.execute` executes."""
@@ -40,17 +40,11 @@ class Transaction:
 
     def rows(self, statement: Executable, **parameters: object) -> Sequence[Any]:
         """All rows of a statement that many requests need, see :mod:`db.store.statements`."""
-        parameters["campaign"] = self.campaign_id
-        if self.dialect == "sqlite":
-            return prepared(statement, self.connection).rows(self.connection, parameters)
-        return self.connection.execute(statement, parameters).all()
+        return statements.rows(self.connection, statement, {"campaign": self.campaign_id, **parameters})
 
     def change(self, statement: Executable, **parameters: object) -> int:
         """As :meth:`rows`, of a statement that changes rows and returns none; returns their number."""
-        parameters["campaign"] = self.campaign_id
-        if self.dialect == "sqlite":
-            return prepared(statement, self.connection).change(self.connection, parameters)
-        return self.connection.execute(statement, parameters).rowcount
+        return statements.change(self.connection, statement, {"campaign": self.campaign_id, **parameters})
 
     def scalars(self, statement: Executable, **parameters: object) -> ScalarResult[Any]:
         return self.execute(statement, **parameters).scalars()

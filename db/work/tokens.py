@@ -12,6 +12,7 @@ from db.records import Right, TokenRecord
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Token, Voter, Worker
 from db.states import COMPLAINTS, Outcome, Role
+from db.store import statements
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import transitions
 
@@ -134,7 +135,7 @@ def rights(connection: Connection, shown: Collection[str]) -> list[Right]:
     An expired token gives no right.
     """
     tokens = {digest(token): token for token in shown if token}
-    rows = connection.execute(_RIGHTS, {"digests": sorted(tokens)})
+    rows = statements.rows(connection, _RIGHTS, {"digests": sorted(tokens)})
     return [Right(row.uuid, Role(row.role), tokens[row.digest], row.id) for row in rows]
 
 
