@@ -18,7 +18,7 @@ from db.messages import converted
 from db.states import Role
 from jobs.farm.api import server, streams
 from jobs.farm.guard.bodies import RESULTS
-from tests.support.asgi import Served, served
+from tests.support.asgi import Served
 from tests.support.campaigns import NAME, shown_by, true_deliveries
 
 PAGE = (Path(__file__).parents[2] / "docs" / "http.md").read_text()
@@ -31,7 +31,7 @@ SECTIONS = {
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Served]:
-    with closing(served(tmp_path)) as made:
+    with closing(Served.with_all_roles(tmp_path)) as made:
         yield made
 
 

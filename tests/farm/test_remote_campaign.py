@@ -27,7 +27,7 @@ from jobs.reach.patience import Limited
 from jobs.reach.requests import CampaignReplaced, NotEnrolled, ServerRefuses
 from jobs.reach.wire import HEADER
 from jobs.run.source import TaskSource
-from tests.support.asgi import Bridge, Served, served
+from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
@@ -115,7 +115,7 @@ class Worker:
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Served]:
-    with closing(served(tmp_path, limit=RateLimit(1e9, 1e9))) as made:
+    with closing(Served.with_all_roles(tmp_path, limit=RateLimit(1e9, 1e9))) as made:
         yield made
 
 
@@ -162,7 +162,7 @@ def test_a_worker_that_the_server_limits_waits_as_long_as_it_asks_for_and_says_s
         refused = httpx.ByteStream(b'{"error": "too many requests; wait and repeat"}')
         return httpx.Response(429, stream=refused, headers={"Retry-After": f"{wait:.2f}"}) if wait else None
 
-    with closing(served(tmp_path)) as farm:
+    with closing(Served.with_all_roles(tmp_path)) as farm:
         worker = Worker(farm, tmp_path, clock)
         worker.network.instead = limit
         worker.work()
@@ -281,7 +281,7 @@ def test_another_campaign_under_the_name_ends_the_worker_which_keeps_its_results
     farm: Served, worker: Worker, tmp_path: Path
 ) -> None:
     (tmp_path / "other").mkdir()
-    with closing(served(tmp_path / "other")) as other:
+    with closing(Served.with_all_roles(tmp_path / "other")) as other:
         with other.ledger.database.writing() as connection:
             digest = hashlib.sha256(farm.tokens[Role.WORKER].encode()).hexdigest()
             row = {"campaign_id": other.campaign.campaign_id, "role": Role.WORKER, "digest": digest, "created": 0.0}

@@ -78,7 +78,7 @@ class Farm(Served):
 
 @pytest.fixture
 def farm(tmp_path: Path) -> Iterator[Farm]:
-    with closing(Farm(tmp_path)) as made:
+    with closing(Farm.with_all_roles(tmp_path)) as made:
         yield made
 
 
@@ -131,7 +131,7 @@ def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     clock = MovableClock()
-    farm = Farm(tmp_path, limit=RateLimit(0.1, 3, clock))
+    farm = Farm.with_all_roles(tmp_path, limit=RateLimit(0.1, 3, clock))
     large = "x" * (RESULTS.size + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
 
@@ -172,7 +172,7 @@ def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
     status: int,
     words: str,
 ) -> None:
-    def fail(self: Overviews, campaigns: Sequence[Campaign]) -> Any:
+    def fail(self: Overviews, campaigns: Sequence[Campaign], in_full: bool) -> Any:
         raise error
 
     monkeypatch.setattr(Overviews, "listed", fail)

@@ -22,7 +22,7 @@ from jobs.farm.api.streams import MAX_OF_A_TOKEN
 from jobs.farm.guard.access import READING, RateLimit
 from jobs.farm.guard.connections import STRANGERS_PER_ADDRESS, Connections, LimitedLog, Proxies, network_of
 from jobs.farm.guard.shares import OF_A_PAYER, Payer
-from tests.support.asgi import served
+from tests.support.asgi import Served
 from tests.support.campaigns import NAME
 from tests.support.clock import MovableClock
 from tests.support.farm import NAME as FARMED
@@ -164,7 +164,7 @@ def test_each_address_has_its_lines(caplog: pytest.LogCaptureFixture) -> None:
 
 def test_a_wrong_name_costs_what_a_wrong_token_does(tmp_path: Path) -> None:
     """By what the server does, not by a clock: the same look-up for both."""
-    farm, seen = served(tmp_path), []
+    farm, seen = Served.with_all_roles(tmp_path), []
     for name in (NAME, "absent"):
         with statements_of() as done:
             answer = farm.client.get(f"/campaigns/{name}", headers={"Authorization": "Bearer wrong"})

@@ -38,19 +38,18 @@ OLDER = [WireVersion(SPOKEN.major - 1, SPOKEN.minor)]
 class Farm(Served):
     """A server of a campaign, and workers of other versions."""
 
-    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-        super().__init__(folder)
-        self._folder, self._monkeypatch = folder, monkeypatch
+    folder: Path
+    monkeypatch: pytest.MonkeyPatch
 
     def worker(self, version: WireVersion = SPOKEN, *hidden: str) -> RemoteCampaign:
         """The campaign as a worker sees it; ``hidden``: headers that are lost on the way."""
-        self._monkeypatch.setattr(requests, "SPOKEN", version)
+        self.monkeypatch.setattr(requests, "SPOKEN", version)
         return self.remote(Bridge(self.application, *hidden))
 
     def work(self, worker: RemoteCampaign) -> None:
         """Work the campaign off."""
         me = Identity.fresh()
-        tasks = TaskSource(worker, me, Outbox(self._folder / "outbox", me))
+        tasks = TaskSource(worker, me, Outbox(self.folder / "outbox", me))
         assert tasks.ready
         leases = tasks.lease(TASKS, [])
         tasks.deliver(list(zip(leases, true_deliveries(leases), strict=True)))
@@ -60,7 +59,8 @@ class Farm(Served):
 
 @pytest.fixture
 def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Farm]:
-    with closing(Farm(tmp_path, monkeypatch)) as made:
+    with closing(Farm.with_all_roles(tmp_path)) as made:
+        made.folder, made.monkeypatch = tmp_path, monkeypatch
         yield made
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from db.states import Role
 from jobs.farm.guard.access import RateLimit
-from tests.support.asgi import Client, served
+from tests.support.asgi import Client, Served
 from tests.support.campaigns import NAME
 
 UUID = "aaaaaaaa-0000-4000-8000-000000000000"
@@ -97,7 +97,7 @@ def wrong_for(name: str, value: Any) -> list[Any]:
 
 @pytest.mark.exhaustive
 def test_a_wrong_message_is_refused_and_its_field_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    farm = served(tmp_path, limit=RateLimit(1e9, 1e9))
+    farm = Served.with_all_roles(tmp_path, limit=RateLimit(1e9, 1e9))
     headers = {"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"}
     client = Client(farm.application, headers=headers)
     monkeypatch.setattr(farm.ledger.database, "writing", None)  # nothing of it may reach the ledger

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import httpx
 from starlette.applications import Starlette
@@ -91,6 +91,18 @@ class Served:
         self.tokens = {name: campaign.new_token(role, label=name) for name, role in bearers.items()}
         self.start()
 
+    @classmethod
+    def with_all_roles(cls, folder: Path, **options: Any) -> Self:
+        """The small campaign, with a token for each role, of which workers "a" and "b" have that of theirs.
+
+        ``options``: as for the class.
+        """
+        ledger = new_ledger("sqlite", folder)
+        made = cls(ledger, new_campaign(ledger, workers=""), {role: role for role in Role}, **options)
+        for worker in "ab":
+            ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
+        return made
+
     def start(self) -> None:
         """Begin to serve, with no memory of clients."""
         self.clients = Clients(**self._options)
@@ -111,15 +123,3 @@ class Served:
     def close(self) -> None:
         self.client.close()
         self.ledger.close()
-
-
-def served(folder: Path, **options: Any) -> Served:
-    """The small campaign, with a token for each role, of which workers "a" and "b" have that of theirs.
-
-    ``options``: of :class:`Served`.
-    """
-    ledger = new_ledger("sqlite", folder)
-    made = Served(ledger, new_campaign(ledger, workers=""), {role: role for role in Role}, **options)
-    for worker in "ab":
-        ledger.enrol(worker, f"host-{worker}", "1", terms=terms_of(made.tokens[Role.WORKER]))
-    return made
