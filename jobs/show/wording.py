@@ -86,7 +86,7 @@ def standstill(overview: Overview) -> str:
     """Why an unfinished campaign has no workers although nothing is wrong: "new" or "paused"; else empty."""
     tasks = overview.tasks
     warned = {warning.kind for warning in overview.warnings}
-    is_here = any(worker.state in (WorkerState.WORKING, WorkerState.IDLE) for worker in overview.workers)
+    is_here = any(worker.state.is_present for worker in overview.workers)
     if is_here or WarningKind.NO_WORKERS in warned or not tasks.ready + tasks.leased + tasks.recheck:
         return ""
     return "paused" if tasks.done or overview.workers else "new"

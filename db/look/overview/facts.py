@@ -116,7 +116,7 @@ class Facts:
 
     @cached_property
     def present(self) -> list[Row[Any]]:
-        return [row for row in self.workers if self.presence[row.id] in (WorkerState.WORKING, WorkerState.IDLE)]
+        return [row for row in self.workers if self.presence[row.id].is_present]
 
     @property
     def again(self) -> set[int]:

@@ -12,7 +12,7 @@ from db.states import GONE
 def with_ends(overview: Overview) -> Overview:
     workers = tuple(
         replace(worker, state=WorkerState.ENDED, ending=GONE)
-        if worker.state in (WorkerState.WORKING, WorkerState.IDLE) and is_dead(worker.host, worker.process)
+        if worker.state.is_present and is_dead(worker.host, worker.process)
         else worker
         for worker in overview.workers
     )

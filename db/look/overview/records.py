@@ -39,6 +39,10 @@ class WorkerState(StrEnum):
     ENDED = "ended"  # it said that it ends, or its leases expired and it did not come back
     DISTRUSTED = "distrusted"  # one of its results was found wrong
 
+    @property
+    def is_present(self) -> bool:
+        return self in (WorkerState.WORKING, WorkerState.IDLE)
+
 
 class WarningKind(StrEnum):
     SILENT_WORKER = "silent_worker"

@@ -187,7 +187,7 @@ def _about_workers(
     name: str, tasks: Parts[int], workers: Sequence[WorkerView], without_voter: int
 ) -> Iterator[Warned]:
     by_state = {state: [worker for worker in workers if worker.state is state] for state in WorkerState}
-    present = by_state[WorkerState.WORKING] + by_state[WorkerState.IDLE]
+    present = [worker for worker in workers if worker.state.is_present]
     left = tasks.ready + tasks.leased + tasks.recheck
     if distrusted := by_state[WorkerState.DISTRUSTED]:
         yield Warned(

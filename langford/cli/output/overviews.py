@@ -209,7 +209,7 @@ def _rate(speed: float | None, unit: str) -> str:
 
 
 def _present(overview: Overview) -> list[WorkerView]:
-    return [worker for worker in overview.workers if worker.state in (WorkerState.WORKING, WorkerState.IDLE)]
+    return [worker for worker in overview.workers if worker.state.is_present]
 
 
 def _speeds(overview: Overview) -> str:
