@@ -92,7 +92,7 @@ def test_everything_about_a_campaign_in_words() -> None:
         "4 of 10 done, 2 leased, 3 ready, 1 set aside, 1 to recheck",
         "5 points/s in the last 60 s, 60.5 tasks a minute, 4 points/s since the start",
         "about 1 min 40 s (90% range:",
-        "1 working, 4 ended",
+        "4 ended, 1 not seen for 50 s",
         "WARNING  1 task is set aside",
         "and 3 more that left",
         "50%",
