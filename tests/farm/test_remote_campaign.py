@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from uuid import UUID
 
 import httpx
 import pytest
 from msgspec import structs
-from sqlalchemy import insert, select, update
+from sqlalchemy import Connection, Engine, event, insert, select, update
 
 from db import Delivery, Lease, Ledger
 from db.identity import Identity
@@ -31,6 +32,7 @@ from tests.support.asgi import Bridge, Served
 from tests.support.campaigns import HOUR, NAME, TASKS, TRUE, true_deliveries
 from tests.support.clock import MovableClock
 from tests.support.consoles import KeptConsole
+from tests.support.statements import statements_of
 
 ODD: list[tuple[int, str, bytes]] = [
     (200, "text/html", b"<html>log in to this network</html>"),
@@ -337,16 +339,43 @@ def test_a_result_goes_along_with_the_request_for_the_next_task(farm: Served, wo
     assert is_done(farm)
 
 
-@pytest.mark.parametrize("status", [409, 429])
-def test_a_refusal_of_tasks_refuses_no_result(farm: Served, worker: Worker, status: int) -> None:
-    """A worker that the ledger does not know, and one whose token has had too many leases."""
+def test_results_and_leases_of_a_request_are_one_transaction(farm: Served, worker: Worker) -> None:
+    """Each commit waits for the disk."""
     remote = farm.remote(worker.network)
     done = true_deliveries(remote.lease("a", 1, HOUR, []))
-    if status == 429:
+    commits: list[bool] = []
+
+    def note(connection: Connection) -> None:
+        commits.append(connection.get_execution_options().get("read_only") is not True)
+
+    event.listen(Engine, "commit", note)
+    try:
+        with statements_of() as seen:
+            remote.exchange(done, "a", 1, HOUR, [])
+    finally:
+        event.remove(Engine, "commit", note)
+    assert sum(commits) == 1
+    assert sum(statement.startswith("UPDATE token") for statement in seen) == 1
+
+
+@pytest.mark.parametrize(
+    ("worker_id", "refusal"),
+    [("of another token", ServerRefuses), ("nobody", NotEnrolled), ("replaced", CampaignReplaced), ("a", Limited)],
+)
+def test_a_refusal_of_tasks_refuses_no_result(
+    farm: Served, worker: Worker, worker_id: str, refusal: type[Exception]
+) -> None:
+    """One that the ledger does not know, one whose token has had too many leases, and others."""
+    remote = farm.remote(worker.network)
+    done = true_deliveries(remote.lease("a", 1, HOUR, []))
+    farm.ledger.enrol("of another token", "host", "1")
+    if worker_id == "replaced":
+        remote.uuid = str(UUID(int=0))
+    if worker_id == "a":
         with farm.ledger.database.writing() as connection:
             connection.execute(update(Token).values(leases=10**9))
-    with pytest.raises(NotEnrolled if status == 409 else Limited):
-        remote.exchange(done, "nobody" if status == 409 else "a", 1, HOUR, [])
+    with pytest.raises(refusal):
+        remote.exchange(done, worker_id, 1, HOUR, [])
     assert worker.network.asked["exchanges"] == 1
     assert farm.campaign.standing().tasks[TaskState.DONE] == 1
 
