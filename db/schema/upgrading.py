@@ -17,7 +17,7 @@ from sqlalchemy import Engine, inspect, text
 from db.errors import LedgerUnusable
 from db.schema import views
 from db.schema.dialects import Purpose, alone
-from langford.machine.durable import sync_folder
+from langford.machine.durable import sync_folder, take_name
 
 
 def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
@@ -89,7 +89,7 @@ def _named(unfinished: Path, name: str) -> Path:
     for number in count(1):
         path = unfinished.with_name(name if number == 1 else f"{name}-{number}")
         with suppress(FileExistsError):
-            os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            take_name(path)
             break
     unfinished.replace(path)
     sync_folder(path.parent)

@@ -15,7 +15,7 @@ from pathlib import Path
 from socket import gethostname
 
 from db.errors import LedgerUnusable
-from langford.machine.durable import sync_folder
+from langford.machine.durable import sync_folder, take_name
 from langford.machine.process import has_ended
 
 NETWORK_FILE_SYSTEMS = {
@@ -105,7 +105,7 @@ def _give_name(unfinished: Path, file: Path) -> None:
     """Raises LedgerUnusable when another file has the name."""
     try:
         if not file.exists():
-            os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            take_name(file)
         if file.stat().st_size:
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST))
         unfinished.replace(file)
@@ -120,7 +120,7 @@ def create_private(file: Path) -> None:
     SQLite gives FILE-wal and FILE-shm the mode of FILE.  Where the file cannot be made, SQLite says why.
     """
     with suppress(OSError):
-        os.close(os.open(os.path.realpath(file), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        take_name(Path(os.path.realpath(file)))
 
 
 def waiting_beside(file: Path) -> Path:

@@ -62,6 +62,11 @@ def replace_file(file: Path, content: bytes, private: bool = False) -> None:
     sync_folder(file.parent)
 
 
+def take_name(file: Path) -> None:
+    """Make an empty file that only its owner can read; raises FileExistsError where there is one, or OSError."""
+    os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+
+
 def sync_folder(folder: Path) -> None:
     """Write a folder to disk, and with it the names of its files; raises OSError."""
     descriptor = os.open(folder, os.O_RDONLY)
