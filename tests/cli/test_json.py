@@ -171,7 +171,7 @@ def test_the_document_of_a_worker(langford: Run, campaign: Campaign, tell: Tell,
         (RunReport(2, 1.0, "SIGTERM", 0), signal.SIGTERM, 143, "stopped by SIGTERM after 2 tasks"),
         (RunReport(2, 1.0, "time limit", 0), None, 3, "tasks done (stopped at the time limit)"),
         (RunReport(2, 1.0, None, 0), None, 3, "tasks done (other workers hold the rest)"),
-        (RunReport(2, 1.0, None, 1), None, 1, "1 task failed too often"),
+        (RunReport(2, 1.0, None, 1), None, 1, "1 task is set aside (failed too often, or cancelled)"),
     ],
 )
 def test_a_run_that_ends_early_prints_a_document_too(

@@ -139,8 +139,8 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
         return Unfinished(campaign, report, code_of_signal(stop.received), words)
     if report.set_aside:
         words = (
-            f"{several(report.set_aside, 'task')} failed too often; see `langford tasks {campaign.name} --state "
-            f"set-aside`, then `langford retry {campaign.name}`"
+            f"{several(report.set_aside, 'task is', 'tasks are')} set aside (failed too often, or cancelled); see "
+            f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
         )
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
     left = campaign.standing().missing

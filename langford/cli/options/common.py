@@ -12,7 +12,7 @@ import click
 
 from jobs.addresses import has_scheme
 from jobs.run.limits import PATIENCE_SECONDS
-from langford.cli.options.types import FORMS, FiniteRange, device, duration, exact_number, integers
+from langford.cli.options.types import FORMS, FiniteRange, device, duration, exact_number, integers, task_duration
 from langford.cli.output.display import say
 from langford.devices import CPU, KINDS
 from langford.errors import BadInput
@@ -123,7 +123,7 @@ def chosen_cores(wanted: int | None) -> int:
 
 task_time_option = click.option(
     "--task-time",
-    type=duration,
+    type=task_duration,
     metavar="TIME",
     help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), measured here; for a GPU "
     "that is elsewhere, by the benchmarks.",

@@ -46,6 +46,14 @@ def duration(text: str) -> float:
     return seconds
 
 
+def task_duration(text: str) -> float:
+    """The time that a task may take: a duration of more than 0; raises BadParameter."""
+    seconds = duration(text)
+    if not seconds:
+        raise click.BadParameter("a task takes more than 0 seconds: give a longer time")
+    return seconds
+
+
 def job_duration(text: str) -> float:
     """The same without bare numbers: minutes for sbatch, seconds for other options.  Raises BadParameter."""
     if re.fullmatch(NUMBER, text, re.ASCII):

@@ -30,7 +30,7 @@ def moment(text: str) -> float:
         else:
             written = datetime.fromisoformat(text)
             at = (written if written.tzinfo else written.replace(tzinfo=UTC)).timestamp()
-    except (ValueError, OverflowError):
+    except (click.BadParameter, ValueError, OverflowError):
         at = -1.0
     if at < 0:
         raise click.BadParameter("write a date or time in UTC, like 2026-01-31T12:30, or a time ago: 90m, 12h, 2d")
