@@ -635,17 +635,17 @@ class Campaign:
             return tokens.new_token(transaction, role, seconds, label)
 
     @retried
-    def extend(self, token: str, seconds: float) -> bool:
+    def extend(self, which: str, seconds: float) -> bool:
         """Let a token be valid for longer, even if it has expired.
 
         Args:
-            token: itself.
+            which: the token itself.
             seconds: from now to its end, unless that is later already, or never.
 
         Returns whether it is a token of this campaign, and was not revoked.
         """
         with self.writing() as transaction:
-            return tokens.extend(transaction, token, seconds)
+            return tokens.extend(transaction, which, seconds)
 
     def tokens(self) -> list[TokenRecord]:
         with suppress(LedgerReadOnly), self.reading() as transaction:
