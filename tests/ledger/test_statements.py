@@ -67,6 +67,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(ledger.create_campaign, NAME, KEY, PLAN.work.tolist())
     assert call(ledger.campaign, NAME) == campaign
     assert call(ledger.campaigns) == [campaign]
+    assert (call(ledger.has, NAME), call(ledger.has, "other")) == (True, False)
     for worker in "abcd":
         call(ledger.enrol, worker, f"host-{worker}", "1", **MACHINE)
     life_of_leases(log, campaign)
