@@ -599,7 +599,7 @@ class Campaign:
         from db.look.history import history
 
         with self.reading(snapshot=True) as transaction:
-            return history(transaction, self.record, self.database.where)
+            return history(transaction, self.record, self.database.where, self.plan.work)
 
     def overview(self, timeline: bool = True, folders: Mapping[str, Path] = NO_FOLDERS) -> Overview:
         """Progress, speed, time left, workers and warnings.

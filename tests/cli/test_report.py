@@ -9,7 +9,9 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache
 from html import unescape as html_unescaped
 from html.parser import HTMLParser
@@ -29,8 +31,12 @@ from pypdf import PdfReader
 from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
-from db.look.history import OUTCOMES, AcceptedResults, Attempts, History, PastWorker
-from db.machines import HostName, Machine
+from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
+from db.look.figures.campaign import CampaignFigures, Results, measured
+from db.look.figures.durations import Bounds, TaskTimesReader
+from db.look.figures.occupancy import Computed, Spans, computed
+from db.look.history import History
+from db.machines import Machine
 from db.records import Computation
 from db.schema.models import Attempt, Worker
 from db.states import Outcome
@@ -40,8 +46,6 @@ from jobs.show.report.content import document
 from jobs.show.report.formats import figures, html, pdf, svg
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.measured import CAMPAIGNS
-from jobs.show.report.numbers import numbers
-from jobs.show.report.timeline import computing, occupancy, without_overlap
 from jobs.verify import exchange
 from langford.methods import PlanKey, plan_of
 from langford.result import Evaluation
@@ -90,63 +94,96 @@ def ledger(tmp_path: Path) -> Iterator[Ledger]:
 # -- numbers ----------------------------------------------------------------------------------
 
 
-def history(
-    attempts: list[tuple[int, int, float, float, float, Outcome | None, float]],
-    now: float = 1000.0,
-    devices: tuple[int, ...] = (),
-) -> History:
-    """A history of attempts (task, worker, granted, began, ended, outcome, seconds); the done ones are accepted.
+@dataclass
+class ByHand:
+    """Attempts (task, worker, granted, began, ended, outcome, seconds); the done ones are accepted.
 
-    ``devices``: how many each worker has; none: unknown.
+    Attributes:
+        now: the time of the report.
+        devices: how many each worker has; None: unknown.
     """
-    columns = list(zip(*attempts, strict=True))
-    done = sorted(attempt for attempt in attempts if attempt[5] is Outcome.DONE)
-    times = [np.array(column, dtype=np.float64) for column in (*columns[2:5], columns[6])]
-    return History(
-        name="by-hand",
-        uuid="u",
-        key=KEY,
-        tasks=TASKS,
-        created=0.0,
-        now=now,
-        source="here",
-        results=AcceptedResults(
-            np.array([attempt[0] for attempt in done], dtype=np.int32),
-            np.array([attempt[6] for attempt in done]),
-            np.array([attempt[4] for attempt in done]),
-            np.zeros(len(done), dtype=np.int32),
-            np.zeros(len(done), dtype=np.bool_),
-            np.array([attempt[1] for attempt in done], dtype=np.int32),
-        ),
-        sources=("{}",),
-        attempts=Attempts(
-            np.array(columns[0], dtype=np.int32),
-            np.array(columns[1], dtype=np.int32),
-            times[0],
-            times[2],
-            np.array([OUTCOMES.index(outcome) for outcome in columns[5]], dtype=np.int8),
-            times[3],
-            np.array([outcome is Outcome.DONE for outcome in columns[5]]),
-            np.isfinite(times[1]) | np.isfinite(times[3]),
-            times[1],
-        ),
-        workers=tuple(past_worker(processes) for processes in devices) or None,
-        events=(),
-        event_counts={},
-        conflicts=(),
-        cut_short=(),
-    )
 
+    attempts: list[tuple[int, int, float, float, float, Outcome | None, float]]
+    now: float = 1000.0
+    devices: Sequence[int | None] = (None,) * 9
+    models: Sequence[str | None] = (None,) * 9
+    sources: Sequence[str] = ("{}",)
 
-def past_worker(processes: int) -> PastWorker:
-    return PastWorker("w", Machine(HostName("host"), "cpu", None, processes, None, None, None))
+    @property
+    def done(self) -> list[tuple[int, int, float, float, float, Outcome | None, float]]:
+        return sorted(attempt for attempt in self.attempts if attempt[5] is Outcome.DONE)
+
+    @property
+    def lost(self) -> tuple[LostAttempts, ...]:
+        return lost_by_outcome(())
+
+    @property
+    def bounds(self) -> Bounds | None:
+        return Bounds.of(np.array([attempt[6] for attempt in self.done]))
+
+    @property
+    def elapsed(self) -> Elapsed | None:
+        began = [granted if math.isnan(began) else began for _, _, granted, began, *_ in self.done]
+        return Elapsed(min(began), max(attempt[4] for attempt in self.done)) if began else None
+
+    @property
+    def last_held(self) -> float:
+        return max(self.now if math.isnan(attempt[4]) else attempt[4] for attempt in self.attempts)
+
+    def results(self) -> Iterator[Results]:
+        for task, worker, _, _, ended, _, seconds in self.done:
+            none = np.zeros(1, np.int32)
+            columns = np.array([task], np.int32), np.array([seconds]), np.array([ended]), none, none > 0
+            yield Results(*columns, np.array([worker], np.int32))
+
+    def further(self) -> Iterator[tuple[int, int, float]]:
+        for _, worker, _, _, _, outcome, seconds in self.attempts:
+            if outcome is not Outcome.DONE and not math.isnan(seconds):
+                yield worker, 1, seconds
+
+    def spans(self, parts: int = 1) -> Iterator[Spans]:
+        """``parts``: in so many batches."""
+        rows = sorted(self.attempts, key=lambda attempt: attempt[2])
+        for some in np.array_split(np.arange(len(rows)), parts):
+            numbers = [[*rows[place][:5], rows[place][6]] for place in some]
+            _, worker, granted, began, ended, seconds = np.array(numbers, np.float64).reshape(-1, 6).T
+            begun = np.isfinite(began) | np.isfinite(seconds)
+            yield Spans.of(worker.astype(np.int32), granted, ended, began, begun, seconds, self.now)
+
+    def computed(self, number: int, parts: int = 1) -> Computed:
+        found = computed(self.spans(parts), self.devices, self.last_held, range(9), number)
+        assert found is not None
+        return found
+
+    @property
+    def figures(self) -> CampaignFigures:
+        return measured(self, PLAN.work)
+
+    @property
+    def history(self) -> History:
+        return History(
+            name="by-hand",
+            uuid="u",
+            key=KEY,
+            created=0.0,
+            now=self.now,
+            source="here",
+            figures=self.figures,
+            all_workers=0,
+            imported_workers=0,
+            hosts=frozenset(),
+            workers=(),
+            events=(),
+            event_counts={},
+            conflicts=(),
+        )
 
 
 NAN = math.nan
 
 
 def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
-    past = history(
+    past = ByHand(
         [
             (0, 0, 0.0, 10.0, 110.0, Outcome.DONE, 100.0),
             (1, 0, 0.0, 110.0, 200.0, Outcome.DONE, 80.0),  # waited 10 s until it was delivered
@@ -157,8 +194,7 @@ def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
             (3, 2, 470.0, 470.0, NAN, None, NAN),  # runs
         ]
     )
-    spans = computing(past)
-    found = numbers(past, spans)
+    found = past.figures
     assert found.times is not None
     assert (found.done, found.tasks, found.times.mean, found.times.median) == (3, TASKS, 160.0, 100.0)
     assert found.times.relative == pytest.approx(np.std([100, 80, 300]) / 160)
@@ -169,14 +205,14 @@ def test_the_numbers_of_a_campaign_counted_by_hand() -> None:
 
 
 def test_a_late_result_of_an_expired_lease_is_a_further_one() -> None:
-    past = history([(0, 0, 0.0, 0.0, 10.0, Outcome.EXPIRED, 50.0), (0, 1, 20.0, 20.0, 60.0, Outcome.DONE, 40.0)])
-    found = numbers(past, computing(past))
+    past = ByHand([(0, 0, 0.0, 0.0, 10.0, Outcome.EXPIRED, 50.0), (0, 1, 20.0, 20.0, 60.0, Outcome.DONE, 40.0)])
+    found = past.figures
     assert (found.repeated, found.repeated_seconds) == (1, 50.0)
 
 
 def test_a_device_is_occupied_by_what_it_computes() -> None:
     """The leases of tasks that wait for a device, and a few milliseconds between two clocks, occupy none."""
-    past = history(
+    past = ByHand(
         [
             (0, 0, 0.0, 0.0, 102.0, Outcome.DONE, 100.002),
             (1, 0, 0.0, 0.0, 100.0, Outcome.DONE, 100.0),
@@ -189,13 +225,11 @@ def test_a_device_is_occupied_by_what_it_computes() -> None:
         now=300.0,
         devices=(2, 1),
     )
-    spans = computing(past)
-    assert spans is not None
-    assert spans.most() == 3
-    shown = occupancy(spans, 6)
+    assert past.computed(6).most == 3
+    shown = past.computed(6).occupancy
     assert shown is not None
     assert shown.devices == pytest.approx([2.0, 2.2, 3.0, 2.4, 1.0, 1.0], abs=1e-3)
-    assert numbers(past, spans).occupancy == pytest.approx(400 / 200, abs=1e-3)
+    assert past.figures.occupancy == pytest.approx(400 / 200, abs=1e-3)
 
 
 @st.composite
@@ -207,12 +241,18 @@ def spans_of_time(draw: st.DrawFn) -> tuple[list[int], list[float], list[float]]
     return [row[0] for row in rows], [begin + row[1] for row in rows], [begin + row[1] + row[2] for row in rows]
 
 
-@given(spans_of_time())
-def test_spans_that_overlap_are_joined(rows: tuple[list[int], list[float], list[float]]) -> None:
+def held_by_hand(rows: tuple[list[int], list[float], list[float]], devices: int | None = None) -> ByHand:
+    attempts = [(0, owner, start, start, end, Outcome.FAILED, NAN) for owner, start, end in zip(*rows, strict=True)]
+    return ByHand(attempts, now=2e9, devices=[devices] * 9)
+
+
+@given(spans_of_time(), st.integers(1, 4))
+def test_spans_that_overlap_are_joined(rows: tuple[list[int], list[float], list[float]], parts: int) -> None:
     owners, starts, ends = rows
-    joined = without_overlap(np.array(owners), np.array(starts), np.array(ends))
-    for owner in range(4):
-        mine = sorted((a, b) for a, b, whose in zip(*joined, strict=True) if whose == owner)
+    joined = held_by_hand(rows).computed(1, parts).held
+    assert joined.keys() == set(owners)
+    for owner, held in joined.items():
+        mine = list(zip(held.starts.tolist(), held.ends.tolist(), strict=True))
         covered = {
             time for a, b, whose in zip(starts, ends, owners, strict=True) if whose == owner
             for time in np.arange(a, b, 0.5)
@@ -221,24 +261,34 @@ def test_spans_that_overlap_are_joined(rows: tuple[list[int], list[float], list[
         assert all(later[0] > earlier[1] for earlier, later in pairwise(mine))
 
 
-@given(spans_of_time(), st.integers(1, 7))
+@given(spans_of_time(), st.integers(1, 7), st.sampled_from([None, 1, 2]), st.integers(1, 4))
 def test_the_mean_occupancy_is_what_counting_gives(
-    rows: tuple[list[int], list[float], list[float]], parts: int
+    rows: tuple[list[int], list[float], list[float]], number: int, devices: int | None, parts: int
 ) -> None:
-    attempts = [(0, owner, start, start, end, Outcome.FAILED, NAN) for owner, start, end in zip(*rows, strict=True)]
-    spans = computing(history(attempts, now=2e9))
-    assert spans is not None
-    found = occupancy(spans, parts)
+    """Also where the rows come in parts."""
+    computed = held_by_hand(rows, devices).computed(number, parts)
+    found = computed.occupancy
     if found is None:
-        assert max(rows[2]) <= min(rows[1])
+        assert max(rows[2]) <= min(rows[1]) or not computed.most
         return
-    for low, high, devices, workers in zip(
+    times = sorted({*rows[1], *rows[2], *found.edges})
+
+    def running(time: float, most: float) -> float:
+        held = Counter(owner for owner, start, end in zip(*rows, strict=True) if start <= time < end)
+        return sum(min(count, most) for count in held.values())
+
+    for low, high, computing, workers in zip(
         found.edges, found.edges[1:], found.devices, found.workers, strict=False
     ):
-        inside = [max(0.0, min(end, high) - max(start, low)) for _, start, end in zip(*rows, strict=True)]
-        assert devices == pytest.approx(sum(inside) / (high - low), abs=1e-4)
-        assert 0 <= workers <= devices + 1e-4
-    assert spans.most() >= found.devices.max() - 1e-4
+        inside = [(a, b - a) for a, b in pairwise(times) if low <= a and b <= high]
+        most = devices or math.inf
+        assert computing == pytest.approx(
+            sum(running(a, most) * long for a, long in inside) / (high - low), abs=1e-4
+        )
+        assert workers == pytest.approx(sum(running(a, 1) * long for a, long in inside) / (high - low), abs=1e-4)
+    assert computed.most >= max(running(time, devices or math.inf) for time in times)
+    if all(start < end for start, end in zip(*rows[1:], strict=True)):
+        assert computed.most == max(running(time, devices or math.inf) for time in times)
 
 
 @pytest.mark.exhaustive
@@ -458,7 +508,7 @@ def require_the_times_of_the_export(found: Evidence) -> None:
     assert told.elapsed == pytest.approx(elapsed)
     assert told.occupancy == pytest.approx(9 * TASKS / elapsed)
     assert told.most_devices == 1
-    assert {busy.label: busy.results for busy in found.workers} == {
+    assert {busy.label: busy.contribution.results for busy in found.workers} == {
         "node-1 1234_7": (TASKS + 1) // 2,
         "node-2": TASKS // 2,
     }
@@ -530,8 +580,8 @@ def test_contradictions_do_not_hide_other_events(ledger: Ledger) -> None:
 
 def test_the_thesis_stands_only_beside_its_own_problems() -> None:
     assert {"langford-27", "langford-28"} == set(CAMPAIGNS)
-    mine = history([(0, 0, 0.0, 0.0, 1.0, Outcome.DONE, 1.0)])
-    other = dataclasses.replace(of_l28(), history=mine, work=PLAN.work)
+    mine = ByHand([(0, 0, 0.0, 0.0, 1.0, Outcome.DONE, 1.0)]).history
+    other = dataclasses.replace(of_l28(), history=mine)
     assert (
         "thesis" not in str(document(other)).replace("thesis's", "").split("In numbers")[1].split("Who computed")[0]
     )
@@ -634,16 +684,11 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
     found = of_l28()
     many = 50_000
     chance = np.random.default_rng(1)
-    results = dataclasses.replace(
-        found.history.results,
-        task=np.arange(many),
-        seconds=chance.random(many),
-        **{name: np.zeros(many, dtype=np.int64) for name in ("source", "worker")},
-        accepted=np.full(many, np.nan),
-        confirmed=np.zeros(many, dtype=np.bool_),
-    )
-    past = dataclasses.replace(found.history, results=results, tasks=many)
-    large = Evidence(past, np.ones(many), None, "x", None, "", ())
+    seconds = chance.random(many)
+    reader = TaskTimesReader(many, Bounds(many, 0.0, 0.5, 1.0))
+    reader.add(np.arange(many, dtype=np.int32), seconds)
+    figures = dataclasses.replace(found.numbers, tasks=many, task_times=reader.read())
+    large = dataclasses.replace(found, history=dataclasses.replace(found.history, figures=figures))
     picture = svg.standing_alone("task-times", large).decode()
     assert "data:image/png" in picture
     assert len(picture) < 400_000
@@ -660,8 +705,8 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
 )
 def test_any_times_make_a_report(seconds: list[float]) -> None:
     """Ledgers of earlier versions have every time that a worker has said."""
-    past = history([(k, 0, 0.0, 10.0, 20.0, Outcome.DONE, time) for k, time in enumerate(seconds)])
-    found = Evidence(past, PLAN.work, None, "x", None, "", (), "soon")
+    past = ByHand([(k, 0, 0.0, 10.0, 20.0, Outcome.DONE, time) for k, time in enumerate(seconds)]).history
+    found = Evidence(past, None, "x", None, "", (), "soon")
     assert "task-times" in found.figures
     assert html.page(found)
     for name in found.figures:

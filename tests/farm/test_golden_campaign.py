@@ -203,12 +203,12 @@ def test_the_log_and_a_run_say_so(golden: Golden) -> None:
 
 def test_the_report_says_so(golden: Golden) -> None:
     found = gathering.of_campaign(golden.campaign)
-    assert found.of_computation == pytest.approx(OF_COMPUTATION)
-    assert found.since_the_start == pytest.approx(SINCE_THE_START)
+    assert found.numbers.of_computation == pytest.approx(OF_COMPUTATION)
+    assert found.numbers.since_the_start == pytest.approx(SINCE_THE_START)
     assert found.numbers.elapsed == pytest.approx(1700)
     assert found.numbers.most_devices == 3
-    assert found.occupancy is not None
-    assert found.occupancy.devices.max() == pytest.approx(3.0)
+    assert found.numbers.devices is not None
+    assert found.numbers.devices.devices.max() == pytest.approx(3.0)
     told = facts(found)
     speeds = f"{rate(OF_COMPUTATION, 'points')} of computation, {rate(SINCE_THE_START, 'points')} since the start"
     assert speeds in told["How fast?"]
@@ -218,7 +218,7 @@ def test_the_report_says_so(golden: Golden) -> None:
         pytest.approx(2.8235, rel=1e-4),
         "2.82 devices (94.1% of at most 3)",
     )
-    [gpu, cores] = sorted(found.workers, key=lambda busy: busy.seconds)
+    [gpu, cores] = sorted(found.numbers.workers, key=lambda worker: worker.seconds)
     assert (gpu.seconds, gpu.results, cores.seconds, cores.results) == (1600.0, 4, 3200.0, 2)
 
 
@@ -245,8 +245,8 @@ def test_the_whole_campaign_says_so_wherever_it_is_kept(tmp_path: Path) -> None:
         reports = [gathering.of_files([FILE]), gathering.of_campaign(campaign)]
     assert (overview.speed.average, overview.work.done, overview.count) == (pytest.approx(since_the_start), 1.0, 26)
     for found in reports:
-        assert found.of_computation == pytest.approx(of_computation)
-        assert found.since_the_start == pytest.approx(since_the_start)
+        assert found.numbers.of_computation == pytest.approx(of_computation)
+        assert found.numbers.since_the_start == pytest.approx(since_the_start)
         assert (found.numbers.occupancy, found.numbers.most_devices) == (pytest.approx(occupancy), 3)
 
 
@@ -266,4 +266,4 @@ def test_results_without_times_are_no_part_of_the_speed_since_the_start(golden: 
         overview = campaign.overview()
         found = gathering.of_campaign(campaign)
     assert (overview.tasks.done, overview.speed.average) == (6, pytest.approx(2048 / 800))
-    assert found.since_the_start == pytest.approx(2048 / 800)
+    assert found.numbers.since_the_start == pytest.approx(2048 / 800)

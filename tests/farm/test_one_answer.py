@@ -1,6 +1,7 @@
-"""One history, one answer: what all outputs say was done, begun, lost and taken away, on random histories.
+"""One history, one answer: what all outputs say was done, begun, lost and taken away, and who was busy.
 
-The reference is computed here, from the rows of the tables, by the definitions of :mod:`db.schema.measures`.
+On random histories.  The reference is computed here, from the rows of the tables, by the definitions of
+:mod:`db.schema.measures` and :mod:`db.look.figures`.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -21,6 +25,7 @@ from sqlalchemy import select
 
 from db import Campaign, Delivery, Lease, Ledger
 from db.look import questions
+from db.look.figures.campaign import CampaignFigures
 from db.look.overview import shared
 from db.look.questions import QUESTIONS, Filters
 from db.schema.models import Attempt, Result, Witness, Worker
@@ -236,10 +241,63 @@ def require_one_answer(ledger: Ledger, campaign: Campaign, client: Client) -> No
         outcome: (of(outcome)[0], close(of(outcome)[1]), unbegun[outcome]) for outcome in LOST
     }
     assert found.done == document["tasks"]["done"]
-    assert {busy.worker.worker_id: busy.results for busy in evidence.workers if busy.results} == dict(+results)
-    assert evidence.since_the_start == (
+    assert {
+        busy.worker.worker_id: busy.contribution.results for busy in evidence.workers if busy.contribution.results
+    } == dict(+results)
+    assert found.since_the_start == (
         None if document["speed"]["average"] is None else pytest.approx(document["speed"]["average"])
     )
+
+
+def leases_of(ledger: Ledger, now: float) -> dict[str, list[tuple[float, float]]]:
+    """When each worker held a lease: (granted, ended or now)."""
+    found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    with ledger.database.reading() as connection:
+        for worker, granted, ended in connection.execute(
+            select(Attempt.worker_id, Attempt.granted, Attempt.ended)
+        ).all():
+            found[worker].append((granted, now if ended is None else ended))
+    return found
+
+
+def require_one_occupation(
+    ledger: Ledger, campaign: Campaign, document: dict[str, Any], found: CampaignFigures
+) -> None:
+    """The overview says at some moments, and the report in the mean, how many workers held leases."""
+    now = campaign.overview().now
+    leases = leases_of(ledger, now)
+
+    def holding(at: float) -> int:
+        return sum(any(start <= at < end for start, end in held) for held in leases.values())
+
+    ends = sorted(end for held in leases.values() for span in held for end in span)
+    for text, number in document["timeline"]:
+        at = datetime.fromisoformat(text).timestamp()
+        # Times in JSON are rounded.
+        if not any(abs(at - end) < 2e-3 for end in ends):
+            assert number == holding(at)
+    if found.devices is not None:
+        held = sum(holding((start + end) / 2) * (end - start) for start, end in pairwise(ends))
+        width = np.diff(found.devices.edges)
+        assert float(found.devices.workers @ width) == pytest.approx(held, abs=1e-2)
+        computed = float(found.devices.devices @ width)
+        assert found.most_devices is not None
+        assert computed <= found.most_devices * float(width.sum()) + 1e-2
+
+
+def require_one_throughput(ledger: Ledger, found: CampaignFigures) -> None:
+    """The view says for each minute, and the report for each part of the time, how many results arrived."""
+    minutes = answer(ledger, "throughput")
+    sums = {name: sum(row[name] for row in minutes) for name in ("tasks", "work", "seconds")}
+    assert (found.timed, found.timed_seconds) == (sums["tasks"], close(sums["seconds"]))
+    assert found.timed_work == pytest.approx(sums["work"])
+    assert found.work == pytest.approx(sums["work"])
+    if found.throughput is not None:
+        width = np.diff(found.throughput.edges)
+        assert float(found.throughput.tasks @ width) == pytest.approx(sums["tasks"])
+        assert float(found.throughput.work @ width) == pytest.approx(sums["work"])
+        assert found.hourly is not None
+        assert found.hourly == pytest.approx(sums["tasks"] / float(width.sum()) * 3600)
 
 
 @contextmanager

@@ -13,7 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-import numpy as np
 import pytest
 
 from db import Ledger
@@ -209,7 +208,7 @@ def results_of_workers(folder: Path) -> list[int]:
     """How many tasks each worker of the campaign has done."""
     with Ledger(str(folder / "langford.db")) as ledger:
         history = ledger.campaign("soak").history()
-    return np.bincount(history.results.worker, minlength=len(history.workers or ())).tolist()
+    return [contribution.results for contribution in history.figures.workers]
 
 
 def test_a_time_limit_drains(langford: Run, monkeypatch: pytest.MonkeyPatch) -> None:

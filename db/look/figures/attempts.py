@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,14 +12,14 @@ from db.schema import measures
 from db.schema.dialects import among
 from db.schema.measures import DELIVERED
 from db.schema.models import Attempt, Result, same_task
-from db.states import Outcome
+from db.states import LOST, Outcome
 from db.store.transaction import CAMPAIGN, Transaction
 
 TAKEN_AWAY = frozenset({Outcome.PREEMPTED, Outcome.EXPIRED, Outcome.RELEASED})
 """How lost attempts end that did not fail."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Ended:
     """The attempts of a worker that ended."""
 
@@ -32,8 +32,13 @@ class Ended:
     arrived: float | None
     attempts: int  # of all outcomes
 
+    @property
+    def all_brought_results(self) -> bool:
+        """In time."""
+        return self.done + self.further == self.attempts
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class CutShort:
     """Those of a worker that ended in one way, other than by a result: see :mod:`db.schema.measures`."""
 
@@ -66,6 +71,47 @@ class Loss:
         return cls(sum(part.lost for part in chosen), sum(part.seconds for part in chosen))
 
 
+@dataclass(frozen=True)
+class LostAttempts:
+    """What was lost in one way."""
+
+    outcome: Outcome
+    attempts: int
+    seconds: float  # for how long those that had begun held a device
+    unbegun: int  # how many more were given back before computing began; they cost nothing
+
+
+def lost_by_outcome(parts: Iterable[CutShort]) -> tuple[LostAttempts, ...]:
+    """Of every way in which attempts may end without a result."""
+    sums = dict.fromkeys(LOST, (0, 0.0, 0))
+    for part in parts:
+        attempts, seconds, unbegun = sums[part.outcome]
+        sums[part.outcome] = attempts + part.lost, seconds + part.seconds, unbegun + part.unbegun
+    return tuple(LostAttempts(outcome, *found) for outcome, found in sums.items())
+
+
+@dataclass(frozen=True)
+class Elapsed:
+    """From the first computing that led to a result to the last result, in seconds since 1970."""
+
+    began: float
+    arrived: float
+
+    @property
+    def seconds(self) -> float:
+        return self.arrived - self.began
+
+
+def elapsed(parts: Iterable[Ended | CutShort | Elapsed]) -> Elapsed | None:
+    """Of the first results of tasks, and of late ones that were accepted; None: there are none."""
+    found = None
+    for part in parts:
+        if part.began is not None and part.arrived is not None:
+            known = found or Elapsed(part.began, part.arrived)
+            found = Elapsed(min(part.began, known.began), max(part.arrived, known.arrived))
+    return found
+
+
 _OF_FEW: ColumnElement[bool] = Attempt.campaign_id == CAMPAIGN
 # The index of workers contains all columns of the first query: no row of an attempt is read.
 _OF_MANY = among(Attempt.worker_id, "workers")
@@ -93,10 +139,10 @@ def _ended(among: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
 _ENDED_OF_FEW, _ENDED_OF_MANY = _ended(_OF_FEW), _ended(_OF_MANY)
 
 
-def ended(transaction: Transaction, workers: Collection[str], few: bool) -> list[Ended]:
+def ended(transaction: Transaction, workers: Collection[str], few: bool) -> Iterator[Ended]:
     """``few``: whether attempts are read by their campaign; else by these workers, with those in other ones."""
     rows = transaction.execute(_ENDED_OF_FEW if few else _ENDED_OF_MANY, workers=workers)
-    return [Ended(*row) for row in rows]
+    return (Ended(*row) for row in rows)
 
 
 def _cut_short(*conditions: ColumnElement[bool]) -> Select[*tuple[Any, ...]]:
@@ -125,13 +171,10 @@ _CUT_SHORT_OF_FEW = _cut_short(_OF_FEW)
 _CUT_SHORT_OF_MANY = _cut_short(_OF_MANY, Attempt.campaign_id + 0 == CAMPAIGN)
 
 
-def cut_short(transaction: Transaction, ends: Collection[Ended], few: bool) -> list[CutShort]:
-    """What was cut short of the attempts that ended; none of them is read where every one brought its result."""
-    workers = {each.worker for each in ends if each.done + each.further < each.attempts}
-    if not workers:
-        return []
-    rows = transaction.execute(_CUT_SHORT_OF_FEW if few else _CUT_SHORT_OF_MANY, workers=workers)
-    return [
+def cut_short(transaction: Transaction, workers: Collection[str], few: bool) -> Iterator[CutShort]:
+    """What was cut short of the attempts of workers, see :attr:`Ended.all_brought_results`."""
+    rows = transaction.execute(_CUT_SHORT_OF_FEW if few else _CUT_SHORT_OF_MANY, workers=workers) if workers else ()
+    return (
         CutShort(
             row.worker_id,
             Outcome(row.outcome),
@@ -144,4 +187,4 @@ def cut_short(transaction: Transaction, ends: Collection[Ended], few: bool) -> l
             row.arrived,
         )
         for row in rows
-    ]
+    )

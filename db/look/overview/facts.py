@@ -64,7 +64,8 @@ class Facts:
         # A ledger may have thousands of campaigns that nobody has begun: these are queries for each of them.
         everybody = worker_queries.workers(transaction, few) if began else []
         ids = {row.id for row in everybody}
-        ended = attempts.ended(transaction, ids, few) if ids else []
+        ended = list(attempts.ended(transaction, ids, few)) if ids else []
+        unfinished = {each.worker for each in ended if not each.all_brought_results}
         return cls(
             replace(campaign, name=known.name, recheck_share=known.recheck_share),
             known.now,
@@ -72,7 +73,7 @@ class Facts:
             everybody,
             worker_queries.running(transaction) if began else [],
             ended,
-            attempts.cut_short(transaction, ended, few),
+            list(attempts.cut_short(transaction, unfinished, few)),
             waiting.in_conflict(transaction) if began else [],
             queries.work(transaction, waiting.tasks(transaction)) if standing.rechecks else {},
         )

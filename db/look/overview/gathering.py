@@ -10,15 +10,16 @@ from pathlib import Path
 from sqlalchemy import select
 
 from db.look import progress
-from db.look.figures import speeds
+from db.look.figures import attempts, speeds
 from db.look.figures.attempts import Loss
+from db.look.figures.holding import holding
 from db.look.figures.speeds import Arrival
 from db.look.overview import forecast, warnings, worker_queries
 from db.look.overview.facts import Facts
 from db.look.overview.forecast import SteadyEta
 from db.look.overview.records import Eta, Happened, Lost, Overview, Parts, Total, WorkRate
 from db.look.overview.schedule import DeviceGroup, Remaining
-from db.look.overview.workers import timeline, views, worker_events
+from db.look.overview.workers import views, worker_events
 from db.look.progress import MergedCount
 from db.messages import Time
 from db.records import CampaignRecord
@@ -66,7 +67,7 @@ class OverviewReader:
         until = now if finished is None else finished
         occupation = []
         if begun is not None and with_timeline:
-            occupation = timeline(transaction.connection, sorted(facts.presence), begun, until)
+            occupation = holding(transaction.connection, sorted(facts.presence), begun, until)
         count, agrees = (None, None) if finished is None else self._count.get(transaction, campaign, finished)
         return Overview(
             campaign=campaign.name,
@@ -121,20 +122,15 @@ def _parts(facts: Facts) -> tuple[Parts[int], Parts[float]]:
 
 
 def _average(transaction: Transaction, facts: Facts) -> float | None:
-    """From the first computing that led to a result to the last result.
-
-    Results of imported files that do not say when they were computed are left out.
-    """
+    """Results of imported files that do not say when they were computed are left out."""
     untimed = {row.id for row in facts.everybody if row.kind == VoterKind.IMPORT and row.process != IMPORTED}
-    times = [(each.began, each.arrived) for each in facts.ended if each.worker not in untimed]
-    times += [(part.began, part.arrived) for part in facts.cut_short]
-    timed = [(began, arrived) for began, arrived in times if began is not None and arrived is not None]
-    if not timed:
+    timed = (each for each in facts.ended if each.worker not in untimed)
+    elapsed = attempts.elapsed((*timed, *facts.cut_short))
+    if elapsed is None:
         return None
-    seconds = max(arrived for _, arrived in timed) - min(began for began, _ in timed)
     imported = {each.worker for each in facts.ended if each.done and each.worker in untimed}
     done = facts.done * facts.campaign.work - worker_queries.work_of(transaction, imported)
-    return speed(done, seconds)
+    return speed(done, elapsed.seconds)
 
 
 def _eta(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jobs.show.report import losses, measured, participants, proof
 from jobs.show.report.document import Answers, Document, Paragraph, Points, Section
 from jobs.show.report.gathering import Evidence
-from jobs.show.report.numbers import UNKNOWN
+from jobs.show.report.origins import UNKNOWN
 from langford.problem.reference import cited
 from langford.version import YEARS, __version__, source_address
 from langford.words import duration, instant, number, of_computation, several, share, since_the_start
@@ -53,7 +53,10 @@ def _speed(evidence: Evidence) -> str:
     found, unit = evidence.numbers, evidence.unit
     if found.times is None:
         return "No task is done yet."
-    speeds = of_computation(evidence.of_computation, unit), since_the_start(evidence.since_the_start, unit)
+    speeds = (
+        of_computation(evidence.numbers.of_computation, unit),
+        since_the_start(evidence.numbers.since_the_start, unit),
+    )
     mean = f"{duration(found.times.mean)} per task, ± {share(found.times.relative)}"
     each = "; ".join([mean, *filter(None, [", ".join(filter(None, speeds))])])
     together = f"{duration(found.effective)} of computing time"
@@ -71,7 +74,7 @@ def _speed(evidence: Evidence) -> str:
 def _until(evidence: Evidence) -> str:
     found = evidence.numbers
     if found.began is None or found.ended is None:
-        return "Not known." if evidence.history.attempts is None else "Nothing has been computed yet."
+        return "Not known." if not evidence.history.all_workers else "Nothing has been computed yet."
     span = f"From {instant(found.began)} to {instant(found.ended)} UTC"
     if found.done == found.tasks:
         return f"{span}; all tasks are done."
@@ -146,7 +149,7 @@ def _versions(evidence: Evidence) -> str:
 def _devices(evidence: Evidence) -> str:
     tasks: dict[str, int] = {}
     for origin in evidence.origins:
-        tasks[origin.device] = tasks.get(origin.device, 0) + len(origin.times)
+        tasks[origin.device] = tasks.get(origin.device, 0) + origin.number
     named = sorted(tasks, key=lambda device: -tasks[device])[:MAX_DEVICES]
     devices = [f"{device} ({several(tasks[device], 'task')})" for device in named]
     if len(tasks) > MAX_DEVICES:
@@ -156,7 +159,7 @@ def _devices(evidence: Evidence) -> str:
 
 
 def _confirmed(evidence: Evidence) -> Iterator[str]:
-    compared, confirmed = evidence.agreement, int(evidence.history.results.confirmed.sum())
+    compared, confirmed = evidence.agreement, evidence.numbers.confirmed
     if compared is not None and compared.published is not None:
         known = cited(compared.problem)
         yield f"The count is the published one{f' ({known})' if known else ''}."

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from db import Export, joined, read_export
-from db.look.history import OUTCOMES, AcceptedResults, Attempts, History, PastWorker
-from db.states import Outcome
+from db.look.figures.attempts import Elapsed
+from db.look.figures.campaign import Results, measured
+from db.look.figures.durations import Bounds
+from db.look.figures.occupancy import Spans
+from db.look.history import History, PastWorker
+from langford.methods import plan_of
 
 
 def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
@@ -21,66 +27,111 @@ def read(files: Sequence[Path]) -> tuple[Export, History, list[str]]:
     parts = [read_export(file) for file in files]
     export = joined(parts)
     machines = dict(sorted({each.worker: each.machine for each in export.computations.values()}.items()))
-    workers = tuple(PastWorker(str(number), machine, is_imported=True) for number, machine in machines.items())
+
+    rows = ExportedRows(
+        export,
+        time.time(),
+        list(machines),
+        [machine.processes for machine in machines.values()],
+        [machine.device_model for machine in machines.values()],
+        sorted({evaluation.provenance for evaluation in export.results}),
+    )
+    figures = measured(rows, plan_of(export.key).work)
+    shown = [(str(rows.machines[each.worker]), machines[rows.machines[each.worker]]) for each in figures.workers]
     history = History(
         name=export.name,
         uuid=None,
         key=export.key,
-        tasks=export.tasks,
         created=None,
-        now=time.time(),
+        now=rows.now,
         source=", ".join(file.name for file in files),
-        results=_results(export, machines),
-        sources=tuple(sorted({evaluation.provenance for evaluation in export.results})),
-        attempts=_attempts(export, machines) if machines else None,
-        workers=workers if machines else None,
+        figures=figures,
+        all_workers=len(machines),
+        imported_workers=len(machines),
+        hosts=frozenset(machine.host for machine in machines.values()),
+        workers=tuple(PastWorker(number, machine, is_imported=True) for number, machine in shown),
         events=None,
         event_counts={},
         conflicts=(),
-        cut_short=(),
     )
     return export, history, [part.sha256 for part in parts]
 
 
-def _results(export: Export, machines: Iterable[int]) -> AcceptedResults:
-    evaluations = sorted(export.results, key=lambda evaluation: evaluation.result.index)
-    sources = sorted({evaluation.provenance for evaluation in evaluations})
-    places = {source: place for place, source in enumerate(sources)}
-    positions = {worker: place for place, worker in enumerate(machines)}
-    found = [export.computations.get(evaluation.result.index) for evaluation in evaluations]
-    confirmed = {} if export.promise is None else export.promise.confirmed
-    return AcceptedResults(
-        task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int32),
-        seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
-        accepted=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),
-        source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int32),
-        confirmed=np.array([evaluation.result.index in confirmed for evaluation in evaluations], dtype=np.bool_),
-        worker=np.array([-1 if one is None else positions[one.worker] for one in found], dtype=np.int32),
-    )
+@dataclass
+class ExportedRows:
+    """See :class:`db.look.figures.campaign.Rows`."""
 
+    export: Export
+    now: float
+    machines: list[int]  # the workers by their numbers in the export
+    devices: Sequence[int | None]
+    models: Sequence[str | None]
+    sources: Sequence[str]
+    lost: None = None
 
-def _attempts(export: Export, machines: Iterable[int]) -> Attempts:
-    positions = {worker: place for place, worker in enumerate(machines)}
-    seconds = {evaluation.result.index: evaluation.seconds for evaluation in export.results}
-    known = sorted(export.computations.items())
-    return Attempts(
-        task=np.array([index for index, _ in known], dtype=np.int32),
-        worker=np.array([positions[one.worker] for _, one in known], dtype=np.int32),
-        granted=np.array([one.granted for _, one in known], dtype=np.float64),
-        # None becomes nan.
-        started=np.array([one.began for _, one in known], dtype=np.float64),
-        ended=np.array([one.ended for _, one in known], dtype=np.float64),
-        outcome=np.full(len(known), OUTCOMES.index(Outcome.DONE), dtype=np.int8),
-        seconds=np.array([seconds[index] for index, _ in known], dtype=np.float64),
-        accepted=np.ones(len(known), dtype=np.bool_),
-        begun=np.ones(len(known), dtype=np.bool_),
-    )
+    @cached_property
+    def _results(self) -> Results:
+        evaluations = sorted(self.export.results, key=lambda evaluation: evaluation.result.index)
+        places = {source: place for place, source in enumerate(self.sources)}
+        positions = {worker: place for place, worker in enumerate(self.machines)}
+        found = [self.export.computations.get(evaluation.result.index) for evaluation in evaluations]
+        confirmed = {} if self.export.promise is None else self.export.promise.confirmed
+        return Results(
+            task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int32),
+            seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
+            arrived=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),
+            source=np.array([places[evaluation.provenance] for evaluation in evaluations], dtype=np.int32),
+            confirmed=np.array(
+                [evaluation.result.index in confirmed for evaluation in evaluations], dtype=np.bool_
+            ),
+            worker=np.array([-1 if one is None else positions[one.worker] for one in found], dtype=np.int32),
+        )
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        return Bounds.of(self._results.seconds)
+
+    @cached_property
+    def elapsed(self) -> Elapsed | None:
+        known = self.export.computations.values()
+        if not known:
+            return None
+        began = min(one.granted if one.began is None else one.began for one in known)
+        return Elapsed(began, max(one.ended for one in known))
+
+    @property
+    def last_held(self) -> float | None:
+        return None if self.elapsed is None else self.elapsed.arrived
+
+    def results(self) -> Iterator[Results]:
+        yield self._results
+
+    def further(self) -> Iterator[tuple[int, int, float]]:
+        """Exports hold accepted results only."""
+        return iter(())
+
+    def spans(self) -> Iterator[Spans]:
+        results, computations = self._results, self.export.computations
+        known = results.worker >= 0
+        found = [computations[index] for index in results.task[known].tolist()]
+        granted = np.array([one.granted for one in found], dtype=np.float64)
+        order = np.argsort(granted, kind="stable")
+        began = np.array([one.began for one in found], dtype=np.float64)  # None becomes nan
+        yield Spans.of(
+            worker=results.worker[known][order],
+            granted=granted[order],
+            ended=results.arrived[known][order],
+            started=began[order],
+            begun=np.ones(len(found), np.bool_),
+            seconds=results.seconds[known][order],
+            now=self.now,
+        )
 
 
 def lacks(history: History) -> list[str]:
     """What the files of a history do not contain, in words."""
     missing = []
-    done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
+    done, timed = history.figures.done, history.figures.timed
     if not timed:
         missing.append("when its tasks were computed, and so how many devices computed at once")
         missing.append("its workers, and how they ended")

@@ -8,38 +8,24 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from db import Campaign
 from db.errors import Unreplicated
 from db.files.promise import Promise
 from db.files.reading import STANDARD_INPUT
+from db.look.figures.campaign import CampaignFigures, Contribution
 from db.look.history import History, PastWorker
 from db.look.overview.records import Eta
 from db.states import Ending
 from jobs.run.loop import result
 from jobs.show.report import exported
-from jobs.show.report.numbers import UNKNOWN, CampaignNumbers, DeviceResults, numbers, origins
-from jobs.show.report.timeline import (
-    ArrivalRates,
-    Computing,
-    Occupancy,
-    Times,
-    computing,
-    occupancy,
-    throughput,
-    without_overlap,
-)
+from jobs.show.report.origins import UNKNOWN, DeviceResults, origins
 from jobs.verify import exchange
 from jobs.verify.agreement import Agreement, agreement
 from jobs.verify.confirmation import Confirmation, confirmations
 from langford.errors import LangfordError
-from langford.methods import METHODS, Count, method_hash, plan_of
-from langford.words import instant, speed
+from langford.methods import METHODS, Count, method_hash
+from langford.words import instant
 
-PARTS = 240
-"""The number of parts into which the elapsed time is split."""
 MAX_HASHED = 20_000
 """Tasks of a campaign whose export is written to be hashed; with 131,328 the report would take twice as long."""
 
@@ -47,11 +33,7 @@ MAX_HASHED = 20_000
 @dataclass(frozen=True)
 class Busy:
     worker: PastWorker
-    # starts, ends: of the spans of time, seconds since 1970, float64
-    starts: Times
-    ends: Times
-    results: int
-    seconds: float
+    contribution: Contribution
 
     @property
     def label(self) -> str:
@@ -68,7 +50,6 @@ class Evidence:
     """A campaign, all that is known of it, and what follows."""
 
     history: History
-    work: Times  # estimated work of every task, in the method's unit, float64[tasks]
     count: Count | None  # the merged count; None where there is none yet
     pending: str  # why there is no count; empty where there is one
     agreement: Agreement | None
@@ -90,78 +71,38 @@ class Evidence:
         """What the work is counted in: "points" or "nodes"."""
         return METHODS[self.history.key.method].unit
 
-    @cached_property
-    def spans(self) -> Computing | None:
-        return computing(self.history)
-
-    @cached_property
-    def numbers(self) -> CampaignNumbers:
-        return numbers(self.history, self.spans)
-
     @property
-    def of_computation(self) -> float | None:
-        """Work of the results by their computing time; None without results."""
-        return speed(float(self.work[self.history.results.task].sum()), self.numbers.effective)
-
-    @property
-    def since_the_start(self) -> float | None:
-        """The speed of all devices together, by elapsed time; None: times are not known."""
-        results, elapsed = self.history.results, self.numbers.elapsed
-        timed = results.task[np.isfinite(results.accepted)]
-        return None if elapsed is None else speed(float(self.work[timed].sum()), elapsed)
-
-    @cached_property
-    def occupancy(self) -> Occupancy | None:
-        return None if self.spans is None else occupancy(self.spans, PARTS)
-
-    @cached_property
-    def throughput(self) -> ArrivalRates | None:
-        begin = self.numbers.began
-        return None if begin is None else throughput(self.history, self.work, begin, PARTS // 2)
+    def numbers(self) -> CampaignFigures:
+        return self.history.figures
 
     @cached_property
     def origins(self) -> tuple[DeviceResults, ...]:
-        return origins(self.history, self.work)
+        return origins(self.history)
 
-    @cached_property
+    @property
     def workers(self) -> tuple[Busy, ...]:
-        """Those with the longest computing time first."""
-        spans, history = self.spans, self.history
-        if spans is None or history.workers is None or history.attempts is None:
-            return ()
-        known = len(history.workers)
-        has_result = np.isfinite(history.attempts.seconds)
-        results = np.bincount(spans.worker[has_result], minlength=known)
-        seconds = np.bincount(
-            spans.worker[has_result], weights=history.attempts.seconds[has_result], minlength=known
-        )
-        starts, ends, owners = without_overlap(spans.worker, spans.granted, spans.held)
-        cuts = np.searchsorted(owners, np.arange(1, known))
-        columns = np.split(starts, cuts), np.split(ends, cuts), results.tolist(), seconds.tolist()
-        busy = [Busy(*row) for row in zip(history.workers, *columns, strict=True) if len(row[1])]
-        return tuple(sorted(busy, key=lambda worker: (-worker.seconds, worker.starts[0])))
+        """Some with the longest computing time, the longest first."""
+        return tuple(map(Busy, self.history.workers, self.numbers.workers))
 
-    def busiest(self, most: int) -> Sequence[Busy]:
-        """Those with the longest computing time, in the order in which they began."""
-        return sorted(self.workers[:most], key=lambda worker: worker.starts[0])
+    @property
+    def busiest(self) -> Sequence[Busy]:
+        """The same, in the order in which they began."""
+        return sorted(self.workers, key=lambda busy: busy.contribution.first)
 
     @property
     def figures(self) -> list[str]:
         """Those for which enough is known, in the order of the report."""
         known = {
-            "occupancy": self.occupancy is not None,
-            "throughput": self.throughput is not None,
-            "task-times": bool(len(self.history.results.task)),
+            "occupancy": self.numbers.devices is not None,
+            "throughput": self.numbers.throughput is not None,
+            "task-times": self.numbers.task_times is not None,
             "workers": bool(self.workers),
         }
         return [name for name, enough in known.items() if enough]
 
     @property
-    def hosts(self) -> NDArray[np.str_]:
-        named = [origin.host for origin in self.origins if origin.host != UNKNOWN] + [
-            busy.worker.machine.host for busy in self.workers
-        ]
-        return np.unique(np.array(named, dtype=np.str_))
+    def hosts(self) -> set[str]:
+        return {origin.host for origin in self.origins if origin.host != UNKNOWN} | self.history.hosts
 
 
 def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[Campaign] = ()) -> Evidence:
@@ -170,9 +111,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     ``unconfirmed``: count although the promised share is not replicated; ``others``: may have the same problem.
     """
     history = campaign.history()
-    found = _evidence(
-        history, campaign.plan.work, lambda: result(campaign, unconfirmed), _lacks(history), campaign.promise()
-    )
+    found = _evidence(history, lambda: result(campaign, unconfirmed), _lacks(history), campaign.promise())
     if found.count is not None:
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
         if history.tasks > MAX_HASHED:
@@ -181,7 +120,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
         file, digest = Path(f"{campaign.name}.jsonl.gz"), hashlib.sha256(content).hexdigest()
         is_written = file.is_file() and hashlib.sha256(file.read_bytes()).hexdigest() == digest
         return replace(found, exports=((file.name, digest),), are_written=is_written)
-    if len(history.results.task) == history.tasks:
+    if history.figures.done == history.tasks:
         return found
     now = campaign.overview()
     return replace(found, forecast=_forecast(now.eta), warnings=tuple(warned.text for warned in now.warnings))
@@ -189,11 +128,11 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
 
 def _lacks(history: History) -> list[str]:
     missing = []
-    done, timed = len(history.results.task), int(np.isfinite(history.results.accepted).sum())
+    done, timed = history.figures.done, history.figures.timed
     if timed < done:
         those = f"{done - timed:,} of its tasks" if timed else "its tasks"
         missing.append(f"when {those} were computed and by which workers: they were imported from files")
-    if any(worker.is_imported for worker in history.workers or ()):
+    if history.imported_workers:
         missing.append("attempts without a result by the workers named in imported files")
     return missing
 
@@ -206,7 +145,6 @@ def of_files(files: Sequence[Path], unconfirmed: bool = False) -> Evidence:
     export, history, digests = exported.read(files)
     found = _evidence(
         history,
-        plan_of(history.key).work,
         lambda: exchange.merged(export, files, unconfirmed),
         exported.lacks(history),
         export.promise,
@@ -223,7 +161,7 @@ def _forecast(eta: Eta | None) -> str:
 
 
 def _evidence(
-    history: History, work: Times, merged: Callable[[], Count], missing: Sequence[str], promise: Promise | None
+    history: History, merged: Callable[[], Count], missing: Sequence[str], promise: Promise | None
 ) -> Evidence:
     count, pending, unreplicated = None, "", False
     try:
@@ -233,7 +171,6 @@ def _evidence(
     compared = None if count is None else agreement(history.key.problem, count.published)
     return Evidence(
         history,
-        work,
         count,
         pending,
         compared,

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from jobs.show.report.document import Block, Grid, Paragraph, Picture, Section
 from jobs.show.report.gathering import Evidence
-from jobs.show.report.numbers import UNKNOWN
+from jobs.show.report.origins import UNKNOWN
 from langford.problem import Problem
 from langford.words import duration, instant, number, rate, several, share
 
@@ -89,8 +89,8 @@ def _rows(evidence: Evidence) -> Iterator[tuple[str, str]]:
     yield "effective time", _seconds(found.effective)
     elapsed = found.elapsed
     yield "elapsed time", UNKNOWN if elapsed is None else _seconds(elapsed)
-    yield "speed of computation", _rate(evidence.of_computation, evidence.unit)
-    yield "speed since the start", _rate(evidence.since_the_start, evidence.unit)
+    yield "speed of computation", _rate(evidence.numbers.of_computation, evidence.unit)
+    yield "speed since the start", _rate(evidence.numbers.since_the_start, evidence.unit)
     yield "mean occupancy", _occupancy(evidence)
     if found.aborted is None:
         yield "aborted attempts", UNKNOWN

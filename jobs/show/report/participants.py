@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 
-import numpy as np
-
+from db.look.figures.campaign import MAX_SHOWN
 from db.look.history import PastWorker
 from jobs.show.report.document import Block, Grid, Paragraph, Picture
 from jobs.show.report.gathering import Evidence
-from jobs.show.report.numbers import UNKNOWN, DeviceResults
+from jobs.show.report.origins import UNKNOWN, DeviceResults
 from langford.devices import CPU
 from langford.words import duration, instant, number, quantity, several, share, speed
 
@@ -30,7 +29,7 @@ def summary(evidence: Evidence) -> str:
     ]
     parts = [*named[:4], *([f"{len(named) - 4} other kinds"] if len(named) > 4 else [])]
     hosts = len(evidence.hosts)
-    workers = f"{several(len(evidence.workers), 'worker')} on " if evidence.workers else ""
+    workers = f"{several(evidence.history.all_workers, 'worker')} on " if evidence.history.all_workers else ""
     return f"{workers}{several(hosts, 'host')}{': ' if parts else ''}{', '.join(parts)}" if hosts else ""
 
 
@@ -47,8 +46,8 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
         yield _devices(evidence)
         yield _hosts(evidence)
     if "workers" in evidence.figures:
-        workers = len(evidence.workers)
-        of_all = f"the {MAX_ROWS} that computed longest of {workers:,}" if workers > MAX_ROWS else "all"
+        workers = evidence.history.all_workers
+        of_all = f"the {MAX_SHOWN} that computed longest of {workers:,}" if workers > MAX_SHOWN else "all"
         yield Picture(
             "workers",
             f"When each worker held tasks ({of_all}), from the first lease to the last. A cross marks one that was "
@@ -64,13 +63,13 @@ def _devices(evidence: Evidence) -> Grid:
     total = evidence.numbers.effective or 1.0
     rows = []
     for (device, kernels), origins in groups.items():
-        times = np.concatenate([origin.times for origin in origins])
-        seconds, mean = float(times.sum()), float(times.mean())
-        of_each, spread = f"{number(mean)} s", share(float(times.std()) / mean) if mean else ""
+        results, seconds, deviation = evidence.numbers.groups.together([n for o in origins for n in o.sources])
+        mean = seconds / results
+        of_each, spread = f"{number(mean)} s", share(deviation / mean) if mean else ""
         device_speed = speed(sum(origin.work for origin in origins), seconds)
         fast = "" if device_speed is None else quantity(device_speed)
         rows.append(
-            [device, kernels, f"{len(times):,}", duration(seconds), share(seconds / total), of_each, spread, fast]
+            [device, kernels, f"{results:,}", duration(seconds), share(seconds / total), of_each, spread, fast]
         )
     head = ["device", "kernels", "tasks", "time", "share", "mean", "deviation", f"{evidence.unit}/s"]
     caption = f"Results by device and version of the kernels; {evidence.unit}/s of computation, of one device"
@@ -85,7 +84,7 @@ def _hosts(evidence: Evidence) -> Grid:
     for host, origins in groups.items():
         models = ", ".join(dict.fromkeys(origin.device for origin in origins))
         seconds = sum(origin.seconds for origin in origins)
-        tasks = sum(len(origin.times) for origin in origins)
+        tasks = sum(origin.number for origin in origins)
         rows.append(
             [host, models, f"{tasks:,}", duration(seconds), share(seconds / (evidence.numbers.effective or 1.0))]
         )
@@ -97,24 +96,28 @@ def _workers(evidence: Evidence) -> Grid:
         [
             busy.label,
             busy.worker.machine.device_model or busy.worker.machine.device_kind,
-            instant(float(busy.starts[0])),
-            instant(busy.worker.ended or busy.worker.last_seen or float(busy.ends[-1])),
+            instant(busy.contribution.first),
+            instant(busy.worker.ended or busy.worker.last_seen or busy.contribution.last),
             _ending(busy.worker),
-            f"{busy.results:,}",
-            duration(busy.seconds),
+            f"{busy.contribution.results:,}",
+            duration(busy.contribution.seconds),
         ]
         for busy in evidence.workers
     ]
     head = ["worker", "device", "first lease", "last seen", "ended", "results", "time"]
-    return Grid("Workers, by computing time; times are UTC", head, capped(rows), numbers=2)
+    return Grid(
+        "Workers, by computing time; times are UTC", head, capped(rows, evidence.history.all_workers), numbers=2
+    )
 
 
 def _ending(worker: PastWorker) -> str:
     return ", ".join(filter(None, [worker.ending, "distrusted" if worker.distrusted is not None else None]))
 
 
-def capped(rows: list[list[str]]) -> list[list[str]]:
-    if len(rows) <= MAX_ROWS:
+def capped(rows: list[list[str]], number: int = 0) -> list[list[str]]:
+    """``number``: of all rows, if these are only the first ones."""
+    number = max(number, len(rows))
+    if number <= MAX_ROWS:
         return rows
-    rest = [f"and {len(rows) - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
+    rest = [f"and {number - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
     return [*rows[:MAX_ROWS], rest]

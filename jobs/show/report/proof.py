@@ -9,7 +9,7 @@ from db.files.promise import in_words
 from db.states import EventKind
 from jobs.show.report.document import Answers, Block, Commands, Grid, Paragraph, Points, Remark
 from jobs.show.report.gathering import Evidence
-from jobs.show.report.numbers import UNKNOWN
+from jobs.show.report.origins import UNKNOWN
 from jobs.show.report.participants import capped
 from langford.methods import METHODS
 from langford.words import instant, number, several, share
@@ -28,7 +28,7 @@ def verdict(evidence: Evidence) -> str:
         return _no_count(evidence)
     if compared.agrees is False:
         return f"The count is wrong, although all checks passed: it {' '.join(compared.words.split())}"
-    confirmed = int(evidence.history.results.confirmed.sum())
+    confirmed = evidence.numbers.confirmed
     again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently" if confirmed else ""
     again += f"{_said(evidence)}." if again else ""
     known = " The count is the published one." if compared.published is not None else ""
@@ -71,7 +71,7 @@ def count(evidence: Evidence) -> Iterator[Block]:
 
 
 def _limits(evidence: Evidence) -> str:
-    confirmed, tasks = int(evidence.history.results.confirmed.sum()), evidence.numbers.tasks
+    confirmed, tasks = evidence.numbers.confirmed, evidence.numbers.tasks
     proved = "These checks find accidents: a flipped bit, a task missing or counted twice, a damaged file."
     if confirmed:
         proved += (
@@ -103,7 +103,7 @@ def origins(evidence: Evidence) -> Iterator[Block]:
     rows: dict[tuple[str, str], int] = {}
     for origin in evidence.origins:
         versions = ", ".join(f"{name} {text}" for name, text in origin.versions) or UNKNOWN
-        rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + len(origin.times)
+        rows[origin.kernels, versions] = rows.get((origin.kernels, versions), 0) + origin.number
     cells = [[kernels, versions, f"{tasks:,}"] for (kernels, versions), tasks in rows.items()]
     yield Grid("Results by version", ["kernels", "computed with", "tasks"], capped(cells), numbers=1)
     files = [event for event in evidence.history.events or () if event.kind == EventKind.IMPORT]

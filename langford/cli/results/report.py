@@ -144,7 +144,7 @@ def _document(found: Evidence, files: list[Path]) -> dict[str, object]:
         "task_seconds": None if times is None else {"mean": times.mean, "deviation": times.deviation},
         "effective_seconds": numbers.effective,
         "elapsed_seconds": numbers.elapsed,
-        "speed": {"of_computation": found.of_computation, "average": found.since_the_start, "unit": found.unit},
+        "speed": {"of_computation": numbers.of_computation, "average": numbers.since_the_start, "unit": found.unit},
         "occupancy": numbers.occupancy,
         "aborted": numbers.aborted,
         "aborted_seconds": None if numbers.lost is None else numbers.aborted_seconds,

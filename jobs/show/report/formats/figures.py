@@ -12,24 +12,20 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
 from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
-from db.messages import MIN_SECONDS
 from jobs.show.report.gathering import Evidence
 from langford.devices import KINDS
 from langford.words import number, plain
 
 DAY = 86_400.0
-MAX_MARKS = 2_000
-"""More points than this are drawn as a bitmap."""
-MAX_BARS = 24
-"""The maximum number of workers in the figure of workers."""
-BANDS, BINS = 120, 60
-"""Parts of the index over which the median of the task times is taken, and of the times in their histogram."""
 DPI = 150
+MARGIN = 1.05
+"""How high the axis of the times is, relative to the longest."""
 
 matplotlib.rcParams["text.parse_math"] = False
 
@@ -135,7 +131,7 @@ def _steps(axes: Axes, edges: NDArray[np.float64], heights: NDArray[np.float64],
 
 
 def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    shown, mean = evidence.occupancy, evidence.numbers.occupancy
+    shown, mean = evidence.numbers.devices, evidence.numbers.occupancy
     assert shown is not None
     axes = figure.add_subplot()
     _steps(axes, shown.edges, shown.devices, palette.first, "devices that computed")
@@ -153,7 +149,7 @@ def _occupancy(figure: Figure, evidence: Evidence, palette: Palette, size: Forma
 
 
 def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    shown = evidence.throughput
+    shown = evidence.numbers.throughput
     assert shown is not None
     axes = figure.add_subplot()
     unit, factor = ("minute", 60.0) if shown.tasks.max() * 60 >= 1 else ("hour", 3600.0)
@@ -173,31 +169,32 @@ def _throughput(figure: Figure, evidence: Evidence, palette: Palette, size: Form
 
 
 def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    results = evidence.history.results
-    index, seconds = results.task, results.seconds
+    found, tasks = evidence.numbers.task_times, evidence.numbers.tasks
+    assert found is not None
     if size is WIDE:
         axes, side = figure.subplots(1, 2, sharey=True, width_ratios=[5, 1])
-        side.hist(seconds, bins=_bins(seconds), orientation="horizontal", color=palette.first, alpha=0.6)
+        side.hist(
+            found.edges[:-1],
+            bins=found.edges,
+            weights=found.numbers,
+            orientation="horizontal",
+            color=palette.first,
+            alpha=0.6,
+        )
         side.set_xlabel("tasks")
         side.tick_params(labelleft=False)
         side.xaxis.set_major_locator(MaxNLocator(2, integer=True))
     else:
         axes = figure.add_subplot()
-    many = len(index) > MAX_MARKS
-    axes.plot(
-        index,
-        seconds,
-        linestyle="none",
-        marker="." if not many else ",",
-        markersize=3,
-        color=palette.cloud,
-        alpha=0.5 if many else 0.8,
-        rasterized=many,
-    )
+    if found.grid is None:
+        axes.plot(
+            found.task, found.seconds, linestyle="none", marker=".", markersize=3, color=palette.cloud, alpha=0.8
+        )
+    else:
+        _cloud(axes, found.grid, (-0.5, tasks - 0.5, 0.0, float(found.edges[-1])), palette.cloud)
     axes.plot([], linestyle="none", marker="o", markersize=3, color=palette.cloud, label="one task")
-    if len(index) >= 4 * BANDS:
-        middle, median = _medians(index, seconds, evidence.history.tasks)
-        axes.plot(middle, median, color=palette.second, linewidth=1.3, label="median")
+    if len(found.medians):
+        axes.plot(found.middles, found.medians, color=palette.second, linewidth=1.3, label="median")
     mean = evidence.numbers.times
     if mean is not None:
         axes.axhline(
@@ -205,50 +202,42 @@ def _task_times(figure: Figure, evidence: Evidence, palette: Palette, size: Form
         )
     axes.set_xlabel("index of the task")
     axes.set_ylabel("computing time [s]")
-    axes.set_xlim(-0.5, evidence.history.tasks - 0.5)
+    axes.set_xlim(-0.5, tasks - 0.5)
     axes.xaxis.set_major_locator(MaxNLocator(4 if size is NARROW else 7, integer=True))
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:,.0f}"))
     _plain_numbers(axes)
     _legend(axes, size)
 
 
-def _bins(seconds: NDArray[np.float64]) -> NDArray[np.float64]:
-    least, most = float(seconds.min()), max(float(seconds.max()), MIN_SECONDS)
-    # Between times that are nearly equal there may be fewer numbers than edges.
-    return np.linspace(least if most - least > 1e-6 * most else 0.0, most, BINS + 1)
-
-
-def _medians(
-    index: NDArray[np.int32], seconds: NDArray[np.float64], tasks: int
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """(middle, median of the times) of each part of the indices that has times."""
-    edges = np.linspace(0, tasks, BANDS + 1)
-    parts = np.split(seconds, np.searchsorted(index, edges[1:-1]))
-    middles = (edges[:-1] + edges[1:]) / 2
-    filled = np.array([bool(len(part)) for part in parts])
-    return middles[filled], np.array([np.median(part) for part in parts if len(part)])
+def _cloud(axes: Axes, grid: NDArray[np.int64], extent: tuple[float, float, float, float], colour: str) -> None:
+    """How many points are in each cell: each of them covers half of what is below it."""
+    points = np.empty((*grid.shape, 4), np.uint8)
+    points[..., :3] = np.multiply(255, to_rgb(colour)).round()
+    points[..., 3] = (255 * (1 - 0.5 ** np.minimum(grid, 8))).round()
+    axes.imshow(points, extent=extent, origin="lower", aspect="auto", interpolation="none")
+    axes.set_ylim(0, MARGIN * extent[3])
 
 
 def _workers(figure: Figure, evidence: Evidence, palette: Palette, size: Format) -> None:
-    shown = evidence.busiest(MAX_BARS)
+    shown = evidence.busiest
     figure.set_size_inches(size.width, 0.9 + (0.17 if len(shown) > 8 else 0.26) * len(shown))
     axes = figure.add_subplot()
     colours = dict(zip(KINDS, (palette.first, palette.second), strict=True))
     labelled: set[str] = set()
     for row, worker in enumerate(shown):
-        kind = worker.worker.machine.device_kind
+        kind, held = worker.worker.machine.device_kind, worker.contribution.held
         label = None if kind in labelled else KINDS[kind].label if kind in KINDS else kind
         labelled.add(kind)
         axes.barh(
-            [row] * len(worker.starts),
-            (worker.ends - worker.starts) / DAY,
-            left=worker.starts / DAY,
+            [row] * len(held.starts),
+            (held.ends - held.starts) / DAY,
+            left=held.starts / DAY,
             height=0.62,
             color=colours.get(kind, palette.first),
             alpha=0.75,
             label=label,
         )
-    lost = [(row, worker.ends.max()) for row, worker in enumerate(shown) if worker.was_lost]
+    lost = [(row, worker.contribution.last) for row, worker in enumerate(shown) if worker.was_lost]
     if lost:
         axes.plot(
             [end / DAY for _, end in lost],

@@ -1,0 +1,264 @@
+"""A campaign in figures, from its rows: each is read once, and none is kept.
+
+The rows are those of a ledger (:mod:`db.look.figures.rows`) or of exported files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db.look.figures.arrivals import ArrivalRates, Arrivals
+from db.look.figures.attempts import Elapsed, LostAttempts
+from db.look.figures.durations import Bounds, Groups, Spread, TaskTimes, TaskTimesReader, Times
+from db.look.figures.occupancy import Held, Occupancy, Spans, computed
+from langford.words import speed
+
+MAX_SHOWN = 24
+"""Of how many workers, those that computed longest, the times at which they held tasks are kept."""
+
+
+@dataclass(frozen=True)
+class Results:
+    """Accepted results by task, as columns."""
+
+    task: NDArray[np.int32]
+    seconds: Times
+    arrived: Times  # when its worker delivered it, in seconds since 1970; nan: unknown
+    source: NDArray[np.int32]  # position of its provenance in Rows.sources
+    confirmed: NDArray[np.bool_]  # whether an independent voter found the same value
+    worker: NDArray[np.int32]  # position of the worker; -1: unknown
+
+
+class Rows(Protocol):
+    @property
+    def now(self) -> float: ...
+
+    @property
+    def bounds(self) -> Bounds | None:
+        """Of the accepted results; None: there are none."""
+
+    @property
+    def elapsed(self) -> Elapsed | None: ...
+
+    @property
+    def last_held(self) -> float | None:
+        """When the last lease ended, or now; None: there are no attempts."""
+
+    @property
+    def sources(self) -> Sequence[str]:
+        """The provenances of the results that were read, each once, as JSON."""
+
+    @property
+    def devices(self) -> Sequence[int | None]:
+        """How many devices each worker has; None: unknown."""
+
+    @property
+    def models(self) -> Sequence[str | None]:
+        """What the maker calls the device of each worker; None: unknown."""
+
+    @property
+    def lost(self) -> tuple[LostAttempts, ...] | None:
+        """None: not known."""
+
+    def results(self) -> Iterator[Results]:
+        """By task."""
+
+    def further(self) -> Iterator[tuple[int, int, float]]:
+        """(position of a worker, number of its further results, their computing time)."""
+
+    def spans(self) -> Iterator[Spans]:
+        """By the start of their leases."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """The results with one provenance."""
+
+    text: str  # JSON
+    model: str | None  # the device of the worker of the first of them, as its maker calls it; None: unknown
+    work: float
+
+
+@dataclass(frozen=True)
+class Contribution:
+    """What a worker brought."""
+
+    worker: int  # its position
+    results: int
+    seconds: float  # their computing time
+    held: Held
+
+    @property
+    def first(self) -> float:
+        """When its first lease began."""
+        return float(self.held.starts[0])
+
+    @property
+    def last(self) -> float:
+        """When its last lease ended, or now."""
+        return float(self.held.ends[-1])
+
+
+@dataclass(frozen=True)
+class CampaignFigures:
+    """Times are seconds; work is in the unit of the method."""
+
+    tasks: int
+    done: int
+    confirmed: int  # for how many of them an independent voter found the same value
+    times: Spread | None  # None: nothing is done
+    effective: float  # computing time of the accepted results
+    work: float  # of their tasks
+    timed: int  # how many of them are known to have come at a time; files may not say so of theirs
+    timed_seconds: float
+    timed_work: float
+    span: Elapsed | None  # None: no times are known
+    lost: tuple[LostAttempts, ...] | None  # attempts without a result, by how they ended; None: not known
+    repeated: int | None  # further results, which confirm or contradict the accepted ones; None: not known
+    repeated_seconds: float
+    most_devices: int | None  # the largest number of devices that computed at once; None: not known
+    devices: Occupancy | None
+    throughput: ArrivalRates | None
+    task_times: TaskTimes | None
+    sources: tuple[Source, ...]
+    groups: Groups  # the times of the results of each source
+    workers: tuple[Contribution, ...]  # the MAX_SHOWN with the longest computing time, the longest first
+
+    @property
+    def began(self) -> float | None:
+        return None if self.span is None else self.span.began
+
+    @property
+    def ended(self) -> float | None:
+        return None if self.span is None else self.span.arrived
+
+    @property
+    def elapsed(self) -> float | None:
+        return None if self.span is None else self.span.seconds
+
+    @property
+    def occupancy(self) -> float | None:
+        """How many devices computed accepted results at once, in the mean; None: not known."""
+        return self.timed_seconds / self.elapsed if self.elapsed else None
+
+    @property
+    def hourly(self) -> float | None:
+        return self.timed / self.elapsed * 3600 if self.elapsed else None
+
+    @property
+    def of_computation(self) -> float | None:
+        """Work of the results by their computing time; None without results."""
+        return speed(self.work, self.effective)
+
+    @property
+    def since_the_start(self) -> float | None:
+        """The speed of all devices together, by elapsed time; None: times are not known."""
+        return None if self.elapsed is None else speed(self.timed_work, self.elapsed)
+
+    @property
+    def aborted(self) -> int | None:
+        return None if self.lost is None else sum(kind.attempts for kind in self.lost)
+
+    @property
+    def aborted_seconds(self) -> float:
+        return sum(kind.seconds for kind in self.lost or ())
+
+
+class _Totals:
+    """What is summed up of the results."""
+
+    def __init__(self, work: Times, workers: int) -> None:
+        self._work = work
+        self.times, self.of_source = Groups(), Groups()
+        self.confirmed, self.timed, self.timed_seconds, self.timed_work, self.own = 0, 0, 0.0, 0.0, 0
+        self.source_work, self.first = np.zeros(0), np.zeros(0, np.int32)
+        self.results, self.seconds = np.zeros(workers, np.int64), np.zeros(workers)
+
+    def add(self, part: Results, sources: int) -> None:
+        work = self._work[part.task]
+        timed = np.isfinite(part.arrived)
+        self.times += Groups.of(np.zeros(len(part.task), np.int32), part.seconds, 1)
+        self.of_source += Groups.of(part.source, part.seconds, sources)
+        self.confirmed += int(part.confirmed.sum())
+        self.timed += int(timed.sum())
+        self.timed_seconds += float(part.seconds[timed].sum())
+        self.timed_work += float(work[timed].sum())
+        known = len(self.source_work)
+        self.source_work = np.pad(self.source_work, (0, sources - known))
+        self.source_work += np.bincount(part.source, work, sources)
+        if sources > known:
+            positions, places = np.unique(part.source, return_index=True)
+            self.first = np.concatenate([self.first, part.worker[places[positions >= known]]])
+        own = part.worker >= 0
+        self.own += int(own.sum())
+        self.results += np.bincount(part.worker[own], minlength=len(self.results))
+        self.seconds += np.bincount(part.worker[own], part.seconds[own], len(self.seconds))
+
+
+def measured(rows: Rows, work: Times) -> CampaignFigures:
+    """All figures; ``work``: of every task, float64[tasks]."""
+    bounds, elapsed, whole = rows.bounds, rows.elapsed, float(work.sum())
+    totals = _Totals(work, len(rows.devices))
+    arrivals = None if elapsed is None else Arrivals(elapsed, whole)
+    times = None if bounds is None else TaskTimesReader(len(work), bounds)
+    for part in rows.results() if times is not None else ():
+        assert times is not None
+        times.add(part.task, part.seconds)
+        totals.add(part, len(rows.sources))
+        if arrivals is not None:
+            timed = np.isfinite(part.arrived)
+            arrivals.add(part.arrived[timed], work[part.task[timed]])
+    repeated, repeated_seconds = 0, 0.0
+    for worker, number, seconds in rows.further():
+        repeated, repeated_seconds = repeated + number, repeated_seconds + seconds
+        totals.results[worker] += number
+        totals.seconds[worker] += seconds
+    longest = np.argsort(-totals.seconds, kind="stable")[:MAX_SHOWN].tolist()
+    last = rows.last_held
+    found = None if last is None else computed(rows.spans(), rows.devices, last, longest)
+    _, effective, deviation = totals.times.together()
+    lost = None if found is None else rows.lost
+    return CampaignFigures(
+        tasks=len(work),
+        done=0 if bounds is None else bounds.number,
+        confirmed=totals.confirmed,
+        times=None if bounds is None else _spread(bounds, effective, deviation),
+        effective=effective,
+        work=float(totals.source_work.sum()),
+        timed=totals.timed,
+        timed_seconds=totals.timed_seconds,
+        timed_work=totals.timed_work,
+        span=elapsed,
+        lost=lost,
+        repeated=None if lost is None else repeated,
+        repeated_seconds=0.0 if lost is None else repeated_seconds,
+        most_devices=None if found is None else found.most,
+        devices=None if found is None else found.occupancy,
+        throughput=None if arrivals is None else arrivals.rates(),
+        task_times=None if times is None else times.read(),
+        sources=tuple(
+            Source(text, rows.models[worker] if worker >= 0 else None, done)
+            for text, worker, done in zip(
+                rows.sources, totals.first.tolist(), totals.source_work.tolist(), strict=True
+            )
+        ),
+        groups=totals.of_source,
+        workers=() if found is None else _contributions(totals, found.held),
+    )
+
+
+def _spread(bounds: Bounds, total: float, deviation: float) -> Spread:
+    return Spread(bounds.number, total / bounds.number, deviation, bounds.least, bounds.median, bounds.most)
+
+
+def _contributions(totals: _Totals, held: Mapping[int, Held]) -> tuple[Contribution, ...]:
+    found = [
+        Contribution(worker, int(totals.results[worker]), float(totals.seconds[worker]), spans)
+        for worker, spans in held.items()
+    ]
+    return tuple(sorted(found, key=lambda each: (-each.seconds, each.first)))

@@ -1,0 +1,197 @@
+"""How many devices computed at once, and how many workers held tasks.
+
+A device computes one task at a time.  Attempts of one worker seem to overlap where the time of a task is known only
+as that of its lease, and by the milliseconds by which clocks differ: its further attempts occupy no device.  A
+worker holds tasks while it has a lease or more.
+
+A report reads all attempts, by the start of their leases; an overview looks at some moments
+(:mod:`db.look.figures.holding`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from db.look.figures.durations import Times
+
+PARTS = 240
+"""The number of parts into which a report splits the time from the first lease to the last."""
+FINEST = 2_000
+"""Spans of a worker with a gap of less than this part of the whole time are one: no picture shows such a gap."""
+
+
+@dataclass(frozen=True)
+class Spans:
+    """Attempts as columns, by the start of their leases; times are seconds since 1970, float64."""
+
+    worker: NDArray[np.int32]  # position of the worker
+    granted: Times  # when the lease began
+    held: Times  # when it ended, or now
+    # start, end: of computing, as early as it can have begun; nan: it did not begin
+    start: Times
+    end: Times
+
+    @classmethod
+    def of(
+        cls,
+        worker: NDArray[np.int32],
+        granted: Times,
+        ended: Times,
+        started: Times,
+        begun: NDArray[np.bool_],
+        seconds: Times,
+        now: float,
+    ) -> Spans:
+        """``ended``, ``started``, ``seconds``: nan if it runs, if that is unknown, and if it brought no result."""
+        held = np.where(np.isnan(ended), now, ended)
+        # An attempt whose lease expired may still have delivered a result.
+        has_result = np.isfinite(seconds)
+        # A result waits until it is delivered, and a task until a device is free: the computing time lies between.
+        latest_start = np.maximum(granted, held - np.nan_to_num(seconds))
+        start = np.minimum(np.where(np.isnan(started), latest_start, started), held)
+        end = np.where(has_result, np.minimum(start + np.nan_to_num(seconds), now), held)
+        occupies = begun | has_result
+        return cls(worker, granted, held, np.where(occupies, start, np.nan), np.where(occupies, end, np.nan))
+
+
+@dataclass(frozen=True)
+class Occupancy:
+    """How many devices computed, and how many workers held tasks, in the mean of each part of the elapsed time."""
+
+    edges: Times
+    devices: Times
+    workers: Times
+
+
+@dataclass(frozen=True)
+class Held:
+    """The spans of time in which a worker held tasks, in seconds since 1970, float64."""
+
+    starts: Times
+    ends: Times
+
+
+@dataclass(frozen=True)
+class Computed:
+    """What the attempts of a campaign, read once, say of its devices and workers."""
+
+    most: int  # the largest number of devices that computed at once
+    occupancy: Occupancy | None  # None: no time has passed, or no device computed
+    held: Mapping[int, Held]  # when the workers that were asked for held tasks, by their positions
+
+
+class _Number:
+    """How many spans of each owner run, up to a maximum, summed up over the owners: it changes with time."""
+
+    def __init__(self, limits: Times, edges: Times) -> None:
+        self._limits, self._edges = limits, edges
+        self._running = np.zeros(len(limits))
+        self._waiting = np.zeros(0), np.zeros(0), np.zeros(0, np.int32)
+        self._now, self.most = 0.0, 0.0
+        # Of the changes before each edge: their sum, and that of changes × times.  From the first edge on: the sums
+        # of seconds since 1970 would lose digits.
+        self._changes, self._passed = np.zeros(len(edges) + 1), np.zeros(len(edges) + 1)
+
+    def add(self, starts: Times, ends: Times, owners: NDArray[np.int32], until: float) -> None:
+        """Spans; all later ones start at ``until`` or after it."""
+        waiting = self._waiting
+        times = np.concatenate([waiting[0], starts, ends])
+        steps = np.concatenate([waiting[1], np.repeat([1.0, -1.0], len(starts))])
+        owners = np.concatenate([waiting[2], owners, owners])
+        waits = times >= until
+        self._waiting = times[waits], steps[waits], owners[waits]
+        self._pass(times[~waits], steps[~waits], owners[~waits])
+
+    def _pass(self, times: Times, steps: Times, owners: NDArray[np.int32]) -> None:
+        # At equal times ends come first: a device that goes from one task to the next is one device.
+        order = np.lexsort((steps, times, owners))
+        times, steps, owners = times[order], steps[order], owners[order]
+        first = np.concatenate([[True], owners[1:] != owners[:-1]])[: len(owners)]
+        place = np.maximum.accumulate(np.where(first, np.arange(len(owners)), 0)) if len(owners) else owners
+        summed = np.cumsum(steps)
+        before = self._running[owners] - (summed - steps)[place]
+        after = before + summed
+        self._running[owners] = after  # of equal owners the last counts
+        changes = np.minimum(after, self._limits[owners]) - np.minimum(after - steps, self._limits[owners])
+        order = np.lexsort((changes, times))
+        self.most = max(self.most, self._now + float(np.cumsum(changes[order]).max(initial=0.0)))
+        self._now += float(changes.sum())
+        passed = times - self._edges[0]
+        edge = np.searchsorted(self._edges - self._edges[0], passed, side="right")
+        self._changes += np.bincount(edge, changes, len(self._edges) + 1)
+        self._passed += np.bincount(edge, changes * passed, len(self._edges) + 1)
+
+    def means(self) -> Times:
+        """In each part between two edges."""
+        since = self._edges - self._edges[0]
+        integral = np.cumsum(self._changes)[:-1] * since - np.cumsum(self._passed)[:-1]
+        return np.asarray(np.diff(integral) / np.diff(self._edges))
+
+
+class _Joined:
+    """The spans of some owners, those joined that overlap or nearly touch."""
+
+    def __init__(self, shown: Collection[int], gap: float) -> None:
+        self._spans: dict[int, list[list[float]]] = {owner: [] for owner in shown}
+        self._gap = gap
+
+    def add(self, owner: NDArray[np.int32], start: Times, end: Times) -> None:
+        """By their start."""
+        asked = np.isin(owner, list(self._spans))
+        for whose, begin, until in zip(
+            owner[asked].tolist(), start[asked].tolist(), end[asked].tolist(), strict=True
+        ):
+            spans = self._spans[whose]
+            if spans and begin <= spans[-1][1] + self._gap:
+                spans[-1][1] = max(spans[-1][1], until)
+            else:
+                spans.append([begin, until])
+
+    def held(self) -> dict[int, Held]:
+        return {owner: Held(*np.array(spans).T) for owner, spans in self._spans.items() if spans}
+
+
+def computed(
+    parts: Iterable[Spans],
+    devices: Sequence[int | None],
+    end: float,
+    shown: Collection[int] = (),
+    number: int = PARTS,
+) -> Computed | None:
+    """What attempts say of devices and workers; None: there are none.
+
+    Args:
+        parts: of the attempts, by the start of their leases.
+        devices: how many each worker has; None: unknown.
+        end: when the last lease ended, or now.
+        shown: the positions of workers whose spans are asked for.
+        number: of the parts of the time, from the first lease on.
+    """
+    limits = np.array([each or np.inf for each in devices], dtype=np.float64)
+    found: tuple[_Number, _Number, _Joined] | None = None
+    edges = np.zeros(0)
+    for part in parts:
+        if not len(part.granted):
+            continue
+        if found is None:
+            begin = float(part.granted[0])
+            edges = np.linspace(begin, max(end, np.nextafter(begin, np.inf)), number + 1)
+            gap = (end - begin) / FINEST
+            found = _Number(limits, edges), _Number(np.ones(len(limits)), edges), _Joined(shown, gap)
+        until = float(part.granted[-1])
+        occupies = np.isfinite(part.start)
+        found[0].add(part.start[occupies], part.end[occupies], part.worker[occupies], until)
+        found[1].add(part.granted, part.held, part.worker, until)
+        found[2].add(part.worker, part.granted, part.held)
+    if found is None:
+        return None
+    none = np.zeros(0), np.zeros(0), np.zeros(0, np.int32)
+    for sweep in found[:2]:
+        sweep.add(*none, np.inf)
+    is_known = end > edges[0] and found[0].most > 0
+    shares = Occupancy(edges, found[0].means(), found[1].means()) if is_known else None
+    return Computed(int(found[0].most), shares, found[2].held())

@@ -1,0 +1,155 @@
+"""The rows of a campaign of a ledger, from which its figures follow: read in batches, in the order they need."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Select, func, literal, select, union_all
+
+from db.look.figures import attempts
+from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
+from db.look.figures.campaign import Results
+from db.look.figures.durations import Bounds
+from db.look.figures.occupancy import Spans
+from db.schema import measures
+from db.schema.dialects import Now, among
+from db.schema.models import Attempt, Result, Witness, same_task
+from db.store.transaction import CAMPAIGN, Transaction
+
+BATCH_ROWS = 1_000
+_HERE = Attempt.campaign_id == CAMPAIGN, ~among(Attempt.worker_id, "left_out")
+_RESULTS = (
+    select(Result.task_index, Result.seconds, Result.accepted, Attempt.ended)
+    .add_columns(Result.confirmed_by.is_not(None), Result.provenance, Attempt.worker_id)
+    .join(Attempt, Attempt.id == Result.attempt_id)
+    .where(Result.campaign_id == CAMPAIGN)
+    .order_by(Result.task_index)
+    .execution_options(yield_per=BATCH_ROWS)
+)
+_BOUNDS = select(func.count(), func.min(Result.seconds), func.max(Result.seconds)).where(
+    Result.campaign_id == CAMPAIGN
+)
+_BY_TIME = select(Result.seconds).where(Result.campaign_id == CAMPAIGN).order_by(Result.seconds)
+_FURTHER = (
+    select(Attempt.worker_id, func.count(), func.sum(Witness.seconds))
+    .join(Attempt, Attempt.id == Witness.attempt_id)
+    .where(Witness.campaign_id == CAMPAIGN)
+    .group_by(Attempt.worker_id)
+)
+_LAST = select(func.max(Attempt.ended), func.count() - func.count(Attempt.ended), func.count()).where(*_HERE)
+
+
+def _in_time(table: Any) -> Select[Any]:
+    """The attempts whose results are in a table, and arrived in time."""
+    spans = Attempt.worker_id, Attempt.granted.label("granted"), Attempt.ended, Attempt.began
+    return (
+        select(*spans, literal(1).label("begun"), table.seconds)
+        .select_from(table)
+        .join(Attempt, Attempt.id == table.attempt_id)
+        .where(table.campaign_id == CAMPAIGN, Attempt.outcome.in_(measures.DELIVERED))
+        .where(~among(Attempt.worker_id, "left_out"))
+    )
+
+
+def _cut_short(running: bool) -> Select[Any]:
+    """The others, with the computing time of results that arrived late."""
+    cut = measures.cut_short(*_HERE, running=running, name="running" if running else "cut_short")
+    brought = (
+        select(table.seconds)
+        .where(same_task(table, cut.c), table.attempt_id == cut.c.id)
+        .correlate(cut)
+        .limit(1)
+        .scalar_subquery()
+        for table in (Result, Witness)
+    )
+    late = func.coalesce(*brought)
+    return select(cut.c.worker_id, cut.c.granted, cut.c.ended, cut.c.started, cut.c.begun, late)
+
+
+_all = union_all(*map(_in_time, (Result, Witness)), *map(_cut_short, (False, True))).subquery("spans")
+_SPANS = select(_all).order_by(_all.c.granted).execution_options(yield_per=BATCH_ROWS)
+
+
+@dataclass
+class LedgerRows:
+    """See :class:`db.look.figures.campaign.Rows`."""
+
+    transaction: Transaction
+    places: Mapping[str, int]  # the position of each worker, by its id
+    imported: Sequence[int]  # of those that are known from exports
+    devices: Sequence[int | None]
+    models: Sequence[str | None]
+    left_out: Sequence[str]  # ids of those that stand for a whole file
+    tells_losses: bool  # whether anyone else than the imported ones computed
+    sources: list[str] = field(default_factory=list)
+
+    @cached_property
+    def now(self) -> float:
+        return float(self.transaction.scalar(select(Now())) or 0.0)
+
+    @cached_property
+    def bounds(self) -> Bounds | None:
+        number, least, most = self.transaction.execute(_BOUNDS).one()
+        if not number:
+            return None
+        middle = _BY_TIME.offset((number - 1) // 2).limit(2 - number % 2)
+        return Bounds(number, least, float(np.mean(self.transaction.scalars(middle).all())), most)
+
+    @cached_property
+    def _ends(self) -> tuple[Elapsed | None, tuple[LostAttempts, ...]]:
+        ended = attempts.ended(self.transaction, self.places, few=True)
+        timed = [attempts.elapsed(each for each in ended if each.worker in self.places)]
+        cut = list(attempts.cut_short(self.transaction, self.places, few=True))
+        return attempts.elapsed((*filter(None, timed), *cut)), lost_by_outcome(cut)
+
+    @property
+    def elapsed(self) -> Elapsed | None:
+        return self._ends[0]
+
+    @property
+    def lost(self) -> tuple[LostAttempts, ...] | None:
+        return self._ends[1] if self.tells_losses else None
+
+    @cached_property
+    def last_held(self) -> float | None:
+        last, running, number = self.transaction.execute(_LAST, left_out=self.left_out).one()
+        if not number:
+            return None
+        return max(last or 0.0, self.now if running else 0.0)
+
+    def results(self) -> Iterator[Results]:
+        known: dict[str, int] = {}
+        for rows in self.transaction.execute(_RESULTS).partitions():
+            task, seconds, accepted, ended, confirmed, source, worker = zip(*rows, strict=True)
+            for text in source:
+                if known.setdefault(text, len(known)) == len(self.sources):
+                    self.sources.append(text)
+            places = np.array([self.places.get(each, -1) for each in worker], np.int32)
+            # An imported result was accepted when its file was read, not when it was computed.
+            arrived = np.where(np.isin(places, self.imported), np.array(ended, float), np.array(accepted, float))
+            arrived[places < 0] = np.nan
+            yield Results(
+                np.array(task, np.int32),
+                np.array(seconds, np.float64),
+                arrived,
+                np.array([known[text] for text in source], np.int32),
+                np.array(confirmed, np.bool_),
+                places,
+            )
+
+    def further(self) -> Iterator[tuple[int, int, float]]:
+        for worker, number, seconds in self.transaction.execute(_FURTHER):
+            if worker in self.places:
+                yield self.places[worker], number, seconds
+
+    def spans(self) -> Iterator[Spans]:
+        for rows in self.transaction.execute(_SPANS, left_out=self.left_out).partitions():
+            worker, *columns, begun, seconds = zip(*rows, strict=True)
+            # None becomes nan.
+            granted, ended, started, took = (np.array(column, np.float64) for column in (*columns, seconds))
+            places = np.array([self.places[each] for each in worker], np.int32)
+            yield Spans.of(places, granted, ended, started, np.array(begun, np.bool_), took, self.now)
