@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -31,7 +30,7 @@ from langford.devices import CPU, Device, devices
 from langford.errors import BadInput
 from langford.ledger import Ledger
 from langford.methods.speed import tabled
-from langford.words import DAY_SECONDS, duration, several
+from langford.words import DAY_SECONDS, duration, instant, several
 
 OF_NEW = ("role", "days", "label", "out")
 """The options of ``langford token`` that describe a new one."""
@@ -170,7 +169,7 @@ def _list_tokens(campaign: Campaign, as_json: bool) -> None:
         return
     for record in records:
         created, expires = (
-            "never" if at is None else f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M}Z"
+            "never" if at is None else f"{instant(at)[:16]}Z"  # to the minute
             for at in (record.created, record.expires)
         )
         line = f"{record.token_id:>4}  {record.role:<6}  created {created}  expires {expires:<17}  {record.label}"
