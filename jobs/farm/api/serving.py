@@ -31,7 +31,7 @@ BACKLOG = 2048
 HANDSHAKE_SECONDS = 10.0
 ACCEPTED_AT_ONCE = 1
 """Connections that are accepted in one iteration of the event loop, which delays the requests of workers."""
-SWITCH_SECONDS = 0.001
+SWITCH_SECONDS = 0.0002
 """How long another thread may run while the event loop is ready to continue."""
 MAX_FILES, FILES_OF_ITS_OWN = 65_536, 100
 THIS_SERVER = "this server"

@@ -32,12 +32,13 @@ class Bounds:
         said = request.headers.get("content-length", "")
         if said.isascii() and said.isdecimal() and int(said[:20]) > self.size:
             raise self._too_large
-        body = bytearray()
+        chunks, size = [], 0  # put together once: a large body that grows is copied again and again
         async for chunk in request.stream():
-            body += chunk
-            if len(body) > self.size:
+            chunks.append(chunk)
+            size += len(chunk)
+            if size > self.size:
                 raise self._too_large
-        return bytes(body)
+        return b"".join(chunks)
 
     def parse(self, body: bytes, kind: type[M]) -> M:
         """Raises BadMessage."""
