@@ -2,12 +2,14 @@
 
     python benchmarks/one_token.py [--seconds N] [--rounds N] [--only WORDS] [--check]
 
-A real server has a campaign of 36,168 tasks.  An honest worker at 127.0.0.2 leases a task and returns it, again and
-again, first alone and then beside each attack: one token's requests, each repeated on all its connections as soon
-as the last one is answered, from one address and from two.  Alone and beside follow each other in each round, so
-that what else the machine does meets both.  The second table has 64 tokens that all ask as fast as they can.
-With ``--check`` the exit code is 1 if the median lease beside any attack takes more than five times as long as
-alone, or if the shares of the 64 tokens differ by more than a tenth of their mean.
+A real server has a campaign of 36,168 tasks.  An honest worker at 127.0.0.2 leases a task and returns it, again
+and again, first alone and then beside each attack: requests with one token, or none, repeated on all connections,
+each as soon as the last one is answered, from one address and from two.  Alone and beside follow each other in
+each round, so that what else the machine does meets both.  A lease is measured twice: by the clock, and by the
+processor time of the server while the worker waits, which other programs lengthen less.  Server and worker have a
+higher priority, if this user may give it.  The last table has 64 tokens that all ask as fast as they can.
+With ``--check`` the exit code is 1 if the median lease beside any attack takes more than five times that alone,
+by both measures, or if the shares of the 64 tokens differ by more than a tenth of their mean.
 """
 
 from __future__ import annotations
@@ -15,25 +17,29 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import os
 import statistics
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 
 from harness import Figure, Report, parser_of, run
-from serving import processor_seconds_of, served
-from strangers import LARGE, UNIQUE, Flood, Worker, bearer, get, under
+from serving import served
+from strangers import LARGE, PAUSE_SECONDS, UNIQUE, Flood, Worker, bearer, get, under
 
 from db import Ledger
 from db.states import Role
 from langford.methods import plan_of
 
-TIMES, TOKENS = 5.0, 64
-NAME = "bench"
+TIMES, TENTH, TOKENS = 5.0, 0.1, 64
+IDLE_SECONDS, IDLE_SHARE = 0.2, 0.05
+"""The server is idle if it uses less than this share of a core for so long."""
+NAME, PRIORITY = "bench", -10
 
 
 def forged(number: int, provenance: str = "{}") -> str:
@@ -72,28 +78,104 @@ def attacks(token: str, campaign: str, worker: str) -> Iterator[tuple[Flood, int
     yield Flood("wrong tokens", post("leases", "{}", "x" * 43)), 64
 
 
+def by_connections() -> Iterator[tuple[Flood, int]]:
+    """What needs no token: how requests are sent."""
+    form = get("/-/log-in", "Content-Type: application/x-www-form-urlencoded", method="POST")
+    chunked = form.replace(b"Content-Length: 0", b"Transfer-Encoding: chunked")
+    yield Flood("half requests", b"GET / HTTP/1.1\r\nHost: x:1\r\nA: "), 800
+    yield Flood("a byte a second", get("/"), drip=1.0), 800
+    yield Flood("open connections", b""), 800
+    yield Flood("endless headers", b"GET / HTTP/1.1\r\nHost: x:1\r\n", again=True, endless=b"a: b\r\n" * 5_000), 64
+    yield Flood("a body in chunks of a byte", chunked, again=True, endless=b"1\r\nx\r\n" * 10_000), 64
+    both = form.replace(b"Content-Length: 0", b"Content-Length: 5\r\nTransfer-Encoding: chunked")
+    yield Flood("two lengths of a body", both + b"0\r\n\r\nGET / HTTP/1.1\r\n", again=True), 64
+
+
+class Measured:
+    """The leases of a worker, one after the other, and what the server did while it waited.
+
+    Attributes:
+        clock, processor: seconds of each lease, by the clock and of the server's processor.
+    """
+
+    def __init__(self) -> None:
+        self.clock, self.processor = list[float](), list[float]()
+
+    def add(self, worker: Worker, server: int, seconds: float) -> None:
+        """Measure for some seconds, on a connection that is open."""
+        worker.lease()
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            marks = [processor_of(server)]
+            self.clock.append(worker.lease(partial(self._mark, server, marks)))
+            self.processor.append(marks[1] - marks[0])
+            time.sleep(PAUSE_SECONDS)
+
+    def _mark(self, server: int, marks: list[float]) -> None:
+        marks.append(processor_of(server))
+
+    @property
+    def medians(self) -> tuple[float, float]:
+        """By the clock and of the processor."""
+        return statistics.median(self.clock), statistics.median(self.processor)
+
+
+def processor_of(process: int) -> float:
+    """Processor time of all threads of a process, in seconds, to a microsecond."""
+    used = 0
+    for thread in Path(f"/proc/{process}/task").iterdir():
+        with suppress(OSError):  # it has ended
+            used += int((thread / "schedstat").read_text().split()[0])
+    return used / 1e9
+
+
+def wait_until_idle(process: int) -> None:
+    """Until the server has answered what an attack left."""
+    for _ in range(20):
+        before = processor_of(process)
+        time.sleep(IDLE_SECONDS)
+        if processor_of(process) - before < IDLE_SHARE * IDLE_SECONDS:
+            return
+
+
 def beside(
-    options: argparse.Namespace, report: Report, port: int, honest: Worker, chosen: list[tuple[Flood, int]]
+    options: argparse.Namespace,
+    report: Report,
+    server: int,
+    port: int,
+    honest: Worker,
+    chosen: list[tuple[Flood, int]],
 ) -> bool:
     """Print a row for each attack; returns whether all keep within the bar."""
-    table = report.table("attack", "connections", "addresses", "lease, alone", "beside it", "times")
+    table = report.table(
+        *("attack", "connections", "addresses", "answered a second", "lease, alone", "beside it", "times"),
+        *("processor, alone", "beside it", "times"),
+    )
     well = True
     for flood, connections in chosen:
         for addresses in (1, 2):
-            alone, meanwhile = list[float](), list[float]()
+            alone, meanwhile = Measured(), Measured()
+            answers, lasted = 0, 0.0
             for _ in range(options.rounds):
-                alone += honest.leases(options.seconds)
+                wait_until_idle(server)
+                alone.add(honest, server, options.seconds)
                 with ExitStack() as stack:
+                    answered = multiprocessing.Value("Q", 0)
                     for place in range(addresses):
-                        answered = multiprocessing.Value("Q", 0)
                         source = f"127.0.0.{3 + place}"
                         stack.enter_context(under(flood, port, connections, options.seconds, answered, source))
-                    meanwhile += honest.leases(options.seconds)
-            quiet, busy = statistics.median(alone), statistics.median(meanwhile)
-            times = busy / quiet
-            cells = f"{1000 * quiet:.0f} ms", f"{1000 * busy:.0f} ms", Figure(times, "{:.1f}")
-            table.row(flood.name, connections, addresses, *cells)
-            well = well and times <= TIMES
+                    before, began = answered.value, time.monotonic()
+                    meanwhile.add(honest, server, options.seconds)
+                    answers, lasted = answers + answered.value - before, lasted + time.monotonic() - began
+            pairs = list(zip(alone.medians, meanwhile.medians, strict=True))
+            times = [busy / quiet for quiet, busy in pairs]
+            cells = [
+                cell
+                for (quiet, busy), ratio in zip(pairs, times, strict=True)
+                for cell in (f"{1000 * quiet:.1f} ms", f"{1000 * busy:.1f} ms", Figure(ratio, "{:.1f}"))
+            ]
+            table.row(flood.name, connections, addresses, f"{answers / lasted:,.0f}", *cells)
+            well = well and min(times) <= TIMES
     return well
 
 
@@ -111,7 +193,7 @@ def shares(options: argparse.Namespace, report: Report, port: int, campaign: str
     threads = [threading.Thread(target=ask, args=(place,)) for place in got]
     for thread in threads:
         thread.start()
-    time.sleep(options.seconds)  # all have begun
+    time.sleep(2 * options.seconds)  # all have begun
     before = dict(got)
     time.sleep(10 * options.seconds)
     numbers = [got[place] - before[place] for place in got]
@@ -122,13 +204,15 @@ def shares(options: argparse.Namespace, report: Report, port: int, campaign: str
     table = report.table("tokens", "leases of each", "least / mean", "most / mean")
     least, most = min(numbers) / mean, max(numbers) / mean
     table.row(len(tokens), f"{mean:.0f}", Figure(least, "{:.2f}"), Figure(most, "{:.2f}"))
-    return least >= 0.9 and most <= 1.1
+    return least >= 1 - TENTH and most <= 1 + TENTH
 
 
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print both tables."""
     if options.quick:
         options.rounds, options.seconds, options.only = 1, min(options.seconds, 0.3), options.only or "one forged"
+    with suppress(PermissionError):
+        os.setpriority(os.PRIO_PROCESS, 0, PRIORITY)
     with tempfile.TemporaryDirectory(prefix="langford-one-token-") as folder:
         where = str(Path(folder) / "langford.db")
         with Ledger(where, create=True) as ledger:
@@ -139,20 +223,24 @@ def main(options: argparse.Namespace, report: Report) -> None:
             port = int(url.split(":")[2].split("/")[0])
             worker = Worker(port, NAME, liar, campaign)
             honest = Worker(port, NAME, good, campaign)
-            chosen = [each for each in attacks(liar, campaign, worker.id) if options.only in each[0].name]
-            before, began = processor_seconds_of([process]), time.monotonic()
-            well = beside(options, report, port, honest, chosen)
-            used = (processor_seconds_of([process]) - before) / (time.monotonic() - began)
+            every = [*attacks(liar, campaign, worker.id), *by_connections()]
+            chosen = [each for each in every if options.only in each[0].name]
+            before, began = processor_of(process.pid), time.monotonic()
+            waits = beside(options, report, process.pid, port, honest, chosen)
+            used = (processor_of(process.pid) - before) / (time.monotonic() - began)
             report.note(f"the server used {used:.0%} of a core meanwhile")
-            well = shares(options, report, port, campaign, tokens) and well
-    if options.check and not well:
+            wait_until_idle(process.pid)
+            equal = shares(options, report, port, campaign, tokens)
+    report.note(f"every lease within {TIMES:g} times: {'yes' if waits else 'NO'}")
+    report.note(f"equal shares within {TENTH:.0%}: {'yes' if equal else 'NO'}")
+    if options.check and not (waits and equal):
         sys.exit(1)
 
 
 if __name__ == "__main__":
     parser = parser_of(__doc__)
-    parser.add_argument("--seconds", type=float, default=2.0, help="of each measurement in each round")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement in each round")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", default="", help="attacks whose names contain this")
     parser.add_argument("--check", action="store_true", help="exit 1 when the bar is exceeded")
     run(parser, main)

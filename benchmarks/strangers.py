@@ -18,6 +18,7 @@ import argparse
 import http.client
 import json
 import multiprocessing
+import os
 import selectors
 import socket
 import statistics
@@ -25,7 +26,7 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -58,12 +59,14 @@ class Flood:
         request: as it is sent; "" for an attacker that sends nothing and opens connections.
         again: whether each request has a connection of its own.
         endless: what follows the request until the server closes the connection.
+        drip: seconds after each byte of the request; 0: it is sent as a whole.
     """
 
     name: str
     request: bytes
     again: bool = False
     endless: bytes = b""
+    drip: float = 0.0
 
 
 def get(path: str, *headers: str, method: str = "GET", body: str = "") -> bytes:
@@ -180,7 +183,8 @@ class Attacker:
             return 0
 
     def _send(self) -> None:
-        self._sent = self._sent[self._socket.send(self._sent) :]
+        now = self._sent[:1] if self._flood.drip else self._sent
+        self._sent = self._sent[self._socket.send(now) :]
         if not self._sent and self._flood.endless:
             self._sent = memoryview(self._flood.endless)
         if not self._sent:
@@ -208,12 +212,14 @@ class Attacker:
 
 def attack(port: int, flood: Flood, connections: int, seconds: float, answered: Any, source: str) -> None:
     """Repeat a request on some connections for some seconds, and no longer."""
+    os.setpriority(os.PRIO_PROCESS, 0, 0)  # it may have inherited a higher one, which only the worker needs
     deadline = time.monotonic() + seconds
     ready = selectors.DefaultSelector()
     attackers = [Attacker(port, flood, ready, source) for _ in range(connections)]
     while time.monotonic() < deadline:
         for key, events in ready.select(0.1):
             answered.value += key.data.act(events)
+        time.sleep(flood.drip)
     for attacker in attackers:
         attacker.close()
 
@@ -247,12 +253,13 @@ class Worker:
             self._http.close()
             time.sleep(0.1)
 
-    def lease(self) -> float:
-        """Seconds of a lease, which is given back."""
+    def lease(self, answered: Callable[[], object] = bool) -> float:
+        """Seconds of a lease, which is given back; ``answered`` is called between."""
         began = time.perf_counter()
         fields = {"campaign": self._campaign, "worker": self.id, "count": 1, "seconds": 60}
         leases = self.ask("leases", **fields, held=[], copies=0)["leases"]
         seconds = time.perf_counter() - began
+        answered()
         shown = [{"attempt": lease["attempt"], "nonce": lease["nonce"]} for lease in leases]
         self.ask("releases", attempts=shown, outcome="released", note="")
         return seconds
