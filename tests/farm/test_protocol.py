@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from jobs.farm.api.clients import PROTECTING
 from jobs.farm.api.serving import HANDSHAKE_SECONDS, GuardedLoop, socket_of
 from jobs.farm.guard.connections import Connections, LimitedLog
 from jobs.farm.guard.protocol import (
@@ -99,7 +100,7 @@ class Connection:
         config = uvicorn.Config(application, http="httptools", lifespan="off", log_config=None, access_log=False)  # type: ignore[arg-type]
         config.load()
         guard: dict[str, Any] = {"connections": Connections(), "log": LimitedLog(), "serving": Serving()}
-        guard["turns"] = turns or Turns(Charges())
+        guard |= {"turns": turns or Turns(Charges()), "headers": PROTECTING}
         self.protocol = GuardedProtocol(config=config, server_state=ServerState(), app_state={}, **guard)
 
     async def open(self, *sent: bytes) -> Connection:
@@ -205,6 +206,17 @@ def test_headers_without_end_are_refused(sent: list[bytes]) -> None:
     assert received.startswith(b"HTTP/1.1 400")
     assert b"at most 16384 bytes in at most 100 lines" in received
     assert received.count(b"HTTP/1.1") == 1
+
+
+@pytest.mark.parametrize(
+    "sent", [b"no request\r\n\r\n", GET[:-2] + b"X: " + b"x" * (MAX_HEADERS + 1) + b"\r\n\r\n"]
+)
+def test_what_is_no_request_is_answered_with_the_headers_of_all_answers(sent: bytes) -> None:
+    head, _, body = run(lambda _: received_of(sent)).partition(b"\r\n\r\n")
+    status, *headers = head.split(b"\r\n")
+    assert status == b"HTTP/1.1 400 Bad Request"
+    assert {name + b": " + value for name, value in PROTECTING} <= set(headers)
+    assert b"content-length: %d" % len(body) in headers
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from cryptography.x509 import load_pem_x509_certificates
 from starlette.applications import Starlette
 
 from db.messages import iso
-from jobs.farm.api.clients import Clients
+from jobs.farm.api.clients import PROTECTING, PROTECTING_WITH_TLS, Clients
 from jobs.farm.api.streams import Streams
 from jobs.farm.guard.protocol import GuardedProtocol
 from jobs.farm.guard.protocol import Serving as Serving
@@ -134,7 +134,12 @@ def serve(
     """
     log, clients.connections.most = clients.log, max(1, allow_many_files() - FILES_OF_ITS_OWN)
     protocol: Callable[..., asyncio.Protocol] = partial(
-        GuardedProtocol, connections=clients.connections, log=log, serving=serving, turns=clients.turns
+        GuardedProtocol,
+        connections=clients.connections,
+        log=log,
+        serving=serving,
+        turns=clients.turns,
+        headers=PROTECTING_WITH_TLS if serving.certificate else PROTECTING,
     )
     sys.setswitchinterval(SWITCH_SECONDS)
     config = uvicorn.Config(

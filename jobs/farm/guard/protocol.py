@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
@@ -94,8 +95,10 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         log: LimitedLog,
         serving: Serving,
         turns: Turns,
+        headers: Sequence[tuple[bytes, bytes]] = (),
         **options: Any,
     ) -> None:
+        """``headers``: of an answer to what is no request."""
         super().__init__(*arguments, **options)
         self._guard, self._log, self._serving, self._turns = connections, log, serving, turns
         self._seconds = {
@@ -103,7 +106,7 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
             Part.BODY: serving.body_seconds,
             Part.UNWANTED: UNWANTED_SECONDS,
         }
-        self._arrived, self._enqueued = b"", False
+        self._headers, self._arrived, self._enqueued = headers, b"", False
         # Of the headers that arrive: their bytes and lines that are parsed, and all bytes since they began.
         self._part, self._size, self._lines, self._unended = Part.HEADERS, 0, 0, 0
         self._awaited: Part | None = None
@@ -213,8 +216,18 @@ class GuardedProtocol(HttpToolsProtocol, asyncio.BufferedProtocol):
         self.enqueue()
 
     def send_400_response(self, msg: str) -> None:
-        if not self.transport.is_closing():  # it was refused for a better reason
-            super().send_400_response(msg)
+        """As uvicorn, but with the headers of all answers."""
+        if self.transport.is_closing():  # it was refused for a better reason
+            return
+        given = *self.server_state.default_headers, *self._headers
+        lines = [b"HTTP/1.1 400 Bad Request", *(b"%b: %b" % header for header in given)]
+        lines += [
+            b"content-type: text/plain; charset=utf-8",
+            b"content-length: %d" % len(msg),
+            b"connection: close",
+        ]
+        self.transport.write(b"\r\n".join([*lines, b"", msg.encode("ascii")]))
+        self.transport.close()
 
     def _begin(self, part: Part) -> None:
         self._part, self._size, self._lines, self._unended = part, 0, 0, 0
