@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -106,6 +107,9 @@ class Soak:
 
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print what has happened, and what came of it; ends with exit code 1 where a result was lost or wrong."""
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit("ended by SIGTERM")
+    )  # it shows what had happened, as Ctrl-C does
     folder = Path(tempfile.mkdtemp(prefix="langford-soak-"))
     faults = options.faults or (QUICK_FAULTS if options.quick else FAULTS)
     start = time.monotonic()
