@@ -239,7 +239,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
 
 if __name__ == "__main__":
     parser = parser_of(__doc__)
-    parser.add_argument("--seconds", type=float, default=1.0, help="of each measurement in each round")
+    parser.add_argument("--seconds", type=float, default=0.8, help="of each measurement in each round")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", default="", help="attacks whose names contain this")
     parser.add_argument("--check", action="store_true", help="exit 1 when the bar is exceeded")
