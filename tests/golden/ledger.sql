@@ -67,41 +67,24 @@ P FROM :before;
     attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
     (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
     attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-    attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (
-    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
-      known, held.place AS place, held.place + (
-      SELECT count(*) AS count_1
-      FROM (
-        SELECT attempt_1.began AS began
-        FROM attempt AS attempt_1
-        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-        AND attempt_1.ended > held.moment
-        ORDER BY attempt_1.ended
-        LIMIT :param
-      ) AS later
-      WHERE later.began <= held.moment
-    ) AS devices
-    FROM (
-      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
-        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
-        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
-        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
-        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
-        AS known, row_number() OVER (
-        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
-          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
-        )
-        ORDER BY CASE WHEN (
-          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
-            (:outcome) OR cut_short_ended.late = :late
-        ) THEN :param ELSE :param END DESC, cut_short_ended.id
-      ) AS place
-      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
-    ) AS held
-  ), cut_short AS MATERIALIZED (
+    attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (SELECT
+    held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS worker_id,
+    held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended, held.steps AS steps,
+    held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS known, held.place AS place,
+    held.place + (SELECT count(*) AS count_1 FROM (SELECT attempt_1.began AS began FROM attempt AS attempt_1 WHERE
+    attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended > held.moment ORDER
+    BY attempt_1.ended LIMIT :param) AS later WHERE later.began <= held.moment) AS devices FROM (SELECT
+    cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index,
+    cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted,
+    cut_short_ended.began AS began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps,
+    cut_short_ended.moment AS moment, cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN
+    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome)
+    OR cut_short_ended.late = :late) THEN :param ELSE :param END AS known, row_number() OVER (PARTITION BY
+    cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, :coalesce) AS
+    BIGINT) ORDER BY CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR
+    cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END DESC,
+    cut_short_ended.id) AS place FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id) AS
+    held), cut_short AS MATERIALIZED (
     SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
       task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
       AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
@@ -111,24 +94,118 @@ S     cut_short_used.began, max(
 P     cut_short_used.began, greatest(
         cut_short_used.granted, coalesce(
           CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
-            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= cut_short_used.moment
-                ORDER BY attempt_1.ended DESC
-                LIMIT :param
-S             ) AS "before"
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = cut_short_used.devices
+            WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
           ) END ELSE cut_short_used.granted END, cut_short_used.granted
         )
       )
@@ -156,41 +233,23 @@ P             ) AS before
     (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
     attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
     attempt.outcome IN (:outcome) AND (attempt.worker_id IN :workers) AND attempt.campaign_id + :campaign_id =
-    :campaign), cut_short_used AS MATERIALIZED (
-    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
-      known, held.place AS place, held.place + (
-      SELECT count(*) AS count_1
-      FROM (
-        SELECT attempt_1.began AS began
-        FROM attempt AS attempt_1
-        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-        AND attempt_1.ended > held.moment
-        ORDER BY attempt_1.ended
-        LIMIT :param
-      ) AS later
-      WHERE later.began <= held.moment
-    ) AS devices
-    FROM (
-      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
-        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
-        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
-        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
-        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
-        AS known, row_number() OVER (
-        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
-          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
-        )
-        ORDER BY CASE WHEN (
-          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
-            (:outcome) OR cut_short_ended.late = :late
-        ) THEN :param ELSE :param END DESC, cut_short_ended.id
-      ) AS place
-      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
-    ) AS held
-  ), cut_short AS MATERIALIZED (
+    :campaign), cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id,
+    held.task_index AS task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted,
+    held.began AS began, held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late,
+    held.processes AS processes, held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1
+    FROM (SELECT attempt_1.began AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND
+    attempt_1.outcome IN (:outcome) AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT :param) AS
+    later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
+    cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index, cut_short_ended.worker_id
+    AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS
+    began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps, cut_short_ended.moment AS moment,
+    cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR
+    cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN
+    :param ELSE :param END AS known, row_number() OVER (PARTITION BY cut_short_ended.campaign_id,
+    cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, :coalesce) AS BIGINT) ORDER BY CASE WHEN
+    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome)
+    OR cut_short_ended.late = :late) THEN :param ELSE :param END DESC, cut_short_ended.id) AS place FROM
+    cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
     SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
       task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
       AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
@@ -200,24 +259,118 @@ S     cut_short_used.began, max(
 P     cut_short_used.began, greatest(
         cut_short_used.granted, coalesce(
           CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
-            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= cut_short_used.moment
-                ORDER BY attempt_1.ended DESC
-                LIMIT :param
-S             ) AS "before"
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = cut_short_used.devices
+            WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
           ) END ELSE cut_short_used.granted END, cut_short_used.granted
         )
       )
@@ -306,7 +459,7 @@ P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
 S WHERE result.campaign_id = :campaign AND (result.task_index IN :omitted) = 0;
 P WHERE result.campaign_id = :campaign AND NOT (result.task_index IN :omitted);
 
--- computations.keep, history.history, notices._due
+-- computations.keep, notices._due, rows.LedgerRows.now
   SELECT NOW AS anon_1;
 
 -- computations.of_results
@@ -652,181 +805,18 @@ P LIMIT :param FOR KEY SHARE;
   ORDER BY event.id DESC
   LIMIT :param;
 
--- history._columns
-  SELECT attempt.id, attempt.task_index, attempt.granted, attempt.began, attempt.ended, attempt.outcome,
-    attempt.worker_id
-  FROM attempt
-  WHERE attempt.campaign_id = :campaign
-  ORDER BY attempt.id;
-  SELECT witness.attempt_id, witness.seconds FROM witness WHERE witness.campaign_id = :campaign;
-  SELECT result.attempt_id, result.seconds FROM result WHERE result.campaign_id = :campaign;
-  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
-    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
-    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
-    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
-    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-    attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (
-    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
-      known, held.place AS place, held.place + (
-      SELECT count(*) AS count_1
-      FROM (
-        SELECT attempt_1.began AS began
-        FROM attempt AS attempt_1
-        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-        AND attempt_1.ended > held.moment
-        ORDER BY attempt_1.ended
-        LIMIT :param
-      ) AS later
-      WHERE later.began <= held.moment
-    ) AS devices
-    FROM (
-      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
-        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
-        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
-        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
-        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
-        AS known, row_number() OVER (
-        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
-          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
-        )
-        ORDER BY CASE WHEN (
-          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
-            (:outcome) OR cut_short_ended.late = :late
-        ) THEN :param ELSE :param END DESC, cut_short_ended.id
-      ) AS place
-      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
-    ) AS held
-  ), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
-      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
-      ELSE :param END AS begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
-            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= cut_short_used.moment
-                ORDER BY attempt_1.ended DESC
-                LIMIT :param
-S             ) AS "before"
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = cut_short_used.devices
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
-        )
-      )
-    ) AS started
-    FROM cut_short_used
-  )
-  SELECT cut_short.id, cut_short.begun, cut_short.started
-  FROM cut_short;
-  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
-    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
-    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
-    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
-    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
-    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
-    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
-    attempt.ended IS NULL AND attempt.campaign_id = :campaign), cut_short_used AS MATERIALIZED (
-    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
-      known, held.place AS place, held.place + (
-      SELECT count(*) AS count_1
-      FROM (
-        SELECT attempt_1.began AS began
-        FROM attempt AS attempt_1
-        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN (:outcome)
-        AND attempt_1.ended > held.moment
-        ORDER BY attempt_1.ended
-        LIMIT :param
-      ) AS later
-      WHERE later.began <= held.moment
-    ) AS devices
-    FROM (
-      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
-        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
-        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
-        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
-        NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END
-        AS known, row_number() OVER (
-        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
-          coalesce(cut_short_ended.ended, :coalesce) AS BIGINT
-        )
-        ORDER BY CASE WHEN (
-          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
-            (:outcome) OR cut_short_ended.late = :late
-        ) THEN :param ELSE :param END DESC, cut_short_ended.id
-      ) AS place
-      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
-    ) AS held
-  ), cut_short AS MATERIALIZED (
-    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
-      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
-      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
-      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
-      ELSE :param END AS begun, coalesce(
-S     cut_short_used.began, max(
-P     cut_short_used.began, greatest(
-        cut_short_used.granted, coalesce(
-          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
-            WHEN (cut_short_used.devices = :devices) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
-            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome) AND attempt_1.ended
-            <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT :param) ELSE (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
-                AND attempt_1.ended <= cut_short_used.moment
-                ORDER BY attempt_1.ended DESC
-                LIMIT :param
-S             ) AS "before"
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = cut_short_used.devices
-          ) END ELSE cut_short_used.granted END, cut_short_used.granted
-        )
-      )
-    ) AS started
-    FROM cut_short_used
-  )
-  SELECT cut_short.id, cut_short.begun, cut_short.started
-  FROM cut_short;
-  SELECT result.task_index, result.attempt_id, result.seconds, result.accepted, result.confirmed_by IS NOT NULL AS
-    anon_1, result.provenance
-  FROM result
-  WHERE result.campaign_id = :campaign
-  ORDER BY result.task_index;
+-- history._rows
+  SELECT worker.id, worker.host, worker.process, worker.processes, worker.device_model, voter.kind
+  FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE worker.id IN (SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign)
+  ORDER BY worker.started, worker.id;
 
 -- history._workers
   SELECT worker.id, worker.host, worker.process, worker.started, worker.device_kind, worker.kernels,
     worker.voter_id, worker.last_seen, worker.ended, worker.ending, worker.cores, worker.processes,
-    worker.device_model, worker.slurm_job, worker.slurm_index, voter.kind AS voter_kind, voter.distrusted
+    worker.device_model, worker.slurm_job, worker.slurm_index, voter.distrusted
   FROM worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE worker.id IN (SELECT DISTINCT attempt.worker_id FROM attempt WHERE attempt.campaign_id = :campaign)
-  ORDER BY worker.started, worker.id;
+  WHERE (worker.id IN :workers);
 
 -- history.history
   SELECT event.kind, count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign GROUP BY event.kind;
@@ -835,6 +825,39 @@ P             ) AS before
   WHERE event.campaign_id = :campaign AND event.kind != :kind
   ORDER BY event.id
   LIMIT :param;
+
+-- holding.holding
+  WITH RECURSIVE steps(step) AS (
+    SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
+  ), points AS (SELECT steps.step AS step, :start + :width * steps.step AS at FROM steps)
+  SELECT points.step, count(*) AS count_1
+  FROM points
+  JOIN (
+    SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (
+      SELECT min(attempt.granted) AS min_1
+      FROM attempt
+      WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL
+    ) AS holds_since
+    FROM worker
+    WHERE (worker.id IN :workers)
+    ORDER BY worker.started
+    LIMIT :all
+  ) AS anon_2 ON anon_2.started <= points.at
+  AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
+  WHERE anon_2.holds_since <= points.at OR (
+    EXISTS (
+      SELECT anon_3.granted
+      FROM (
+        SELECT attempt.granted AS granted
+        FROM attempt
+        WHERE attempt.worker_id = anon_2.id AND attempt.ended > points.at
+        ORDER BY attempt.ended
+        LIMIT :param
+      ) AS anon_3
+      WHERE anon_3.granted <= points.at
+    )
+  )
+  GROUP BY points.step;
 
 -- leases.Deadlines.cut
   UPDATE attempt
@@ -1345,6 +1368,379 @@ P FROM json_to_recordset(:rows) AS anon_1(task_index INTEGER, note TEXT)
 P WHERE true
   RETURNING task_index, id;
 
+-- rows.LedgerRows.bounds
+  SELECT count(*) AS count_1, min(result.seconds) AS min_1, max(result.seconds) AS max_1
+  FROM result
+  WHERE result.campaign_id = :campaign;
+  SELECT result.seconds FROM result WHERE result.campaign_id = :campaign ORDER BY result.seconds LIMIT :param;
+
+-- rows.LedgerRows.further
+  SELECT attempt.worker_id, count(*) AS count_1, sum(witness.seconds) AS sum_1
+  FROM witness JOIN attempt ON attempt.id = witness.attempt_id
+  WHERE witness.campaign_id = :campaign
+  GROUP BY attempt.worker_id;
+
+-- rows.LedgerRows.last_held
+  SELECT max(attempt.ended) AS max_1, count(*) - count(attempt.ended) AS anon_1, count(*) AS count_1
+  FROM attempt
+S WHERE attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0;
+P WHERE attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out);
+
+-- rows.LedgerRows.results
+  SELECT result.task_index, result.seconds, result.accepted, attempt.ended, result.confirmed_by IS NOT NULL AS
+    anon_1, result.provenance, attempt.worker_id
+  FROM result JOIN attempt ON attempt.id = result.attempt_id
+  WHERE result.campaign_id = :campaign
+  ORDER BY result.task_index;
+
+-- rows.LedgerRows.spans
+  WITH cut_short_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id,
+    attempt.task_index AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS
+    granted, attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
+    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
+    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
+S   attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0),
+P   attempt.outcome IN (:outcome) AND attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)),
+    cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS
+    task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began,
+    held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes,
+    held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1 FROM (SELECT attempt_1.began
+    AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN
+    (:outcome) AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT :param) AS later WHERE later.began
+    <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id,
+    cut_short_ended.task_index AS task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS
+    outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
+    cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late, worker.processes
+    AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR
+    cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late) THEN :param ELSE :param END AS known,
+    row_number() OVER (PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id,
+    CAST(coalesce(cut_short_ended.ended, :coalesce) AS BIGINT) ORDER BY CASE WHEN (cut_short_ended.began IS NOT NULL
+    OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN (:outcome) OR cut_short_ended.late = :late)
+    THEN :param ELSE :param END DESC, cut_short_ended.id) AS place FROM cut_short_ended JOIN worker ON worker.id =
+    cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
+    SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
+      task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
+      AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known =
+      :known OR cut_short_used.processes IS NULL OR cut_short_used.processes >= cut_short_used.devices) THEN :param
+      ELSE :param END AS begun, coalesce(
+S     cut_short_used.began, max(
+P     cut_short_used.began, greatest(
+        cut_short_used.granted, coalesce(
+          CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
+            WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (cut_short_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) END ELSE cut_short_used.granted END, cut_short_used.granted
+        )
+      )
+    ) AS started
+    FROM cut_short_used
+  ), running_ended AS MATERIALIZED (SELECT attempt.id AS id, attempt.campaign_id AS campaign_id, attempt.task_index
+    AS task_index, attempt.worker_id AS worker_id, attempt.outcome AS outcome, attempt.granted AS granted,
+    attempt.began AS began, attempt.ended AS ended, attempt.steps AS steps, coalesce(attempt.ended,
+    attempt.deadline) AS moment, CASE WHEN ((EXISTS (SELECT result.attempt_id FROM result WHERE result.campaign_id =
+    attempt.campaign_id AND result.task_index = attempt.task_index AND result.attempt_id = attempt.id)) OR (EXISTS
+    (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id = attempt.campaign_id AND witness.task_index =
+    attempt.task_index AND witness.attempt_id = attempt.id))) THEN :param ELSE :param END AS late FROM attempt WHERE
+S   attempt.ended IS NULL AND attempt.campaign_id = :campaign AND (attempt.worker_id IN :left_out) = 0),
+P   attempt.ended IS NULL AND attempt.campaign_id = :campaign AND NOT (attempt.worker_id IN :left_out)),
+    running_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS
+    task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began,
+    held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes,
+    held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_2 FROM (SELECT attempt_1.began
+    AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN
+    (:outcome) AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT :param) AS later WHERE later.began
+    <= held.moment) AS devices FROM (SELECT running_ended.id AS id, running_ended.campaign_id AS campaign_id,
+    running_ended.task_index AS task_index, running_ended.worker_id AS worker_id, running_ended.outcome AS outcome,
+    running_ended.granted AS granted, running_ended.began AS began, running_ended.ended AS ended,
+    running_ended.steps AS steps, running_ended.moment AS moment, running_ended.late AS late, worker.processes AS
+    processes, CASE WHEN (running_ended.began IS NOT NULL OR running_ended.steps IS NOT NULL OR
+    running_ended.outcome IN (:outcome) OR running_ended.late = :late) THEN :param ELSE :param END AS known,
+    row_number() OVER (PARTITION BY running_ended.campaign_id, running_ended.worker_id,
+    CAST(coalesce(running_ended.ended, :coalesce) AS BIGINT) ORDER BY CASE WHEN (running_ended.began IS NOT NULL OR
+    running_ended.steps IS NOT NULL OR running_ended.outcome IN (:outcome) OR running_ended.late = :late) THEN
+    :param ELSE :param END DESC, running_ended.id) AS place FROM running_ended JOIN worker ON worker.id =
+    running_ended.worker_id) AS held), running AS MATERIALIZED (
+    SELECT running_used.id AS id, running_used.campaign_id AS campaign_id, running_used.task_index AS task_index,
+      running_used.worker_id AS worker_id, running_used.outcome AS outcome, running_used.granted AS granted,
+      running_used.ended AS ended, running_used.late AS late, CASE WHEN (running_used.known = :known OR
+      running_used.processes IS NULL OR running_used.processes >= running_used.devices) THEN :param ELSE :param END
+      AS begun, coalesce(
+S     running_used.began, max(
+P     running_used.began, greatest(
+        running_used.granted, coalesce(
+          CASE WHEN (running_used.began IS NULL AND running_used.processes >= running_used.devices) THEN CASE WHEN
+            (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) WHEN (running_used.devices = :devices) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = running_used.worker_id AND attempt_1.outcome IN (:outcome)
+            AND attempt_1.ended <= running_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT :param
+          ) END ELSE running_used.granted END, running_used.granted
+        )
+      )
+    ) AS started
+    FROM running_used
+  )
+  SELECT spans.worker_id, spans.granted, spans.ended, spans.began, spans.begun, spans.seconds
+  FROM (
+    SELECT attempt.worker_id AS worker_id, attempt.granted AS granted, attempt.ended AS ended, attempt.began AS
+      began, :param AS begun, result.seconds AS seconds
+    FROM result JOIN attempt ON attempt.id = result.attempt_id
+S   WHERE result.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND (attempt.worker_id IN :left_out) = 0
+P   WHERE result.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND NOT (attempt.worker_id IN :left_out)
+    UNION ALL
+    SELECT attempt.worker_id AS worker_id, attempt.granted AS granted, attempt.ended AS ended, attempt.began AS
+      began, :param AS begun, witness.seconds AS seconds
+    FROM witness JOIN attempt ON attempt.id = witness.attempt_id
+S   WHERE witness.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND (attempt.worker_id IN :left_out) = 0
+P   WHERE witness.campaign_id = :campaign AND attempt.outcome IN (:outcome) AND NOT (attempt.worker_id IN :left_out)
+    UNION ALL
+    SELECT cut_short.worker_id AS worker_id, cut_short.granted AS granted, cut_short.ended AS ended,
+      cut_short.started AS started, cut_short.begun AS begun, coalesce(
+      (SELECT result.seconds FROM result WHERE result.campaign_id = cut_short.campaign_id AND result.task_index =
+        cut_short.task_index AND result.attempt_id = cut_short.id LIMIT :param), (
+        SELECT witness.seconds
+        FROM witness
+        WHERE witness.campaign_id = cut_short.campaign_id AND witness.task_index = cut_short.task_index
+        AND witness.attempt_id = cut_short.id
+        LIMIT :param
+      )
+    ) AS coalesce_1
+    FROM cut_short
+    UNION ALL
+    SELECT running.worker_id AS worker_id, running.granted AS granted, running.ended AS ended, running.started AS
+      started, running.begun AS begun, coalesce(
+      (SELECT result.seconds FROM result WHERE result.campaign_id = running.campaign_id AND result.task_index =
+        running.task_index AND result.attempt_id = running.id LIMIT :param), (
+        SELECT witness.seconds
+        FROM witness
+        WHERE witness.campaign_id = running.campaign_id AND witness.task_index = running.task_index
+        AND witness.attempt_id = running.id
+        LIMIT :param
+      )
+    ) AS coalesce_3
+    FROM running
+  ) AS spans
+  ORDER BY spans.granted;
+
 -- tokens.extend
   UPDATE token
   SET expires=CASE WHEN (token.expires < NOW + :param) THEN NOW + :param ELSE token.expires END
@@ -1629,42 +2025,25 @@ P   to_timestamp(attempt.ended) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"
     = attempt.id)) OR (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id =
     attempt.campaign_id AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1
     ELSE 0 END AS late FROM attempt WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed',
-    'died')), cut_short_used AS MATERIALIZED (
-    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
-      known, held.place AS place, held.place + (
-      SELECT count(*) AS count_1
-      FROM (
-        SELECT attempt_2.began AS began
-        FROM attempt AS attempt_2
-        WHERE attempt_2.worker_id = held.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-        AND attempt_2.ended > held.moment
-        ORDER BY attempt_2.ended
-S       LIMIT 16 OFFSET 0
-P       LIMIT 16
-      ) AS later
-      WHERE later.began <= held.moment
-    ) AS devices
-    FROM (
-      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
-        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
-        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
-        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
-        NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END AS
-        known, row_number() OVER (
-        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
-          coalesce(cut_short_ended.ended, 0.0) AS BIGINT
-        )
-        ORDER BY CASE WHEN (
-          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
-            ('failed', 'died') OR cut_short_ended.late = 1
-        ) THEN 1 ELSE 0 END DESC, cut_short_ended.id
-      ) AS place
-      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
-    ) AS held
-  ), cut_short AS MATERIALIZED (
+    'died')), cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index
+    AS task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS
+    began, held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS
+    processes, held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1 FROM (SELECT
+    attempt_2.began AS began FROM attempt AS attempt_2 WHERE attempt_2.worker_id = held.worker_id AND
+S   attempt_2.outcome IN ('done', 'superseded') AND attempt_2.ended > held.moment ORDER BY attempt_2.ended LIMIT 16
+S   OFFSET 0) AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
+P   attempt_2.outcome IN ('done', 'superseded') AND attempt_2.ended > held.moment ORDER BY attempt_2.ended LIMIT 16)
+P   AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
+    cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index, cut_short_ended.worker_id
+    AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS
+    began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps, cut_short_ended.moment AS moment,
+    cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR
+    cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1)
+    THEN 1 ELSE 0 END AS known, row_number() OVER (PARTITION BY cut_short_ended.campaign_id,
+    cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, 0.0) AS BIGINT) ORDER BY CASE WHEN
+    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed',
+    'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END DESC, cut_short_ended.id) AS place FROM cut_short_ended
+    JOIN worker ON worker.id = cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
     SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
       task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
       AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known = 1 OR
@@ -1676,24 +2055,76 @@ P     cut_short_used.began, greatest(
           CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
             WHEN (cut_short_used.devices = 1) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
             attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
-S           attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 0) ELSE (
-P           attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1) ELSE (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_2.ended AS ended
-                FROM attempt AS attempt_2
-                WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
-                AND attempt_2.ended <= cut_short_used.moment
-                ORDER BY attempt_2.ended DESC
-S               LIMIT 16 OFFSET 0
-S             ) AS "before"
-P               LIMIT 16
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = cut_short_used.devices
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 0) WHEN
+            (cut_short_used.devices = 2) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 1) WHEN
+            (cut_short_used.devices = 3) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 2) WHEN
+            (cut_short_used.devices = 4) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 3) WHEN
+            (cut_short_used.devices = 5) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 4) WHEN
+            (cut_short_used.devices = 6) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 5) WHEN
+            (cut_short_used.devices = 7) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 6) WHEN
+            (cut_short_used.devices = 8) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 7) WHEN
+            (cut_short_used.devices = 9) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 8) WHEN
+            (cut_short_used.devices = 10) THEN (SELECT attempt_2.ended FROM attempt AS attempt_2 WHERE
+            attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded') AND
+            attempt_2.ended <= cut_short_used.moment ORDER BY attempt_2.ended DESC LIMIT 1 OFFSET 9) WHEN
+            (cut_short_used.devices = 11) THEN (
+            SELECT attempt_2.ended
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended <= cut_short_used.moment
+            ORDER BY attempt_2.ended DESC
+            LIMIT 1 OFFSET 10
+          ) WHEN (cut_short_used.devices = 12) THEN (
+            SELECT attempt_2.ended
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended <= cut_short_used.moment
+            ORDER BY attempt_2.ended DESC
+            LIMIT 1 OFFSET 11
+          ) WHEN (cut_short_used.devices = 13) THEN (
+            SELECT attempt_2.ended
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended <= cut_short_used.moment
+            ORDER BY attempt_2.ended DESC
+            LIMIT 1 OFFSET 12
+          ) WHEN (cut_short_used.devices = 14) THEN (
+            SELECT attempt_2.ended
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended <= cut_short_used.moment
+            ORDER BY attempt_2.ended DESC
+            LIMIT 1 OFFSET 13
+          ) WHEN (cut_short_used.devices = 15) THEN (
+            SELECT attempt_2.ended
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended <= cut_short_used.moment
+            ORDER BY attempt_2.ended DESC
+            LIMIT 1 OFFSET 14
+          ) WHEN (cut_short_used.devices = 16) THEN (
+            SELECT attempt_2.ended
+            FROM attempt AS attempt_2
+            WHERE attempt_2.worker_id = cut_short_used.worker_id AND attempt_2.outcome IN ('done', 'superseded')
+            AND attempt_2.ended <= cut_short_used.moment
+            ORDER BY attempt_2.ended DESC
+            LIMIT 1 OFFSET 15
           ) END ELSE cut_short_used.granted END, cut_short_used.granted
         )
       )
@@ -1776,42 +2207,25 @@ P   GROUP BY CAST(floor(result.accepted / 60) AS BIGINT), result.campaign_id
     = attempt.id)) OR (EXISTS (SELECT witness.attempt_id FROM witness WHERE witness.campaign_id =
     attempt.campaign_id AND witness.task_index = attempt.task_index AND witness.attempt_id = attempt.id))) THEN 1
     ELSE 0 END AS late FROM attempt WHERE attempt.outcome IN ('preempted', 'expired', 'released', 'failed',
-    'died')), cut_short_used AS MATERIALIZED (
-    SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index AS task_index, held.worker_id AS
-      worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS began, held.ended AS ended,
-      held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS processes, held.known AS
-      known, held.place AS place, held.place + (
-      SELECT count(*) AS count_1
-      FROM (
-        SELECT attempt_1.began AS began
-        FROM attempt AS attempt_1
-        WHERE attempt_1.worker_id = held.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-        AND attempt_1.ended > held.moment
-        ORDER BY attempt_1.ended
-S       LIMIT 16 OFFSET 0
-P       LIMIT 16
-      ) AS later
-      WHERE later.began <= held.moment
-    ) AS devices
-    FROM (
-      SELECT cut_short_ended.id AS id, cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS
-        task_index, cut_short_ended.worker_id AS worker_id, cut_short_ended.outcome AS outcome,
-        cut_short_ended.granted AS granted, cut_short_ended.began AS began, cut_short_ended.ended AS ended,
-        cut_short_ended.steps AS steps, cut_short_ended.moment AS moment, cut_short_ended.late AS late,
-        worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT
-        NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END AS
-        known, row_number() OVER (
-        PARTITION BY cut_short_ended.campaign_id, cut_short_ended.worker_id, CAST(
-          coalesce(cut_short_ended.ended, 0.0) AS BIGINT
-        )
-        ORDER BY CASE WHEN (
-          cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN
-            ('failed', 'died') OR cut_short_ended.late = 1
-        ) THEN 1 ELSE 0 END DESC, cut_short_ended.id
-      ) AS place
-      FROM cut_short_ended JOIN worker ON worker.id = cut_short_ended.worker_id
-    ) AS held
-  ), cut_short AS MATERIALIZED (
+    'died')), cut_short_used AS MATERIALIZED (SELECT held.id AS id, held.campaign_id AS campaign_id, held.task_index
+    AS task_index, held.worker_id AS worker_id, held.outcome AS outcome, held.granted AS granted, held.began AS
+    began, held.ended AS ended, held.steps AS steps, held.moment AS moment, held.late AS late, held.processes AS
+    processes, held.known AS known, held.place AS place, held.place + (SELECT count(*) AS count_1 FROM (SELECT
+    attempt_1.began AS began FROM attempt AS attempt_1 WHERE attempt_1.worker_id = held.worker_id AND
+S   attempt_1.outcome IN ('done', 'superseded') AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT 16
+S   OFFSET 0) AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
+P   attempt_1.outcome IN ('done', 'superseded') AND attempt_1.ended > held.moment ORDER BY attempt_1.ended LIMIT 16)
+P   AS later WHERE later.began <= held.moment) AS devices FROM (SELECT cut_short_ended.id AS id,
+    cut_short_ended.campaign_id AS campaign_id, cut_short_ended.task_index AS task_index, cut_short_ended.worker_id
+    AS worker_id, cut_short_ended.outcome AS outcome, cut_short_ended.granted AS granted, cut_short_ended.began AS
+    began, cut_short_ended.ended AS ended, cut_short_ended.steps AS steps, cut_short_ended.moment AS moment,
+    cut_short_ended.late AS late, worker.processes AS processes, CASE WHEN (cut_short_ended.began IS NOT NULL OR
+    cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed', 'died') OR cut_short_ended.late = 1)
+    THEN 1 ELSE 0 END AS known, row_number() OVER (PARTITION BY cut_short_ended.campaign_id,
+    cut_short_ended.worker_id, CAST(coalesce(cut_short_ended.ended, 0.0) AS BIGINT) ORDER BY CASE WHEN
+    (cut_short_ended.began IS NOT NULL OR cut_short_ended.steps IS NOT NULL OR cut_short_ended.outcome IN ('failed',
+    'died') OR cut_short_ended.late = 1) THEN 1 ELSE 0 END DESC, cut_short_ended.id) AS place FROM cut_short_ended
+    JOIN worker ON worker.id = cut_short_ended.worker_id) AS held), cut_short AS MATERIALIZED (
     SELECT cut_short_used.id AS id, cut_short_used.campaign_id AS campaign_id, cut_short_used.task_index AS
       task_index, cut_short_used.worker_id AS worker_id, cut_short_used.outcome AS outcome, cut_short_used.granted
       AS granted, cut_short_used.ended AS ended, cut_short_used.late AS late, CASE WHEN (cut_short_used.known = 1 OR
@@ -1823,24 +2237,76 @@ P     cut_short_used.began, greatest(
           CASE WHEN (cut_short_used.began IS NULL AND cut_short_used.processes >= cut_short_used.devices) THEN CASE
             WHEN (cut_short_used.devices = 1) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
             attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
-S           attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 0) ELSE (
-P           attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1) ELSE (
-            SELECT max(placed.ended) AS max_1
-            FROM (
-S             SELECT "before".ended AS ended, row_number() OVER (ORDER BY "before".ended DESC) AS place
-P             SELECT before.ended AS ended, row_number() OVER (ORDER BY before.ended DESC) AS place
-              FROM (
-                SELECT attempt_1.ended AS ended
-                FROM attempt AS attempt_1
-                WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
-                AND attempt_1.ended <= cut_short_used.moment
-                ORDER BY attempt_1.ended DESC
-S               LIMIT 16 OFFSET 0
-S             ) AS "before"
-P               LIMIT 16
-P             ) AS before
-            ) AS placed
-            WHERE placed.place = cut_short_used.devices
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 0) WHEN
+            (cut_short_used.devices = 2) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 1) WHEN
+            (cut_short_used.devices = 3) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 2) WHEN
+            (cut_short_used.devices = 4) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 3) WHEN
+            (cut_short_used.devices = 5) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 4) WHEN
+            (cut_short_used.devices = 6) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 5) WHEN
+            (cut_short_used.devices = 7) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 6) WHEN
+            (cut_short_used.devices = 8) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 7) WHEN
+            (cut_short_used.devices = 9) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 8) WHEN
+            (cut_short_used.devices = 10) THEN (SELECT attempt_1.ended FROM attempt AS attempt_1 WHERE
+            attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded') AND
+            attempt_1.ended <= cut_short_used.moment ORDER BY attempt_1.ended DESC LIMIT 1 OFFSET 9) WHEN
+            (cut_short_used.devices = 11) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT 1 OFFSET 10
+          ) WHEN (cut_short_used.devices = 12) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT 1 OFFSET 11
+          ) WHEN (cut_short_used.devices = 13) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT 1 OFFSET 12
+          ) WHEN (cut_short_used.devices = 14) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT 1 OFFSET 13
+          ) WHEN (cut_short_used.devices = 15) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT 1 OFFSET 14
+          ) WHEN (cut_short_used.devices = 16) THEN (
+            SELECT attempt_1.ended
+            FROM attempt AS attempt_1
+            WHERE attempt_1.worker_id = cut_short_used.worker_id AND attempt_1.outcome IN ('done', 'superseded')
+            AND attempt_1.ended <= cut_short_used.moment
+            ORDER BY attempt_1.ended DESC
+            LIMIT 1 OFFSET 15
           ) END ELSE cut_short_used.granted END, cut_short_used.granted
         )
       )
@@ -2167,39 +2633,6 @@ P   SELECT CASE WHEN (count(*) >= :count) THEN sum(task.work) / CAST(sum(result.
     LIMIT :param
   ) = :campaign
   ORDER BY worker.started, worker.id;
-
--- workers.timeline
-  WITH RECURSIVE steps(step) AS (
-    SELECT :param AS step UNION ALL SELECT steps.step + :step AS anon_1 FROM steps WHERE steps.step < :last
-  ), points AS (SELECT steps.step AS step, :start + :width * steps.step AS at FROM steps)
-  SELECT points.step, count(*) AS count_1
-  FROM points
-  JOIN (
-    SELECT worker.id AS id, worker.started AS started, worker.ended AS ended, (
-      SELECT min(attempt.granted) AS min_1
-      FROM attempt
-      WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL
-    ) AS holds_since
-    FROM worker
-    WHERE (worker.id IN :workers)
-    ORDER BY worker.started
-    LIMIT :all
-  ) AS anon_2 ON anon_2.started <= points.at
-  AND (anon_2.ended IS NULL OR anon_2.ended >= points.at)
-  WHERE anon_2.holds_since <= points.at OR (
-    EXISTS (
-      SELECT anon_3.granted
-      FROM (
-        SELECT attempt.granted AS granted
-        FROM attempt
-        WHERE attempt.worker_id = anon_2.id AND attempt.ended > points.at
-        ORDER BY attempt.ended
-        LIMIT :param
-      ) AS anon_3
-      WHERE anon_3.granted <= points.at
-    )
-  )
-  GROUP BY points.step;
 
 -- workers.worker_events
   SELECT attempt.worker_id, attempt.outcome, attempt.ended, attempt.task_index, attempt.note
