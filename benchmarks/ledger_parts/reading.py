@@ -35,7 +35,7 @@ def measure(report: Report, folder: Path, quick: bool) -> None:
     too_much = []
     for name, command in COMMANDS.items():
         words = [*command, "--ledger", str(ledger)]
-        costs = [_cost(words) for _ in range(ROUNDS if name == TIMED else 1)]
+        costs = [cost(words) for _ in range(ROUNDS if name == TIMED else 1)]
         seconds, processor, mib = map(median, zip(*costs, strict=True))
         table.row(name, Figure(seconds, "{:.1f}"), Figure(processor, "{:.1f}"), Figure(mib, "{:.0f}"))
         if mib > MAX_MIB or (name == TIMED and processor > MAX_SECONDS):
@@ -44,7 +44,7 @@ def measure(report: Report, folder: Path, quick: bool) -> None:
         raise SystemExit(f"too much: {', '.join(too_much)} (at most {MAX_MIB:.0f} MiB, {MAX_SECONDS:.0f} s)")
 
 
-def _cost(words: list[str]) -> tuple[float, float, float]:
+def cost(words: list[str]) -> tuple[float, float, float]:
     """Seconds of a command, of a processor, and MiB."""
     began = time.perf_counter()
     process = subprocess.Popen(
