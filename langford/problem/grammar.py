@@ -71,6 +71,8 @@ def read(text: str) -> Words:
     if SEQUENCE.fullmatch(first):
         return _of_sequence(first.upper(), value, rest)
     if first and first not in families():
+        if first in further_words():
+            raise BadProblem(f"{first} follows a family and its number: write {EXAMPLES}")
         near = _nearest(first, families())
         raise BadProblem(f"there is no family {first[:LONGEST_WORD]!r}{near} (`langford families` lists them)")
     family = first or "langford"
@@ -152,6 +154,8 @@ def _of_sequence(name: str, index: str, rest: list[tuple[str, str]]) -> Words:
 def _require_word(word: str, value: str, before: str) -> None:
     if not word:
         raise BadProblem(f"{before[:LONGEST_WORD]} is followed by {value[:LONGEST_WORD]!r}: write a word before it")
+    if word in families():
+        raise BadProblem(f"a family comes first: write {word} {before[:LONGEST_WORD].removeprefix('langford ')}")
     if word not in further_words():
         raise BadProblem(
             f"{word[:LONGEST_WORD]!r} says nothing about a problem{_nearest(word, further_words())} "

@@ -96,6 +96,20 @@ def test_a_wrong_word_gets_the_nearest_right_one(wrong: str, right: str) -> None
         Problem.parse(wrong)
 
 
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("missing 5 near-skolem 12", "missing follows a family and its number: write 12, skolem 9, near-skolem 12"),
+        ("copies 3 8", "copies follows a family and its number"),
+        ("12 skolem", "a family comes first: write skolem 12"),
+        ("12 defect 3 near-skolem", "a family comes first: write near-skolem 12"),
+    ],
+)
+def test_words_in_another_order_are_told_where_they_belong(words: str, says: str) -> None:
+    with pytest.raises(BadProblem, match=says):
+        Problem.parse(words)
+
+
 WORDS = st.sampled_from(
     [*families(), *further_words(), *IN_WORDS, "x3", "-", ",", ".", "12", "-5", "1,2,5", "2..4", "0"]
 )
