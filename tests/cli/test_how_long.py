@@ -331,7 +331,8 @@ def test_python_refuses_what_the_command_refuses(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    ("seconds", "limit", "asks"), [(2 * HOUR, None, True), (2 * HOUR, 600.0, False), (2 * HOUR, 1.5 * HOUR, True)]
+    ("seconds", "limit", "asks"),
+    [(2 * HOUR, None, True), (2 * HOUR, 600.0, False), (2 * HOUR, 1.5 * HOUR, True), (2 * HOUR, 0.0, False)],
 )
 def test_what_stops_within_an_hour_starts_without_a_question(
     seconds: float, limit: float | None, asks: bool, monkeypatch: pytest.MonkeyPatch

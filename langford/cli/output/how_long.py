@@ -96,7 +96,8 @@ class Cost:
         """
         require_affordable(self.what, self.seconds, self.devices, yes or anyway, "--yes", self.instead)
         words = f"{self.what}: {about(self.seconds, self.devices)}"
-        asks = min(self.seconds, limit or self.seconds) > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
+        seconds = self.seconds if limit is None else min(self.seconds, limit)
+        asks = seconds > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
         if asks and not display.confirmed(f"{words}. Start?"):
             raise BadInput(f"{words}: {self.instead()}, or give --yes")
 
