@@ -58,7 +58,7 @@ DELIVERIES = st.builds(
 )
 
 
-class Farm(Served):
+class Dialogue(Served):
     """A server of one campaign, and what a worker says to it."""
 
     def post(self, path: str, role: Role = Role.WORKER, **fields: Any) -> httpx.Response:
@@ -77,12 +77,12 @@ class Farm(Served):
 
 
 @pytest.fixture
-def farm(tmp_path: Path) -> Iterator[Farm]:
-    with closing(Farm.with_all_roles(tmp_path)) as made:
+def farm(tmp_path: Path) -> Iterator[Dialogue]:
+    with closing(Dialogue.with_all_roles(tmp_path)) as made:
         yield made
 
 
-def test_forged_and_corrupted_results(farm: Farm) -> None:
+def test_forged_and_corrupted_results(farm: Dialogue) -> None:
     first, second, *_ = farm.lease("a", 3)
     true = delivery(first, TRUE[first.index])
     assert farm.deliver(structs.replace(true, attempt=second.attempt)) == ["refused"]
@@ -97,7 +97,7 @@ def test_forged_and_corrupted_results(farm: Farm) -> None:
     assert farm.campaign.progress().tasks["done"] == 1
 
 
-def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
+def test_who_may_do_what(farm: Dialogue, tmp_path: Path) -> None:
     assert farm.client.get("/campaigns/seven").status_code == 401
     assert farm.client.get("/campaigns/seven", headers={"Authorization": "Bearer wrong"}).status_code == 403
     own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
@@ -112,7 +112,7 @@ def test_who_may_do_what(farm: Farm, tmp_path: Path) -> None:
             assert token.encode() not in file.read_bytes()
 
 
-def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
+def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
     other = farm.ledger.create_campaign("other", KEY, [1.0] * TASKS)
     farm.ledger.enrol("c", "host-c", "1")
     [lease] = other.lease("c", 1, 60)
@@ -124,14 +124,14 @@ def test_a_token_opens_no_other_campaign(farm: Farm) -> None:
     assert other.progress().attempts == {"running": 1}
 
 
-def test_a_worker_of_another_campaign_gets_nothing(farm: Farm) -> None:
+def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
     assert farm.post("/leases", **LEASE, campaign=str(uuid.uuid4())).status_code == 410
     assert farm.campaign.progress().attempts == {}
 
 
 def test_limits_on_size_and_rate(tmp_path: Path) -> None:
     clock = MovableClock()
-    farm = Farm.with_all_roles(tmp_path, limit=RateLimit(0.1, 3, clock))
+    farm = Dialogue.with_all_roles(tmp_path, limit=RateLimit(0.1, 3, clock))
     large = "x" * (RESULTS.size + 1)
     assert farm.post("/failures", attempt=1, nonce="", reason=large).status_code == 413
 
@@ -165,7 +165,7 @@ SECRET = "the password is hunter2"
     ids=lambda value: type(value).__name__,
 )
 def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
-    farm: Farm,
+    farm: Dialogue,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
@@ -190,7 +190,7 @@ def test_an_error_is_counted_and_logged_once_and_the_client_learns_nothing(
         assert bool(record.exc_info) == (status == 500)
 
 
-def test_an_error_of_the_database_is_answered(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
+def test_an_error_of_the_database_is_answered(farm: Dialogue, caplog: pytest.LogCaptureFixture) -> None:
     with farm.ledger.database.engine.begin() as connection:
         connection.exec_driver_sql(
             f"CREATE TRIGGER broken BEFORE INSERT ON attempt BEGIN SELECT RAISE(ABORT, '{SECRET}'); END"
@@ -208,7 +208,7 @@ def test_an_error_of_the_database_is_answered(farm: Farm, caplog: pytest.LogCapt
     ],
 )
 def test_an_error_of_a_page_is_counted_and_logged_once(
-    farm: Farm,
+    farm: Dialogue,
     caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
     error: Exception,
@@ -250,7 +250,7 @@ def test_deliveries_travel_unchanged(sent: Delivery) -> None:
     ],
 )
 def test_other_methods_are_refused_and_those_allowed_named(
-    farm: Farm, method: str, path: str, allowed: str
+    farm: Dialogue, method: str, path: str, allowed: str
 ) -> None:
     answer = farm.client.request(method, path, headers={"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"})
     assert (answer.status_code, answer.headers["Allow"]) == (405, allowed)
@@ -260,7 +260,7 @@ def test_other_methods_are_refused_and_those_allowed_named(
 @pytest.mark.parametrize(
     "kind", ["", "text/plain", "application/x-www-form-urlencoded", "application/jsonp", "*/*"]
 )
-def test_only_json_is_taken_for_json(farm: Farm, kind: str) -> None:
+def test_only_json_is_taken_for_json(farm: Dialogue, kind: str) -> None:
     headers = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}", "Content-Type": kind}
     answer = farm.client.post(f"/campaigns/{NAME}/retries", content=b"{}", headers=headers)
     assert (answer.status_code, "application/json" in answer.json()["error"]) == (415, True)
@@ -268,7 +268,7 @@ def test_only_json_is_taken_for_json(farm: Farm, kind: str) -> None:
     assert farm.client.post(f"/campaigns/{NAME}/retries", content=b"{}", headers=headers).status_code == 200
 
 
-def test_every_answer_has_the_headers_that_protect_a_browser(farm: Farm) -> None:
+def test_every_answer_has_the_headers_that_protect_a_browser(farm: Dialogue) -> None:
     """Those of programs and refusals too; over TLS, browsers shall come over TLS again."""
     own = {"Authorization": f"Bearer {farm.tokens[Role.ADMIN]}"}
     for scheme in ("http", "https"):
@@ -283,7 +283,7 @@ def test_every_answer_has_the_headers_that_protect_a_browser(farm: Farm) -> None
             assert ("Strict-Transport-Security" in answer.headers) == (scheme == "https"), path
 
 
-def test_a_refusal_for_a_role_names_the_token_in_the_log(farm: Farm, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_refusal_for_a_role_names_the_token_in_the_log(farm: Dialogue, caplog: pytest.LogCaptureFixture) -> None:
     number = next(token.token_id for token in farm.campaign.tokens() if token.role is Role.READER)
     assert farm.post("/retries", Role.READER).status_code == 403
     [record] = caplog.records

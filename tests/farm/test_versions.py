@@ -35,7 +35,7 @@ NEWER = [WireVersion(SPOKEN.major, SPOKEN.minor + 2), WireVersion(SPOKEN.major +
 OLDER = [WireVersion(SPOKEN.major - 1, SPOKEN.minor)]
 
 
-class Farm(Served):
+class Versions(Served):
     """A server of a campaign, and workers of other versions."""
 
     folder: Path
@@ -58,23 +58,23 @@ class Farm(Served):
 
 
 @pytest.fixture
-def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Farm]:
-    with closing(Farm.with_all_roles(tmp_path)) as made:
+def farm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Versions]:
+    with closing(Versions.with_all_roles(tmp_path)) as made:
         made.folder, made.monkeypatch = tmp_path, monkeypatch
         yield made
 
 
 @pytest.mark.parametrize("version", [PREVIOUS, SPOKEN, NEXT], ids=str)
-def test_one_minor_version_apart_they_work(farm: Farm, version: WireVersion) -> None:
+def test_one_minor_version_apart_they_work(farm: Versions, version: WireVersion) -> None:
     farm.work(farm.worker(version))
 
 
-def test_without_a_version_they_work(farm: Farm) -> None:
+def test_without_a_version_they_work(farm: Versions) -> None:
     """A program of a user states none."""
     farm.work(farm.worker(SPOKEN, HEADER.lower()))
 
 
-def test_an_older_client_is_told_no_losses_and_no_title(farm: Farm) -> None:
+def test_an_older_client_is_told_no_losses_and_no_title(farm: Versions) -> None:
     """It would refuse answers with fields that it does not know."""
     reader = {"Authorization": f"Bearer {farm.tokens[Role.READER]}"}
     farm.work(farm.worker())
@@ -90,7 +90,7 @@ def test_an_older_client_is_told_no_losses_and_no_title(farm: Farm) -> None:
 
 @pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)
 def test_further_apart_both_say_who_is_older(
-    farm: Farm, version: WireVersion, caplog: pytest.LogCaptureFixture
+    farm: Versions, version: WireVersion, caplog: pytest.LogCaptureFixture
 ) -> None:
     older, newer = ("client", "server") if version < SPOKEN else ("server", "client")
     worker = farm.worker(version)
@@ -105,7 +105,7 @@ def test_further_apart_both_say_who_is_older(
 
 
 @pytest.mark.parametrize("version", [*NEWER, *OLDER], ids=str)
-def test_a_worker_that_does_not_look_is_refused_for_good(farm: Farm, version: WireVersion) -> None:
+def test_a_worker_that_does_not_look_is_refused_for_good(farm: Versions, version: WireVersion) -> None:
     """With a status that ends workers of every version, and before it gets a lease."""
     client = Client(
         farm.application, headers={"Authorization": f"Bearer {farm.tokens[Role.WORKER]}", HEADER: str(version)}
@@ -118,7 +118,7 @@ def test_a_worker_that_does_not_look_is_refused_for_good(farm: Farm, version: Wi
     assert farm.campaign.progress().attempts == {}
 
 
-def test_versions_that_are_none(farm: Farm, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_versions_that_are_none(farm: Versions, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(farm.application, headers={"Authorization": f"Bearer {farm.tokens[Role.WORKER]}"})
     for said in ("", "1", "1.1.1", "-1.0", "1.x", "1.\u0661", "9" * 9 + ".0"):
         answer = client.get(f"/campaigns/{NAME}", headers={HEADER: said.encode()})
