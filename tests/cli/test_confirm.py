@@ -107,6 +107,7 @@ def test_two_counts_that_agree_must_agree_with_what_is_known(
     assert words in confirmation.words
 
 
+@pytest.mark.exhaustive
 def test_a_stopped_confirmation_goes_on(langford: Run, tmp_path: Path) -> None:
     key = PlanKey(Problem.langford(12), "polyphase", 8)
     write_campaign(tmp_path, key, true_results(key), "twelve")

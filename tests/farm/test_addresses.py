@@ -125,6 +125,7 @@ def proxy_before(server: Server) -> Iterator[str]:
         thread.join()
 
 
+@pytest.mark.exhaustive
 def test_a_server_under_a_path_of_a_proxy(langford: Run, tmp_path: Path) -> None:
     assert langford("create", "langford", "8", "--depth", "4", "--name", "eight").returncode == 0
     assert langford("token", "eight", "--out", "token").returncode == 0

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from typing import Any
 
+import pytest
 from hypothesis import settings
 
 from db import Campaign, Lease, Ledger
@@ -107,5 +108,5 @@ class RemoteHistories(LedgerHistories):
 
 TestLedgerHistories = LedgerHistories.TestCase
 TestLedgerHistories.settings = settings(max_examples=2, stateful_step_count=20, deadline=None)
-TestRemoteHistories = RemoteHistories.TestCase
+TestRemoteHistories = pytest.mark.exhaustive(RemoteHistories.TestCase)
 TestRemoteHistories.settings = settings(max_examples=4, stateful_step_count=20, deadline=None)

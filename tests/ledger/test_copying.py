@@ -134,6 +134,7 @@ def die_when_all_is_copied() -> None:
     copying.advance_ids = lambda *_: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", ["sqlite", "postgres"])
 def test_a_copy_that_is_killed_leaves_no_ledger_and_can_be_made_again(tmp_path: Path, kind: str) -> None:
     source, target = str(tmp_path / "a.db"), fresh_database(kind, tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import settings
 
 from tests.support.histories import Histories
@@ -15,5 +16,5 @@ class PostgresHistories(Histories):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(max_examples=6, stateful_step_count=30, deadline=None)
-TestPostgresHistories = PostgresHistories.TestCase
+TestPostgresHistories = pytest.mark.exhaustive(PostgresHistories.TestCase)
 TestPostgresHistories.settings = settings(max_examples=3, stateful_step_count=20, deadline=None)

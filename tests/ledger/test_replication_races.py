@@ -169,6 +169,7 @@ def test_a_share_that_changes_while_a_result_is_accepted(
     assert [again.index for again in campaign.lease("b", 1, HOUR)] == [lease.index]
 
 
+@pytest.mark.exhaustive
 def test_liars_and_honest_workers_all_at_once(ledger: Ledger, campaign: Campaign) -> None:
     """Each in a thread of its own; the share changes meanwhile; liars start again when they are found out."""
     together = Barrier(6)

@@ -18,6 +18,7 @@ from db.schema.models import Base
 from db.store.revision import MIGRATIONS, SCHEMA
 from jobs.run.loop import result
 from tests.support.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
+from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database, new_address
 from tests.support.earlier_schemas import LAST, UNDONE
 
@@ -50,7 +51,7 @@ def rows(database: Database, chosen: Columns) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("version", UNDONE)
-@pytest.mark.parametrize("kind", ["sqlite", "postgres"])
+@pytest.mark.parametrize("kind", ["sqlite", *exhaustive(["postgres"])])
 def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) -> None:
     where = new_address(kind, tmp_path)
     write_used_ledger(where)

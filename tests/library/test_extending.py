@@ -160,6 +160,7 @@ def program(tmp_path: Path) -> list[str]:
     return ["sh", "-c", wait, str(tmp_path / "2.sh"), str(preloaded().program_for(tmp_path / "programs", ALONE))]
 
 
+@pytest.mark.exhaustive
 def test_a_queue_system_of_ones_own_completes_a_campaign(
     langford: CommandLine, program: list[str], tmp_path: Path
 ) -> None:

@@ -120,6 +120,7 @@ def test_a_task_may_be_any_whole_number() -> None:
         plan.evaluate(1, "gpu")
 
 
+@pytest.mark.exhaustive
 def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-"],

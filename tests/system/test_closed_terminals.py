@@ -11,6 +11,8 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.command_line import Run
 from tests.support.terminals import Terminal
 from tests.system import resting
@@ -31,6 +33,7 @@ def started(folder: Path, terminal: Terminal, ignores_its_end: bool = False) -> 
     return resting.started(CAMPAIGN, folder, terminal.end, prepare=prepare)
 
 
+@pytest.mark.exhaustive
 def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
     terminal = Terminal()
     with started(tmp_path, terminal) as process:
