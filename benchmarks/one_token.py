@@ -195,7 +195,7 @@ def shares(options: argparse.Namespace, report: Report, port: int, campaign: str
         thread.start()
     time.sleep(2 * options.seconds)  # all have begun
     before = dict(got)
-    time.sleep(10 * options.seconds)
+    time.sleep(32 * options.seconds)  # one lease more or less is little then
     numbers = [got[place] - before[place] for place in got]
     over.set()
     for thread in threads:
@@ -239,7 +239,7 @@ def main(options: argparse.Namespace, report: Report) -> None:
 
 if __name__ == "__main__":
     parser = parser_of(__doc__)
-    parser.add_argument("--seconds", type=float, default=0.8, help="of each measurement in each round")
+    parser.add_argument("--seconds", type=float, default=0.6, help="of each measurement in each round")
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--only", default="", help="attacks whose names contain this")
     parser.add_argument("--check", action="store_true", help="exit 1 when the bar is exceeded")

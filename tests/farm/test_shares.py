@@ -12,6 +12,7 @@ import pytest
 
 from jobs.farm.guard import shares
 from jobs.farm.guard.shares import (
+    ALONE_SECONDS,
     MAX_PAYERS,
     OF_A_PAYER,
     WINDOW_SECONDS,
@@ -128,6 +129,33 @@ def test_few_requests_of_a_token_are_in_flight_and_others_go_before_its_next(cha
         held.set()
         await asyncio.gather(*forging)
         assert await lane.run(LIAR, lambda: "later") == "later"
+
+    run(test)
+
+
+def test_while_others_ask_one_request_of_a_payer_is_in_flight(charges: Charges, clock: MovableClock) -> None:
+    async def test() -> None:
+        lane, held, inside = Lane(charges, 4), threading.Event(), threading.Semaphore(0)
+
+        def two_meet() -> list[asyncio.Future[int]]:
+            met = threading.Barrier(OF_A_PAYER, timeout=60)
+            return [asyncio.ensure_future(lane.run(LIAR, met.wait)) for _ in range(OF_A_PAYER)]
+
+        def hold() -> None:
+            inside.release()
+            assert held.wait(60)
+
+        await asyncio.gather(*two_meet())
+        await lane.run(HONEST, int)
+        holding = [asyncio.ensure_future(lane.run(LIAR, hold)) for _ in range(2)]
+        await asyncio.to_thread(inside.acquire)
+        await lane.run(HONEST, int)
+        assert not inside.acquire(blocking=False)
+        held.set()
+        await asyncio.gather(*holding)
+        await lane.run(LIAR, int)
+        clock.move(ALONE_SECONDS + 1)
+        await asyncio.gather(*two_meet())
 
     run(test)
 

@@ -26,6 +26,11 @@ MAX_PAYERS = 10_000
 """About how many charges are remembered; the smallest ones are forgotten."""
 OF_A_PAYER = 2
 """How many requests of one payer may be in flight: one that computes, and one that waits for the disk."""
+ALONE_SECONDS = 10.0
+"""While others ask, one request of a payer is in flight: two would take turns with each step of the one that waits.
+
+A payer is alone again when nobody else has asked for this time.
+"""
 STRANGERS = "strangers"
 T = TypeVar("T")
 W = TypeVar("W")
@@ -60,6 +65,11 @@ class Charges:
         # (charge, when it was that much), by group, and by payer of a stranger's address.
         self._used: dict[str | Payer, tuple[float, float]] = {}
         self._unwritten: dict[str, float] = {}
+
+    @property
+    def now(self) -> float:
+        """The time by their clock."""
+        return self._clock.monotonic()
 
     def add(self, payer: Payer, seconds: float) -> None:
         now = self._clock.monotonic()
@@ -164,10 +174,15 @@ class Lane:
         self._charges, self._queue = charges, Queue[asyncio.Future[None]](charges)
         self._at_once, self._of_a_payer = at_once, of_a_payer
         self._threads, self._running = ThreadPoolExecutor(at_once), Counter[str]()
+        # The payer that asked last, and when another one than before asked.
+        self._asked, self._changed = "", -math.inf
 
     async def run(self, payer: Payer, function: Callable[[], T]) -> T:
         """Call a function in a thread at the turn of its payer, who is charged for it."""
         turn = asyncio.get_running_loop().create_future()
+        if self._asked not in ("", payer.group):
+            self._changed = self._charges.now
+        self._asked = payer.group
         self._queue.put(payer, turn)
         self._start()
         try:
@@ -191,7 +206,9 @@ class Lane:
 
     def _start(self) -> None:
         while self._running.total() < self._at_once:
-            found = self._queue.next(lambda payer: self._running[payer.group] < self._of_a_payer)
+            is_alone = self._charges.now - self._changed > ALONE_SECONDS
+            most = self._of_a_payer if is_alone else 1
+            found = self._queue.next(lambda payer, most=most: self._running[payer.group] < most)  # type: ignore[misc]
             if found is None:
                 return
             payer, turn = found
