@@ -41,7 +41,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count A059106 8 copies 3", "leave the other words out"),
     ("count A004077 8", "`langford table A004077 8` counts it"),
     ("table differences 1,2", "so there is no table"),
-    ("count skolem 7 --variant rosa", "No such option '--variant'"),
     ("count 7 --copies 1", "at least 2 cubes"),
     ("count 9 --copies 3 --method godfrey", "use miller"),
     ("count hooked-skolem 9 --copies 3", "pairs only"),
@@ -93,7 +92,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("table 8 --defect 4..3", "write 3..4"),
     ("table 8 defect 3..x", "like 2..5"),
     ("table rosa 8 -o link.svg --format csv", "link.svg is a database"),
-    ("families skolem", "unexpected extra argument"),
     # draw
     ("draw 5", "no arrangement to draw"),
     ("draw 7 --out picture.gif", ".svg"),
@@ -150,7 +148,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("result --from absent.gz", "no export"),
     ("result --from eight.gz --ledger langford.db", "not both"),
     ("result --from half.gz", "truncated"),
-    ("result --from eight.gz --allowed-signers absent", "does not exist"),
     # verify
     ("verify", "name a campaign"),
     ("verify nobody", "no campaign 'nobody'"),
@@ -332,7 +329,6 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("tune miller 8 --out text", "is a file"),
     ("tune godfrey 9 --copies 3", "use miller"),
     ("tune choice 9 --copies 3", "there is no choice"),
-    ("doctor extra", "unexpected extra argument"),
     ("mpi langford 8 --time-limit nan", "not negative"),
     ("cuont 8", "Did you mean 'count'?"),
     ("slurm kep", "Did you mean 'keep'?"),
@@ -424,7 +420,8 @@ def test_bad_input_changes_nothing_and_says_what_to_change(
 
 def test_the_table_covers_every_command() -> None:
     assert len(BAD_INPUT) >= 150
-    assert {arguments.split()[0] for arguments, _ in BAD_INPUT} >= set(COMMANDS)
+    without_input = {"doctor", "families"}
+    assert {arguments.split()[0] for arguments, _ in BAD_INPUT} == set(COMMANDS) - without_input | {"cuont"}
 
 
 def test_what_is_not_done_yet_exits_3(folder: Path, untouched: dict[str, str]) -> None:
