@@ -9,6 +9,7 @@ import signal
 import socket
 import subprocess
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 import psutil
@@ -155,8 +156,9 @@ class Cluster:
         del os.environ["SLURM_CONF"]
 
 
-def ask_often() -> None:
-    """Have the keeper of a queue in this process, a command to be, ask every second."""
+def ask_often(variables: Mapping[str, str] | None = None) -> None:
+    """Have the keeper of a queue in this process, a command to be, ask every second; ``variables``: of its jobs."""
+    os.environ.update(variables or {})
     seconds, *others = QueueKeeper.__init__.__defaults__ or ()
     QueueKeeper.__init__.__defaults__ = (1.0, *others)  # type: ignore[misc]
     assert seconds == SECONDS_BETWEEN_QUESTIONS

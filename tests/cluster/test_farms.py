@@ -15,17 +15,23 @@ import pytest
 from db import Ledger
 from tests.cluster.slurm_cluster import Cluster
 from tests.support.command_line import Run
+from tests.support.farm import HURRY, slowed
 from tests.support.preloaded import preloaded
 
 pytestmark = pytest.mark.timeout(600)
-NAME = "langford-20-polyphase-10"
-COUNT = "L(2,20) = 2,636,337,861,200"
+NAME = "langford-12-polyphase-8"
+COUNT = "L(2,12) = 108,144"
+TASK_SECONDS = 1.0
+"""Rest of a worker at each task, so that some are left when a node is preempted."""
 
 
 @pytest.fixture
 def quick(tmp_path: Path) -> Path:
-    """The command whose keepers ask every second."""
-    return preloaded().program_for(tmp_path / "quick", ("tests.cluster.slurm_cluster:ask_often", {}))
+    """The command whose keepers ask every second, and whose workers rest until the test tells them to hurry."""
+    variables = slowed(tmp_path, TASK_SECONDS, method="polyphase")
+    return preloaded().program_for(
+        tmp_path / "quick", ("tests.cluster.slurm_cluster:ask_often", {"variables": variables})
+    )
 
 
 def wait_for(happened: Callable[[], object], farm: subprocess.Popen[str]) -> None:
@@ -38,14 +44,13 @@ def wait_for(happened: Callable[[], object], farm: subprocess.Popen[str]) -> Non
 
 @pytest.mark.exhaustive
 def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp_path: Path) -> None:
-    # Tasks of seconds, so that some are left when a node is preempted; the farm finds this campaign by the words.
-    assert langford("create", "20", "--method", "polyphase", "--depth", "10").returncode == 0
-
+    # The farm finds this campaign by the words.
+    assert langford("create", "12", "--method", "polyphase", "--depth", "8").returncode == 0
     options = ["--partition", "best-effort", "--max-queued", "3", "--host", "localhost"]
 
     def start() -> subprocess.Popen[str]:
         return subprocess.Popen(
-            [quick, "slurm", "keep", "20", *options],
+            [quick, "slurm", "keep", "12", *options],
             cwd=tmp_path, env={**os.environ}, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 
@@ -70,6 +75,8 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp
     }
     assert "DUE TO PREEMPTION" in logs()
     kept = {name: (folder / name).read_bytes() for name in ("authority.pem", "worker.token", "port")}
+    assert campaign.standing().unfinished > 0
+    (tmp_path / HURRY).touch()
     again = start()
     output, errors = again.communicate(timeout=400)
     assert again.returncode == 0, errors

@@ -46,25 +46,31 @@ COMPUTING = "--multiprocessing-fork"
 SLOW = """
 import os, sys, time
 if {word!r} in sys.orig_argv:
-    from langford.methods.godfrey.cpu import GodfreyOnCpu
-    evaluate = GodfreyOnCpu.evaluate
+    from langford.methods.{method}.cpu import {evaluator} as Evaluator
+    evaluate = Evaluator.evaluate
     def slowly(self, index):
         if not os.path.exists({hurry!r}):
             time.sleep({seconds})
         return evaluate(self, index)
-    GodfreyOnCpu.evaluate = slowly
+    Evaluator.evaluate = slowly
 """
+EVALUATORS = {"godfrey": "GodfreyOnCpu", "polyphase": "PolyphaseOnCpu"}
+"""Those that can be slowed, by their method."""
 
 
-def slowed(folder: Path, seconds: float = TASK_SECONDS, word: str = COMPUTING) -> dict[str, str]:
-    """The environment of a worker whose tasks by Godfrey's sum take longer, with the processor free.
+def slowed(
+    folder: Path, seconds: float = TASK_SECONDS, word: str = COMPUTING, method: str = "godfrey"
+) -> dict[str, str]:
+    """The environment of a worker whose tasks of a method take longer, with the processor free.
 
     Args:
         folder: where it keeps how.
         seconds: that each task takes longer.
         word: in the command line of those that compute.
+        method: whose evaluator is slowed.
     """
-    variables = planted(folder / f"slowed-{seconds}", SLOW.format(seconds=seconds, word=word, hurry=HURRY))
+    program = SLOW.format(seconds=seconds, word=word, hurry=HURRY, method=method, evaluator=EVALUATORS[method])
+    variables = planted(folder / f"slowed-{seconds}", program)
     _slowed[variables["PYTHONPATH"]] = seconds
     return variables
 
