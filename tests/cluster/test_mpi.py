@@ -27,7 +27,6 @@ from langford.cli.cluster.ranks import READ_SECONDS, abort
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.brute_force import arrangements
-from tests.support.cases import exhaustive
 from tests.support.clock import MovableClock
 from tests.support.command_line import COMMAND, ENVIRONMENT, Mpirun, Run, planted
 from tests.support.farm import HURRY, slowed
@@ -100,7 +99,8 @@ def ranks_of(process: subprocess.Popen[str]) -> list[psutil.Process]:
 
 
 @pytest.mark.usefixtures("resting")
-@pytest.mark.parametrize("number", [signal.SIGKILL, *exhaustive([signal.SIGTERM])])
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_ranks_that_end_lose_nothing_that_was_committed(
     mpirun: Mpirun, langford: Run, tmp_path: Path, number: signal.Signals
 ) -> None:
@@ -175,6 +175,7 @@ for depth in (10, 8):
 """Rank 0 asks for news when the other one has had two of its three tasks."""
 
 
+@pytest.mark.exhaustive
 def test_a_rank_that_has_lost_its_device_evaluates_nothing_more(python_on_ranks: Mpirun) -> None:
     lost, again, refused, _ = output_of(python_on_ranks(2, "-c", LOSING + LATE)).splitlines()
     reason = "rank 1: cpu is lost to this process (RuntimeError: an illegal access)"

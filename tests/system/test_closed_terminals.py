@@ -49,6 +49,7 @@ def test_a_run_ends_in_order(langford: Run, tmp_path: Path) -> None:
     assert langford(*CAMPAIGN).stdout.startswith(ANSWER)
 
 
+@pytest.mark.exhaustive
 def test_a_run_that_ignores_the_end_of_its_terminal_goes_on(tmp_path: Path) -> None:
     """``nohup`` and ``trap '' HUP`` have it do so; what it remarks has no place any more, and ends nothing."""
     terminal = Terminal()
