@@ -32,8 +32,8 @@ from sqlalchemy import update
 
 from db import Campaign, Export, Ledger, read_export
 from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
-from db.look.figures.campaign import CampaignFigures, Results, measured
-from db.look.figures.durations import Bounds, TaskTimesReader
+from db.look.figures.campaign import AcceptedResults, CampaignFigures, measured
+from db.look.figures.durations import PlottedTimesReader, TimeBounds
 from db.look.figures.occupancy import Computed, Spans, computed
 from db.look.history import History
 from db.machines import Machine
@@ -118,8 +118,8 @@ class ByHand:
         return lost_by_outcome(())
 
     @property
-    def bounds(self) -> Bounds | None:
-        return Bounds.of(np.array([attempt[6] for attempt in self.done]))
+    def bounds(self) -> TimeBounds | None:
+        return TimeBounds.of(np.array([attempt[6] for attempt in self.done]))
 
     @property
     def elapsed(self) -> Elapsed | None:
@@ -130,11 +130,11 @@ class ByHand:
     def last_held(self) -> float:
         return max(self.now if math.isnan(attempt[4]) else attempt[4] for attempt in self.attempts)
 
-    def results(self) -> Iterator[Results]:
+    def results(self) -> Iterator[AcceptedResults]:
         for task, worker, _, _, ended, _, seconds in self.done:
             none = np.zeros(1, np.int32)
             columns = np.array([task], np.int32), np.array([seconds]), np.array([ended]), none, none > 0
-            yield Results(*columns, np.array([worker], np.int32))
+            yield AcceptedResults(*columns, np.array([worker], np.int32))
 
     def further(self) -> Iterator[tuple[int, int, float]]:
         for _, worker, _, _, _, outcome, seconds in self.attempts:
@@ -685,7 +685,7 @@ def test_a_cloud_of_points_is_a_bitmap() -> None:
     many = 50_000
     chance = np.random.default_rng(1)
     seconds = chance.random(many)
-    reader = TaskTimesReader(many, Bounds(many, 0.0, 0.5, 1.0))
+    reader = PlottedTimesReader(many, TimeBounds(many, 0.0, 0.5, 1.0))
     reader.add(np.arange(many, dtype=np.int32), seconds)
     figures = dataclasses.replace(found.numbers, tasks=many, task_times=reader.read())
     large = dataclasses.replace(found, history=dataclasses.replace(found.history, figures=figures))

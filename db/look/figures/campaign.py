@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from db.look.figures.arrivals import ArrivalRates, Arrivals
 from db.look.figures.attempts import Elapsed, LostAttempts
-from db.look.figures.durations import Bounds, Groups, Spread, TaskTimes, TaskTimesReader, Times
+from db.look.figures.durations import Groups, PlottedTimes, PlottedTimesReader, Spread, TimeBounds, Times
 from db.look.figures.occupancy import Held, Occupancy, Spans, computed
 from langford.words import speed
 
@@ -23,7 +23,7 @@ MAX_SHOWN = 24
 
 
 @dataclass(frozen=True)
-class Results:
+class AcceptedResults:
     """Accepted results by task, as columns."""
 
     task: NDArray[np.int32]
@@ -39,7 +39,7 @@ class Rows(Protocol):
     def now(self) -> float: ...
 
     @property
-    def bounds(self) -> Bounds | None:
+    def bounds(self) -> TimeBounds | None:
         """Of the accepted results; None: there are none."""
 
     @property
@@ -65,7 +65,7 @@ class Rows(Protocol):
     def lost(self) -> tuple[LostAttempts, ...] | None:
         """None: not known."""
 
-    def results(self) -> Iterator[Results]:
+    def results(self) -> Iterator[AcceptedResults]:
         """By task."""
 
     def further(self) -> Iterator[tuple[int, int, float]]:
@@ -76,7 +76,7 @@ class Rows(Protocol):
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceFigures:
     """The results with one provenance."""
 
     text: str  # JSON
@@ -124,8 +124,8 @@ class CampaignFigures:
     most_devices: int | None  # the largest number of devices that computed at once; None: not known
     devices: Occupancy | None
     throughput: ArrivalRates | None
-    task_times: TaskTimes | None
-    sources: tuple[Source, ...]
+    task_times: PlottedTimes | None
+    sources: tuple[SourceFigures, ...]
     groups: Groups  # the times of the results of each source
     workers: tuple[Contribution, ...]  # the MAX_SHOWN with the longest computing time, the longest first
 
@@ -179,7 +179,7 @@ class _Totals:
         self.source_work, self.first = np.zeros(0), np.zeros(0, np.int32)
         self.results, self.seconds = np.zeros(workers, np.int64), np.zeros(workers)
 
-    def add(self, part: Results, sources: int) -> None:
+    def add(self, part: AcceptedResults, sources: int) -> None:
         work = self._work[part.task]
         timed = np.isfinite(part.arrived)
         self.times += Groups.of(np.zeros(len(part.task), np.int32), part.seconds, 1)
@@ -205,7 +205,7 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
     bounds, elapsed, whole = rows.bounds, rows.elapsed, float(work.sum())
     totals = _Totals(work, len(rows.devices))
     arrivals = None if elapsed is None else Arrivals(elapsed, whole)
-    times = None if bounds is None else TaskTimesReader(len(work), bounds)
+    times = None if bounds is None else PlottedTimesReader(len(work), bounds)
     for part in rows.results() if times is not None else ():
         assert times is not None
         times.add(part.task, part.seconds)
@@ -242,7 +242,7 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
         throughput=None if arrivals is None else arrivals.rates(),
         task_times=None if times is None else times.read(),
         sources=tuple(
-            Source(text, rows.models[worker] if worker >= 0 else None, done)
+            SourceFigures(text, rows.models[worker] if worker >= 0 else None, done)
             for text, worker, done in zip(
                 rows.sources, totals.first.tolist(), totals.source_work.tolist(), strict=True
             )
@@ -252,7 +252,7 @@ def measured(rows: Rows, work: Times) -> CampaignFigures:
     )
 
 
-def _spread(bounds: Bounds, total: float, deviation: float) -> Spread:
+def _spread(bounds: TimeBounds, total: float, deviation: float) -> Spread:
     return Spread(bounds.number, total / bounds.number, deviation, bounds.least, bounds.median, bounds.most)
 
 

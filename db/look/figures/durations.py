@@ -38,7 +38,7 @@ class Spread:
 
 
 @dataclass(frozen=True)
-class Bounds:
+class TimeBounds:
     """What is known of the times of all results before they pass."""
 
     number: int
@@ -47,7 +47,7 @@ class Bounds:
     most: float
 
     @classmethod
-    def of(cls, seconds: Times) -> Bounds | None:
+    def of(cls, seconds: Times) -> TimeBounds | None:
         if not len(seconds):
             return None
         return cls(len(seconds), *map(float, np.quantile(seconds, (0.0, 0.5, 1.0))))
@@ -92,7 +92,7 @@ class Groups:
 
 
 @dataclass(frozen=True)
-class TaskTimes:
+class PlottedTimes:
     """The times of the results by task, as a picture shows them."""
 
     # task, seconds: of each result; empty where there are more than MAX_MARKS
@@ -106,10 +106,10 @@ class TaskTimes:
     medians: Times
 
 
-class TaskTimesReader:
+class PlottedTimesReader:
     """Takes the results of a campaign by task, in parts."""
 
-    def __init__(self, tasks: int, bounds: Bounds) -> None:
+    def __init__(self, tasks: int, bounds: TimeBounds) -> None:
         self._tasks, self._bounds = tasks, bounds
         most = max(bounds.most, MIN_SECONDS)
         # Between times that are nearly equal there may be fewer numbers than edges.
@@ -142,12 +142,12 @@ class TaskTimesReader:
             self._medians[self._band] = float(np.median(np.concatenate(self._waiting)))
         self._waiting = []
 
-    def read(self) -> TaskTimes:
+    def read(self) -> PlottedTimes:
         self._end_band()
         few = self._few or [(np.zeros(0, np.int64), np.zeros(0))]
         middles = (self._bands[:-1] + self._bands[1:]) / 2
         bands = sorted(self._medians) if self._bounds.number >= 4 * BANDS else []
-        return TaskTimes(
+        return PlottedTimes(
             np.concatenate([task for task, _ in few]),
             np.concatenate([seconds for _, seconds in few]),
             self._grid,

@@ -12,8 +12,8 @@ from sqlalchemy import Select, func, literal, select, union_all
 
 from db.look.figures import attempts
 from db.look.figures.attempts import Elapsed, LostAttempts, lost_by_outcome
-from db.look.figures.campaign import Results
-from db.look.figures.durations import Bounds
+from db.look.figures.campaign import AcceptedResults
+from db.look.figures.durations import TimeBounds
 from db.look.figures.occupancy import Spans
 from db.schema import measures
 from db.schema.dialects import Now, among
@@ -95,13 +95,13 @@ class LedgerRows:
         return float(self.transaction.scalar(select(Now())) or 0.0)
 
     @cached_property
-    def bounds(self) -> Bounds | None:
+    def bounds(self) -> TimeBounds | None:
         number = self.transaction.scalar(_NUMBER)
         if not number:
             return None
         middle = (number + 1) // 2, number // 2 + 1
         seconds = dict(self.transaction.execute(_PLACES, places=(1, *middle, number)).all())
-        return Bounds(number, seconds[1], sum(seconds[place] for place in middle) / 2, seconds[number])
+        return TimeBounds(number, seconds[1], sum(seconds[place] for place in middle) / 2, seconds[number])
 
     @cached_property
     def _ends(self) -> tuple[Elapsed | None, tuple[LostAttempts, ...]]:
@@ -125,7 +125,7 @@ class LedgerRows:
             return None
         return max(last or 0.0, self.now if running else 0.0)
 
-    def results(self) -> Iterator[Results]:
+    def results(self) -> Iterator[AcceptedResults]:
         known: dict[str, int] = {}
         for rows in self.transaction.execute(_RESULTS).partitions():
             task, seconds, accepted, ended, confirmed, source, worker = zip(*rows, strict=True)
@@ -136,7 +136,7 @@ class LedgerRows:
             # An imported result was accepted when its file was read, not when it was computed.
             arrived = np.where(np.isin(places, self.imported), np.array(ended, float), np.array(accepted, float))
             arrived[places < 0] = np.nan
-            yield Results(
+            yield AcceptedResults(
                 np.array(task, np.int32),
                 np.array(seconds, np.float64),
                 arrived,

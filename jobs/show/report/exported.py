@@ -12,8 +12,8 @@ import numpy as np
 
 from db import Export, joined, read_export
 from db.look.figures.attempts import Elapsed
-from db.look.figures.campaign import Results, measured
-from db.look.figures.durations import Bounds
+from db.look.figures.campaign import AcceptedResults, measured
+from db.look.figures.durations import TimeBounds
 from db.look.figures.occupancy import Spans
 from db.look.history import History, PastWorker
 from langford.methods import plan_of
@@ -70,13 +70,13 @@ class ExportedRows:
     lost: None = None
 
     @cached_property
-    def _results(self) -> Results:
+    def _results(self) -> AcceptedResults:
         evaluations = sorted(self.export.results, key=lambda evaluation: evaluation.result.index)
         places = {source: place for place, source in enumerate(self.sources)}
         positions = {worker: place for place, worker in enumerate(self.machines)}
         found = [self.export.computations.get(evaluation.result.index) for evaluation in evaluations]
         confirmed = {} if self.export.promise is None else self.export.promise.confirmed
-        return Results(
+        return AcceptedResults(
             task=np.array([evaluation.result.index for evaluation in evaluations], dtype=np.int32),
             seconds=np.array([evaluation.seconds for evaluation in evaluations], dtype=np.float64),
             arrived=np.array([np.nan if one is None else one.ended for one in found], dtype=np.float64),
@@ -88,8 +88,8 @@ class ExportedRows:
         )
 
     @cached_property
-    def bounds(self) -> Bounds | None:
-        return Bounds.of(self._results.seconds)
+    def bounds(self) -> TimeBounds | None:
+        return TimeBounds.of(self._results.seconds)
 
     @cached_property
     def elapsed(self) -> Elapsed | None:
@@ -103,7 +103,7 @@ class ExportedRows:
     def last_held(self) -> float | None:
         return None if self.elapsed is None else self.elapsed.arrived
 
-    def results(self) -> Iterator[Results]:
+    def results(self) -> Iterator[AcceptedResults]:
         yield self._results
 
     def further(self) -> Iterator[tuple[int, int, float]]:
