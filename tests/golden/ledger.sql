@@ -1369,10 +1369,14 @@ P WHERE true
   RETURNING task_index, id;
 
 -- rows.LedgerRows.bounds
-  SELECT count(*) AS count_1, min(result.seconds) AS min_1, max(result.seconds) AS max_1
-  FROM result
-  WHERE result.campaign_id = :campaign;
-  SELECT result.seconds FROM result WHERE result.campaign_id = :campaign ORDER BY result.seconds LIMIT :param;
+  SELECT count(*) AS count_1 FROM result WHERE result.campaign_id = :campaign;
+  SELECT by_time.place, by_time.seconds
+  FROM (
+    SELECT result.seconds AS seconds, row_number() OVER (ORDER BY result.seconds) AS place
+    FROM result
+    WHERE result.campaign_id = :campaign
+  ) AS by_time
+  WHERE (by_time.place IN :places);
 
 -- rows.LedgerRows.further
   SELECT attempt.worker_id, count(*) AS count_1, sum(witness.seconds) AS sum_1
