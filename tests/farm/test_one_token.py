@@ -17,6 +17,7 @@ from unittest.mock import Mock
 
 import pytest
 from sqlalchemy import func, select
+from starlette.requests import Request
 
 from db import Credential, Lease, Ledger
 from db.errors import LedgerBusy, TooManyLeases
@@ -34,6 +35,7 @@ from db.work.tokens import digest
 from db.work.usage import FREE_SHARE
 from jobs.farm.api.usage import EVERY_SECONDS, Usage, written
 from jobs.farm.guard.access import RateLimit
+from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.shares import Payer
 from jobs.reach.wire import HEADER
 from jobs.run.loop import result
@@ -489,6 +491,24 @@ def test_a_server_writes_what_was_used_and_the_rest_when_it_ends(farm: Bearers) 
             pass
         charges.add(payer, 1.0)
     assert farm.liar().used == pytest.approx(2.0)
+
+
+def test_a_body_is_charged_to_its_token_before_it_is_read(farm: Bearers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a new connection too: strangers have used little, so that their bodies would go before all leases."""
+    farm.enrol("liar-one")
+    payers = []
+    read = Bounds.read
+
+    async def noting(self: Bounds, request: Request) -> bytes:
+        payers.append(connection.payer)
+        return await read(self, request)
+
+    monkeypatch.setattr(Bounds, "read", noting)
+    for _ in range(2):
+        connection = Mock(address="127.0.0.1", payer=Payer.stranger("127.0.0.1"))
+        farm.clients.connections.opened(connection, ("127.0.0.1", 123))  # as httpx says
+        farm.lease("liar-one")
+    assert payers == 2 * [Payer(digest(farm.tokens[LIAR]))]
 
 
 @BOTH

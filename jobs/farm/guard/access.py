@@ -146,6 +146,8 @@ class Access:
             known = self._known_tokens.first_known(self.tokens(request))
             found = Payer.stranger(self.address(request)) if known is None else Payer(known)
             request.scope[PAYER] = found
+            if known is not None:  # the body, which may be large, has not been read yet
+                self._connections.charge(_client(request), found)
         return found
 
     def admit(self, request: Request, cost: int = 1) -> Payer:

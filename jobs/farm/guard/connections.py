@@ -130,15 +130,18 @@ class Connections:
         if client is not None:
             self._by_client.pop(client, None)
 
-    def mark_authenticated(self, client: tuple[str, int], payer: Payer) -> None:
-        """Note that a valid token came from this end of a connection, which is no stranger's any more.
-
-        ``payer``: is charged for what arrives on it from now on.
-        """
-        # At once, and not after the answer: a stream of events to a dashboard may last for days.
+    def charge(self, client: tuple[str, int], payer: Payer) -> None:
+        """Charge a payer for what arrives from this end of a connection from now on."""
         connection = self._by_client.get(client)
         if connection is not None:
             connection.payer = payer
+
+    def mark_authenticated(self, client: tuple[str, int], payer: Payer) -> None:
+        """Note that a valid token, which is charged, came on a connection, which is no stranger's any more."""
+        # At once, and not after the answer: a stream of events to a dashboard may last for days.
+        self.charge(client, payer)
+        connection = self._by_client.get(client)
+        if connection is not None:
             self._forget(connection)
 
     def _forget(self, connection: Connection) -> None:
