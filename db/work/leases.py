@@ -211,7 +211,7 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
 
 def release_lost(transaction: Transaction, running: Collection[int], held: Collection[int]) -> None:
     """Release those running attempts of a worker that it does not hold: the answer that granted them was lost."""
-    lost = set(running) - set(held)
+    lost = set(running).difference(held)
     if lost:
         note = "its worker does not know of it"
         transitions.end(transaction, transitions.CHOSEN, Outcome.RELEASED, note, attempts=list(lost))
