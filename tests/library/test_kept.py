@@ -262,7 +262,7 @@ def test_damaged_code_of_a_gpu_on_the_processor_is_compiled_again(home: Path) ->
     first = total()
     files = [*home.glob("*.so"), *home.glob("*.gch")]
     assert len(files) == 2
-    for damaged in (b"", b"\x7fELF", files[0].read_bytes()[:-1], bytes(2**16)):
+    for damaged in (b"\x7fELF", files[0].read_bytes()[:-1]):  # other damage: above, of any file
         for file in files:
             file.write_bytes(damaged)
         assert total() == first
