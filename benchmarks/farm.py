@@ -3,7 +3,7 @@
     python benchmarks/farm.py                     all parts, about ten minutes
     python benchmarks/farm.py creation            campaigns created
     python benchmarks/farm.py claims              tasks claimed and completed, directly and through the server
-    python benchmarks/farm.py server              a server of a million tasks
+    python benchmarks/farm.py server              a server of 524,800 tasks
     python benchmarks/farm.py overhead            a farm of tasks of a second, beside the same without a farm
     python benchmarks/farm.py pool                worker processes before their first task
     python benchmarks/farm.py cost --against DIR  processor time a task, beside the checkout DIR of another version

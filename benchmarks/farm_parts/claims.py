@@ -36,7 +36,7 @@ class Size:
 
 
 FULL, QUICK = Size(16, 20_000), Size(4, 1_000)
-BATCH = 32
+BATCH, FIRST = 32, 16
 PACED_DIRECTLY, PACED_REMOTELY = (96, 3300.0), (192, 1700.0)
 """(tasks per claim, tasks a second if claims took no time): what two cores can do without queues."""
 
@@ -64,8 +64,11 @@ def lease_from(campaign: Campaign | RemoteCampaign, me: Identity, count: int) ->
 
 
 def together(claim: Any, deliver: Any, quota: int, batch: int, pause: float, barrier: Any, out: Any) -> None:
-    """Work together with the others, after a first task that finds everything loaded and connected."""
-    work(claim, deliver, 1, 1, 0.0)
+    """Work together with the others, after first tasks that find everything loaded and connected.
+
+    They bring as many results as a claim takes tasks: a token that has brought few may not hold many.
+    """
+    work(claim, deliver, batch, FIRST, 0.0)
     barrier.wait()
     out.put(work(claim, deliver, quota, batch, pause))
 
