@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Protocol
 
 
@@ -41,3 +43,35 @@ class SystemClock:
 
 
 SYSTEM = SystemClock()
+STOP_SECONDS = 5.0
+"""How long the end of a block waits for the last call in :func:`repeated`."""
+
+
+@contextmanager
+def repeated(
+    action: Callable[[], object], seconds: float, name: str, clock: Clock = SYSTEM, at_end: bool = False
+) -> Iterator[None]:
+    """Call a function again and again while the block runs, in a thread of its own.
+
+    Args:
+        action: what is called; raises nothing.
+        seconds: between two calls, and before the first.
+        name: of the thread.
+        clock: measures.
+        at_end: whether it is called once more when the block ends.
+    """
+    over = threading.Event()
+
+    def run() -> None:
+        while not clock.wait(seconds, over):
+            action()
+        if at_end:
+            action()
+
+    thread = threading.Thread(target=run, name=name, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join(STOP_SECONDS)

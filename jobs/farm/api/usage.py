@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 
 from db import Ledger
 from db.errors import LedgerError
-from jobs.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock, repeated
 from jobs.farm.guard.shares import Charges
 
 EVERY_SECONDS = 5.0
@@ -29,22 +27,12 @@ class Usage:
         self._waiting = {}
 
 
-@contextmanager
-def written(ledger: Ledger, charges: Charges, clock: Clock = SYSTEM) -> Iterator[None]:
+def written(ledger: Ledger, charges: Charges, clock: Clock = SYSTEM) -> AbstractContextManager[None]:
     """Write what is charged while the block runs."""
-    usage, over = Usage(ledger, charges), threading.Event()
+    usage = Usage(ledger, charges)
 
     def write() -> None:
-        is_over = False
-        while not is_over:
-            is_over = clock.wait(EVERY_SECONDS, over)
-            with suppress(LedgerError):  # the requests and the reporter say that the ledger does not answer
-                usage.write()
+        with suppress(LedgerError):  # the requests and the reporter say that the ledger does not answer
+            usage.write()
 
-    thread = threading.Thread(target=write, name="usage", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        over.set()
-        thread.join(EVERY_SECONDS)
+    return repeated(write, EVERY_SECONDS, "usage", clock, at_end=True)

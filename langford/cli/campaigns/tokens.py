@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import db
 from db.errors import LedgerError
 from db.states import Role
-from jobs.clock import SYSTEM, Clock
+from jobs.clock import SYSTEM, Clock, repeated
 from langford.cli.options.access import token_of
 from langford.errors import BadInput
 from langford.machine.durable import replace_file
@@ -23,7 +22,6 @@ The token that a server made for its workers is extended while it serves.  So a 
 token of one that was given up expires.
 """
 EXTENDED_SECONDS = DAY_SECONDS
-STOP_SECONDS = 5.0
 
 
 def keep_token(campaign: db.Campaign, token: str, file: Path) -> None:
@@ -57,21 +55,10 @@ def worker_token(campaign: db.Campaign, file: Path, label: str, clock: Clock = S
     else:
         token = campaign.new_token(Role.WORKER, VALID_DAYS * DAY_SECONDS, label)
         keep_token(campaign, token, file)
-    over = threading.Event()
-    extending = threading.Thread(target=_extend, args=(campaign, token, over, clock), name="token", daemon=True)
-    extending.start()
-    try:
+
+    def extend() -> None:
+        with suppress(LedgerError):  # the next time is a day later: the token is valid long enough
+            campaign.extend(token, VALID_DAYS * DAY_SECONDS)
+
+    with repeated(extend, EXTENDED_SECONDS, "token", clock):
         yield
-    finally:
-        over.set()
-        extending.join(STOP_SECONDS)
-
-
-def _extend(campaign: db.Campaign, token: str, over: threading.Event, clock: Clock) -> None:
-    """A ledger that is away is asked again a day later: the token is valid long enough."""
-    while not clock.wait(EXTENDED_SECONDS, over):
-        try:
-            if not campaign.extend(token, VALID_DAYS * DAY_SECONDS):
-                return  # it was revoked
-        except LedgerError:
-            continue
