@@ -174,10 +174,6 @@ def counted(transaction: Transaction, account: Account, token: str, worker: str,
     return account.counted_at(now, held, int(processes), shares)
 
 
-def _left(spent: Any) -> Any:
-    return case((spent > 0, spent), else_=0.0)
-
-
 # What others write meanwhile is added up.  The row is locked last: whoever waits for it holds what they need.
 _CHANGE = update(Token).where(*_OWN)
 _NEW, _MORE, _MOST, _RESULTS = (bindparam(name, type_=Integer) for name in ("new", "more", "most", "brought"))
@@ -188,12 +184,12 @@ _CREDIT: dict[str, Any] = {
     "unpaid": usage.unpaid_after(_RESULTS),
 }
 _GRANTED = _CHANGE.where(Token.held + _MORE <= _MOST).values(
-    leases=_left(Token.leases - _PAID) + _NEW, held=Token.held + _MORE, **_CREDIT
+    leases=usage.left(Token.leases - _PAID) + _NEW, held=Token.held + _MORE, **_CREDIT
 )
 _COUNTED = _GRANTED.where(Token.counted.is_not_distinct_from(_BEFORE)).values(
     room=bindparam("space", type_=Integer), counted=_NOW
 )
-_DELIVERED = _CHANGE.values(leases=_left(Token.leases - _PAID), **_CREDIT)
+_DELIVERED = _CHANGE.values(leases=usage.left(Token.leases - _PAID), **_CREDIT)
 NO_LIMIT = 2**31 - 1
 
 

@@ -23,11 +23,12 @@ FREE_SHARE = 0.1
 _SECONDS, _SHOWN = bindparam("seconds", type_=Float(53)), bindparam("shown", type_=String(64))
 
 
-def _left(seconds: Any) -> Any:
-    return case((seconds > 0, seconds), else_=0.0)
+def left(unpaid: Any) -> Any:
+    """What is left to pay: nothing where more was paid."""
+    return case((unpaid > 0, unpaid), else_=0.0)
 
 
-unpaid_now = _left(Token.unpaid - FREE_SHARE * (Now() - func.coalesce(Token.charged, Now())))
+unpaid_now = left(Token.unpaid - FREE_SHARE * (Now() - func.coalesce(Token.charged, Now())))
 """The unpaid seconds of a token by now."""
 _CHARGE = (
     update(Token)
@@ -38,7 +39,7 @@ _CHARGE = (
 
 def unpaid_after(results: Any) -> Any:
     """The unpaid seconds of a token after a number of new results."""
-    return _left(Token.unpaid - RESULT_SECONDS * results)
+    return left(Token.unpaid - RESULT_SECONDS * results)
 
 
 @retried

@@ -36,9 +36,6 @@ class AcceptedResults:
 
 class Rows(Protocol):
     @property
-    def now(self) -> float: ...
-
-    @property
     def bounds(self) -> TimeBounds | None:
         """Of the accepted results; None: there are none."""
 
@@ -175,7 +172,7 @@ class _Totals:
     def __init__(self, work: Times, workers: int) -> None:
         self._work = work
         self.times, self.of_source = Groups(), Groups()
-        self.confirmed, self.timed, self.timed_seconds, self.timed_work, self.own = 0, 0, 0.0, 0.0, 0
+        self.confirmed, self.timed, self.timed_seconds, self.timed_work = 0, 0, 0.0, 0.0
         self.source_work, self.first = np.zeros(0), np.zeros(0, np.int32)
         self.results, self.seconds = np.zeros(workers, np.int64), np.zeros(workers)
 
@@ -195,7 +192,6 @@ class _Totals:
             positions, places = np.unique(part.source, return_index=True)
             self.first = np.concatenate([self.first, part.worker[places[positions >= known]]])
         own = part.worker >= 0
-        self.own += int(own.sum())
         self.results += np.bincount(part.worker[own], minlength=len(self.results))
         self.seconds += np.bincount(part.worker[own], part.seconds[own], len(self.seconds))
 

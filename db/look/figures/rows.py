@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -106,9 +107,9 @@ class LedgerRows:
     @cached_property
     def _ends(self) -> tuple[Elapsed | None, tuple[LostAttempts, ...]]:
         ended = attempts.ended(self.transaction, self.places, few=True)
-        timed = [attempts.elapsed(each for each in ended if each.worker in self.places)]
         cut = list(attempts.cut_short(self.transaction, self.places, few=True))
-        return attempts.elapsed((*filter(None, timed), *cut)), lost_by_outcome(cut)
+        timed = (each for each in ended if each.worker in self.places)
+        return attempts.elapsed(chain(timed, cut)), lost_by_outcome(cut)
 
     @property
     def elapsed(self) -> Elapsed | None:

@@ -11,7 +11,6 @@ from sqlalchemy import select
 
 from db.look import progress
 from db.look.figures import attempts, speeds
-from db.look.figures.attempts import Loss
 from db.look.figures.holding import holding
 from db.look.figures.speeds import Arrival
 from db.look.overview import forecast, warnings, worker_queries
@@ -185,8 +184,5 @@ def _attempts(facts: Facts) -> dict[str, int]:
 
 
 def _lost(facts: Facts) -> dict[str, Lost]:
-    losses = {
-        outcome: Loss.of(part for part in facts.cut_short if part.outcome is outcome)
-        for outcome in sorted({part.outcome for part in facts.cut_short})
-    }
-    return {outcome: Lost(loss.attempts, loss.seconds) for outcome, loss in losses.items() if loss.attempts}
+    losses = sorted(attempts.lost_by_outcome(facts.cut_short), key=lambda loss: loss.outcome)
+    return {loss.outcome: Lost(loss.attempts, loss.seconds) for loss in losses if loss.attempts}

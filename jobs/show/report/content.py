@@ -53,10 +53,7 @@ def _speed(evidence: Evidence) -> str:
     found, unit = evidence.numbers, evidence.unit
     if found.times is None:
         return "No task is done yet."
-    speeds = (
-        of_computation(evidence.numbers.of_computation, unit),
-        since_the_start(evidence.numbers.since_the_start, unit),
-    )
+    speeds = of_computation(found.of_computation, unit), since_the_start(found.since_the_start, unit)
     mean = f"{duration(found.times.mean)} per task, ± {share(found.times.relative)}"
     each = "; ".join([mean, *filter(None, [", ".join(filter(None, speeds))])])
     together = f"{duration(found.effective)} of computing time"

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from db import Export, joined, read_export
+from db.look.figures import attempts
 from db.look.figures.attempts import Elapsed
 from db.look.figures.campaign import AcceptedResults, measured
 from db.look.figures.durations import TimeBounds
@@ -93,11 +94,10 @@ class ExportedRows:
 
     @cached_property
     def elapsed(self) -> Elapsed | None:
-        known = self.export.computations.values()
-        if not known:
-            return None
-        began = min(one.granted if one.began is None else one.began for one in known)
-        return Elapsed(began, max(one.ended for one in known))
+        return attempts.elapsed(
+            Elapsed(one.granted if one.began is None else one.began, one.ended)
+            for one in self.export.computations.values()
+        )
 
     @property
     def last_held(self) -> float | None:
