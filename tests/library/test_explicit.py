@@ -153,7 +153,7 @@ CIRCLES = ["starter-7", "cyclic-skolem-5", "cyclic-skolem-1"]
 CIRCLES += ["cyclic-1.2.4.5-over-11-empty-1.3.8", "cyclic-1.2.3.5.6-over-12-empty-2.9"]
 
 
-@pytest.mark.parametrize("problem", map(Problem.parse, CIRCLES), ids=str)
+@pytest.mark.parametrize("problem", [*map(Problem.parse, CIRCLES)], ids=str)
 def test_estimates_of_circles_are_unbiased(problem: Problem) -> None:
     """The mean over many seeds; what is left to the exact count at the end is exact."""
     true = problem.published(brute_force.arrangements(problem))
