@@ -11,6 +11,11 @@ ID_LENGTH = 8
 MAX_HOST, MAX_MODEL, MAX_JOB = 255, 200, 40
 
 
+def worker_name(worker_id: str, host: str) -> str:
+    """How people are told of a worker: "0f3a29c4 on node17"."""
+    return f"{worker_id[:ID_LENGTH]} on {host}"
+
+
 class HostName(Printable):
     LONGEST = MAX_HOST
 

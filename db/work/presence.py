@@ -13,7 +13,7 @@ from collections.abc import Callable, Collection
 from sqlalchemy import ColumnElement, Connection, String, and_, bindparam, delete, func, null, or_, select, update
 
 from db.errors import TooManyWorkers
-from db.machines import ID_LENGTH
+from db.machines import worker_name
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Result, Token, Voter, Worker
 from db.states import Ending, VoterKind
@@ -83,7 +83,7 @@ class Names:
 
     def name(self, worker: str, host: str, token: str) -> str:
         named = f", token {self.numbers[token]}{self._labels[token]}" if token in self.numbers else ""
-        return f"{worker[:ID_LENGTH]} on {host}{named}"
+        return f"{worker_name(worker, host)}{named}"
 
 
 class Presence:

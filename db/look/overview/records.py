@@ -12,7 +12,6 @@ from typing import Annotated, Generic, Self, TypeVar
 
 from msgspec import Meta
 
-from db.machines import ID_LENGTH as ID_LENGTH
 from db.messages import STORABLE, Count, Message, Real, Text, Time
 from db.states import Ending
 

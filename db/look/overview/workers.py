@@ -13,8 +13,8 @@ from db.look.figures.attempts import CutShort, Loss
 from db.look.figures.speeds import CurrentSpeeds
 from db.look.overview import worker_queries
 from db.look.overview.facts import GONE_SECONDS, Facts, last_seen
-from db.look.overview.records import ENDINGS, ID_LENGTH, Happened, Lost, Preempted, WorkerState, WorkerView
-from db.machines import slurm_name
+from db.look.overview.records import ENDINGS, Happened, Lost, Preempted, WorkerState, WorkerView
+from db.machines import ID_LENGTH, slurm_name, worker_name
 from db.messages import Time
 from db.schema.dialects import among
 from db.schema.models import Attempt
@@ -141,7 +141,7 @@ def _at_its_end(worker: Row[Any], ended: float) -> bool:
 
 
 def _name(worker: Row[Any]) -> str:
-    return f"{worker.id[:ID_LENGTH]} on {worker.host}"
+    return worker_name(worker.id, worker.host)
 
 
 def _equipment(worker: Row[Any]) -> str:

@@ -14,7 +14,7 @@ from db.errors import LedgerError, NoLedger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.identity import Identity
-from db.look.overview.records import ID_LENGTH
+from db.machines import worker_name
 from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.outbox import Outbox
@@ -82,7 +82,7 @@ class RunTerminal(Terminal):
     ) -> None:
         super().__init__(line, stop)
         self._clock, self._due = clock, clock.monotonic() + SECONDS_WORTH_A_NAME
-        self._name: str | None = f"{identity.worker_id[:ID_LENGTH]} on {identity.host}"
+        self._name: str | None = worker_name(identity.worker_id, identity.host)
 
     def show(self, step: Step) -> None:
         if self._name is not None and self._clock.monotonic() >= self._due:

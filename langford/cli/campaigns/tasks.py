@@ -9,7 +9,7 @@ import click
 
 from db import Ledger
 from db.errors import LedgerError
-from db.look.overview.records import ID_LENGTH
+from db.machines import worker_name
 from db.records import TaskRecord
 from db.states import TaskState
 from langford.cli.options.common import json_option, ledger_option, tasks_argument
@@ -80,7 +80,7 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
         if worker is None:
             taken = campaign.take_back(note)
         else:
-            known = [f"{holder.worker_id[:ID_LENGTH]} on {holder.host}" for holder in holders[:NAMED]]
+            known = [worker_name(holder.worker_id, holder.host) for holder in holders[:NAMED]]
             holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
                 raise BadInput(

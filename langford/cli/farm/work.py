@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from db.identity import Identity
-from db.look.overview.records import ID_LENGTH
+from db.machines import ID_LENGTH
 from jobs.console import Step
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
