@@ -617,9 +617,15 @@ class Campaign:
         with self.reading() as transaction:
             return queries.holders_in_words(transaction)
 
-    def lease_holders(self) -> list[LeaseHolder]:
+    def lease_holders(self, name: str | None = None) -> list[LeaseHolder]:
+        """The workers that hold leases.
+
+        Args:
+            name: of those that are meant: a host, or a worker's UUID or the eight or more characters that it starts
+                with; None: all.
+        """
         with self.reading() as transaction:
-            return queries.lease_holders(transaction)
+            return queries.lease_holders(transaction, name)
 
     # -- tokens ---------------------------------------------------------------------------
 

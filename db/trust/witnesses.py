@@ -7,7 +7,6 @@ takes the votes from results that the operator puts in question.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
@@ -22,6 +21,7 @@ from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.trust.votes import Ruling, Vote, rule
 from db.work import results, transitions
+from db.work.presence import called
 from langford.words import several
 
 CONTENT = ("attempt_id", "value", "residue", "evaluated", "seconds", "provenance", "accepted", "lot")
@@ -206,10 +206,6 @@ def _exchange(transaction: Transaction, index: int, witness_id: int) -> None:
     transaction.connection.execute(update(Witness).where(of_witness).values(**accepted))
 
 
-SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
-"""The start of a worker's UUID, as tables show it."""
-
-
 def question(
     transaction: Transaction, tasks: Collection[int] | None, worker: str | None, kernels: str | None
 ) -> list[int]:
@@ -225,10 +221,7 @@ def question(
         chosen.append(among(Attempt.task_index, "tasks"))
         values["tasks"] = sorted(tasks)
     if worker is not None:
-        named = [Worker.id == worker, Worker.host == worker]
-        if SHORT_NAME.fullmatch(worker):
-            named.append(Worker.id.startswith(worker, autoescape=True))
-        chosen.append(Attempt.worker_id.in_(select(Worker.id).where(or_(*named))))
+        chosen.append(Attempt.worker_id.in_(select(Worker.id).where(called(worker))))
     if kernels is not None:
         said = [
             Attempt.id.in_(

@@ -6,6 +6,7 @@ invented workers.  Workers that open the ledger themselves show no token; they c
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -26,6 +27,8 @@ RESTING_SECONDS = 300.0
 """Workers renew their leases every minute, and state their steps: who is not seen for longer makes none."""
 PRESENCE_SECONDS = 600.0
 """How long a worker counts as present after its last request, unless it ends."""
+SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")
+"""The start of a worker's UUID, as tables show it."""
 
 _WORKER = Worker.id == bindparam("worker", type_=String)
 # A worker whose leases have expired may come back.
@@ -70,6 +73,14 @@ def voters(transaction: Transaction) -> set[tuple[str, str]]:
 
 _MAY_READ = select(func.has_column_privilege("token", "digest", "SELECT"))
 _TOKENS = select(Token.digest, Token.id, Token.label).where(Token.campaign_id == CAMPAIGN)
+
+
+def called(name: str) -> ColumnElement[bool]:
+    """Whether an operator means a worker by this name: its UUID, the start of it that tables show, or its host."""
+    named = [Worker.id == name, Worker.host == name]
+    if SHORT_NAME.fullmatch(name):
+        named.append(Worker.id.startswith(name, autoescape=True))
+    return or_(*named)
 
 
 class Names:

@@ -190,9 +190,11 @@ def tokens_in_time(transaction: Transaction) -> set[str]:
     return set(transaction.scalars(_IN_TIME))
 
 
-def lease_holders(transaction: Transaction) -> list[LeaseHolder]:
+def lease_holders(transaction: Transaction, name: str | None = None) -> list[LeaseHolder]:
+    """``name``: of the worker that is meant, see :func:`db.work.presence.called`; None: all."""
     holders = select(Attempt.worker_id).distinct().where(Attempt.campaign_id == CAMPAIGN, Attempt.ended.is_(None))
-    rows = transaction.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders)))
+    meant = [] if name is None else [presence.called(name)]
+    rows = transaction.execute(select(Worker.id, Worker.host, Worker.process).where(Worker.id.in_(holders), *meant))
     return [LeaseHolder(*row) for row in rows]
 
 

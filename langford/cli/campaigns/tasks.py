@@ -76,15 +76,15 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         note = "taken back by the operator"
-        holders = campaign.lease_holders()
+        holders = campaign.lease_holders(worker)
         if worker is None:
             taken = campaign.take_back(note)
         else:
-            known = [worker_name(holder.worker_id, holder.host) for holder in holders[:NAMED]]
-            holders = [holder for holder in holders if worker == holder.host or holder.worker_id.startswith(worker)]
             if not holders:
+                others = campaign.lease_holders()[:NAMED]
+                known = [worker_name(other.worker_id, other.host) for other in others]
                 raise BadInput(
-                    f"no worker {worker!r:.80} holds tasks of {name}, but {', '.join(known) or 'none does'}"
+                    f"no worker {worker!r:.80} holds tasks of {name}; those that do: {', '.join(known) or 'none'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
     words = f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue"
