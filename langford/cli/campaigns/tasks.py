@@ -87,7 +87,7 @@ def release(name: str, worker: str | None, address: str, as_json: bool) -> None:
                     f"no worker {worker!r:.80} holds tasks of {name}; those that do: {', '.join(known) or 'none'}"
                 )
             taken = sum(campaign.take_back(note, holder.worker_id) for holder in holders)
-    words = f"{several(taken, 'task')} of {several(len(holders), 'worker')} put back into the queue"
+    words = f"{several(taken, 'task')} of {several(len(holders), 'worker')} returned to the queue"
     display.outcome(words, {"campaign": name, "released": taken, "workers": len(holders)}, as_json)
 
 
@@ -103,7 +103,7 @@ def retry(name: str, address: str, as_json: bool) -> None:
     """Return tasks that were set aside to the queue."""
     with Ledger(address) as ledger:
         reopened = ledger.campaign(name).reopen()
-    words = f"{several(reopened, 'task')} put back into the queue"
+    words = f"{several(reopened, 'task')} returned to the queue"
     display.outcome(words, {"campaign": name, "reopened": reopened}, as_json)
 
 
