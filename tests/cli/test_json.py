@@ -90,6 +90,7 @@ def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
         assert imported["files"] == [{"file": "e.gz", "campaign": NAME, "new": new, **NOTHING_PROMISED}]
         [counted] = imported["counts"]
         assert (counted["campaign"], counted["count"], counted["agrees"]) == (NAME, str(COUNT), True)
+        assert counted == tell("result", NAME, "--ledger", "other.db")
 
 
 def test_several_counts_are_one_document(tell: Tell, campaign: Campaign) -> None:

@@ -23,14 +23,14 @@ from langford.cli.options.common import json_option, ledger_option, refuse_ledge
 from langford.cli.options.types import interval
 from langford.cli.output import display
 from langford.cli.output.overviews import line_of, lines_of
-from langford.cli.output.progress import Terminal
+from langford.cli.output.progress import LOG_SECONDS, Terminal
 from langford.cli.output.tables import width_of_output
 from langford.errors import LangfordError
 
 if TYPE_CHECKING:
     from jobs.reach.remote import RemoteServer
 
-TERMINAL_SECONDS, LOG_SECONDS = 2.0, 30.0
+TERMINAL_SECONDS = 2.0
 """Between two looks."""
 
 

@@ -85,9 +85,8 @@ def farm(
         with Ledger(address) as ledger:
             found = ledger.campaign(campaign)
             progress, holders = found.progress(), found.lease_holders()
-        done = progress.tasks.get("done", 0)
-        if task_seconds is None and done:
-            task_seconds = progress.seconds / done
+        if task_seconds is None and progress.tasks_done:
+            task_seconds = progress.seconds / progress.tasks_done
         if workers is None:
             workers = max(1, len(holders))
     if task_seconds is None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from langford.cli.output.screen import Bar
 
 LOG_SECONDS = 30.0
+"""Between two lines in a log."""
 
 
 class ProgressLine:

@@ -13,9 +13,7 @@ from db.files import reading
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.files.reading import STANDARD_INPUT
-from db.states import TaskState
 from jobs.verify import exchange
-from jobs.verify.agreement import agreement
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import (
@@ -28,7 +26,7 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.groups import answer_options
 from langford.cli.output import display
-from langford.cli.output.answer import Asked
+from langford.cli.output.answer import Answer, Asked
 from langford.cli.output.display import show
 from langford.ledger import Campaign, Ledger
 from langford.words import several
@@ -75,15 +73,14 @@ def result(
     if asked.expected is not None and len(names) > 1 and not from_files:
         raise click.UsageError("--expect is the count of one campaign: name one")
     if not from_files:
-        codes, counts = list[int](), list[object]()
+        codes, answers = list[int](), list[Answer]()
         with Ledger(address, create=False) as ledger:
             for name in names:
-                answer = replace(answer_of(ledger.named(name), unconfirmed), asked=asked)
-                if as_json:
-                    counts.append(answer.document())
-                codes.append(answer.judged() if as_json else answer.print(as_json=False))
+                answers.append(replace(answer_of(ledger.named(name), unconfirmed), asked=asked))
+                codes.append(_shown(answers[-1], as_json))
         if as_json:
-            display.print_json(counts if len(names) > 1 else counts[0])
+            documents = [answer.document() for answer in answers]
+            display.print_json(documents if len(names) > 1 else documents[0])
         context.exit(max(codes))
     refuse_ledger_beside("--from")
     files = [Path(name) for name in names]
@@ -193,31 +190,26 @@ def import_(
                 show(f"  promise   {in_words(export.promise)}, as the file says")
             campaigns[campaign.name] = ledger.named(campaign.name)
         for campaign in campaigns.values():
-            if campaign.standing().tasks.get(TaskState.DONE) == campaign.tasks:
-                codes.add(_count(counts, campaign, unconfirmed, as_json))
+            if not campaign.standing().missing:
+                code, counted = _count(campaign, unconfirmed, as_json)
+                codes.add(code)
+                counts.append(counted)
     if as_json:
         display.print_json({"files": imported, "counts": counts})
     context.exit(max(codes))
 
 
-def _count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool, as_json: bool) -> ExitCode:
-    """Returns CHECK_FAILED, INCOMPLETE or DONE."""
+def _count(campaign: Campaign, unconfirmed: bool, as_json: bool) -> tuple[ExitCode, dict[str, object]]:
+    """Returns CHECK_FAILED, INCOMPLETE or DONE, and the document of the count."""
     try:
-        return (
-            _add_count(counts, campaign, unconfirmed)
-            if as_json
-            else answer_of(campaign, unconfirmed).print(as_json=False)
-        )
+        answer = answer_of(campaign, unconfirmed)
     except Unreplicated as error:
         display.say(f"langford: {error}")
-        counts.append({"campaign": campaign.name, "count": None, **promise_document(campaign.promise())})
-        return ExitCode.INCOMPLETE
+        document = {"campaign": campaign.name, "count": None, **promise_document(campaign.promise())}
+        return ExitCode.INCOMPLETE, document
+    return _shown(answer, as_json), answer.document()
 
 
-def _add_count(counts: list[dict[str, object]], campaign: Campaign, unconfirmed: bool) -> ExitCode:
-    """Returns CHECK_FAILED when the count is wrong, else DONE."""
-    count = campaign.count(unconfirmed)
-    comparison = agreement(campaign.problem, count.published)
-    checked = {"count": str(count.published), "checks": list(count.checks), **comparison.document()}
-    counts.append({"campaign": campaign.name, **checked, **promise_document(campaign.promise())})
-    return ExitCode.CHECK_FAILED if comparison.agrees is False else ExitCode.DONE
+def _shown(answer: Answer, as_json: bool) -> ExitCode:
+    """Print one of several answers; as JSON they are one document, which follows."""
+    return answer.judged() if as_json else answer.print(as_json=False)
