@@ -74,8 +74,9 @@ class Verification:
 
     Attributes:
         tasks: the indices of the tasks to recompute, at least one.
-        work: the work of these tasks, in the plan's unit.
-        done: the indices of all tasks that have a result.
+        work: the work of those of them that have a result, which are recomputed, in the plan's unit.
+        share: the share of this in the work of the campaign.
+        smallest: the index of the smallest task that has a result.
     """
 
     def __init__(self, campaign: Campaign, selection: Selection, method: str | None, device: Device) -> None:
@@ -102,13 +103,15 @@ class Verification:
             self._seed = secrets.randbelow(2**32) if selection.seed is None else selection.seed
             chosen = choose(done, sample_size(selection.sample, len(done)), self._seed)
         self.tasks = chosen
-        self.work = float(campaign.plan.work[chosen].sum())
         if not campaign.tasks:
             raise Incomplete(f"nothing was verified: {campaign.name} has no tasks, so its count is 0")
         if not done or not chosen:
             raise Incomplete(f"nothing was verified: no task of {campaign.name} has a result yet; run them first")
         self._recomputation = recomputation(campaign.plan, method, device)
-        self.done = done
+        self._done, work = len(done), campaign.plan.work
+        self.work = float(work[sorted({*chosen} & {*done})].sum())
+        self.share = self.work / float(work.sum())
+        self.smallest = min(done, key=lambda index: float(work[index]))
 
     def compare(self, progress: Callable[[float], object]) -> Iterator[Comparison]:
         """Recompute the tasks, one after the other.
@@ -136,7 +139,7 @@ class Verification:
         checks, pending = _checked(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
         share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
-        coverage = Coverage(len(compared), len(self.done), campaign.tasks, share, self._seed)
+        coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed)
         origins = sources([each for each in self._export.results if each.result.index in compared])
         statement = statement_of(
             campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks, origins,

@@ -17,7 +17,7 @@ from langford.devices import CPU
 from langford.errors import CheckFailed, Incomplete, TaskIndexOutOfRange
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
-from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, new_campaign
+from tests.support.campaigns import HOUR, NAME, TASKS, delivery, finish, new_campaign, true_deliveries
 from tests.support.command_line import Run
 from tests.support.databases import new_ledger
 
@@ -49,6 +49,13 @@ def test_named_tasks_and_samples_are_verified(campaign: Campaign) -> None:
     whole = verify(campaign, Selection(sample="100%"), all_checks=True)
     assert len(whole.comparisons) == TASKS
     assert any("L(2,7) = 26" in check for check in whole.statement.document["checks"])
+
+
+def test_the_work_of_a_verification_is_that_of_tasks_with_a_result(campaign: Campaign) -> None:
+    undone, *rest = campaign.lease("a", TASKS, HOUR)
+    campaign.deliver(true_deliveries(rest))
+    both = [undone.index, rest[0].index]
+    assert verify(campaign, Selection(named=both)).statement.document["coverage"]["compared"] == 1
 
 
 def test_nothing_is_verified_without_results(campaign: Campaign) -> None:

@@ -181,9 +181,9 @@ def verify(
             print(f"no result of {name} waits for a recheck or a decision")
             return
         verification = Verification(campaign, selection, method_name, chosen_device)
-        plan, computing = campaign.plan, [chosen_device] * chosen_device.at_once
+        computing = [chosen_device] * chosen_device.at_once
         tasks_named = several(len(verification.tasks), "task")
-        what = f"verify {name}: {tasks_named}, {share(verification.work / plan.work.sum())} of the work"
+        what = f"verify {name}: {tasks_named}, {share(verification.share)} of the work"
         expected = _seconds(verification, computing)
         cost = Cost(what, expected, computing, partial(_quicker, verification, expected))
         if dry_run:
@@ -204,25 +204,18 @@ def verify(
         raise outcome.error
 
 
-def _work(verification: Verification) -> float:
-    """Tasks without a result are not recomputed."""
-    return float(verification.campaign.plan.work[sorted({*verification.tasks} & {*verification.done})].sum())
-
-
 def _seconds(verification: Verification, computing: Sequence[Device]) -> float:
     """Expected seconds of a recomputation on devices that compute at the same time; 0: moments, or not known."""
-    plan, work = verification.campaign.plan, _work(verification)
-    if computing[0] == HOST or not work:
+    plan = verification.campaign.plan
+    if computing[0] == HOST or not verification.share:
         return 0.0
-    whole = expected_seconds([(plan.problem, plan.method)], computing)[plan.problem]
-    return whole * work / float(plan.work.sum())
+    return expected_seconds([(plan.problem, plan.method)], computing)[plan.problem] * verification.share
 
 
 def _quicker(verification: Verification, expected: float) -> str:
     """What to do instead of a long recomputation, in words: the smallest task that is done."""
-    work, name = verification.campaign.plan.work, verification.campaign.name
-    smallest = min(verification.done, key=lambda index: float(work[index]))
-    time = expected * float(work[smallest]) / _work(verification)
+    name, smallest = verification.campaign.name, verification.smallest
+    time = expected * float(verification.campaign.plan.work[smallest]) / verification.work
     gpus = "GPUs make it shorter (--device cuda)"
     if time > expected / 2:
         return gpus
