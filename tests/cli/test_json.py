@@ -93,6 +93,12 @@ def test_the_documents_of_files(tell: Tell, campaign: Campaign) -> None:
         assert counted == tell("result", NAME, "--ledger", "other.db")
 
 
+def test_a_verification_with_nothing_to_decide_prints_a_document_too(tell: Tell, campaign: Campaign) -> None:
+    finish(campaign, "a")
+    decided = tell("verify", NAME, "--waiting")
+    assert (decided["campaign"], decided["agrees"], decided["tasks"]) == (NAME, None, [])
+
+
 def test_several_counts_are_one_document(tell: Tell, campaign: Campaign) -> None:
     finish(campaign, "a")
     counted = tell("result", NAME)

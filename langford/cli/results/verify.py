@@ -178,7 +178,8 @@ def verify(
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
         if selection.waiting and not campaign.rechecked_tasks():
-            print(f"no result of {name} waits for a recheck or a decision")
+            words = f"no result of {name} waits for a recheck or a decision"
+            display.outcome(words, {"campaign": name, "outcome": words, "agrees": None, "tasks": []}, as_json)
             return
         verification = Verification(campaign, selection, method_name, chosen_device)
         computing = [chosen_device] * chosen_device.at_once
