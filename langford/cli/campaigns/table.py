@@ -149,14 +149,11 @@ def _words(forecast: TableForecast) -> str:
 
 
 def _instead(forecast: TableForecast) -> str:
-    """The largest N of a table that takes an hour at most."""
-    before, seconds = 0, 0.0
-    for n in sorted({problem.order for problem in forecast.expected}):
-        seconds += sum(time for problem, time in forecast.expected.items() if problem.order == n)
-        if seconds > SECONDS_WORTH_A_QUESTION:
-            break
-        before, needed = n, seconds
-    return f"choose a smaller N ({before} takes about {duration(needed)})" if before else "choose a smaller N"
+    smaller = forecast.up_to(SECONDS_WORTH_A_QUESTION)
+    if smaller is None:
+        return "choose a smaller N"
+    n, seconds = smaller
+    return f"choose a smaller N ({n} takes about {duration(seconds)})"
 
 
 def _parts(made: Table, form: str) -> Iterable[bytes]:
