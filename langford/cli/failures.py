@@ -120,21 +120,19 @@ def require_own_packages() -> None:
     """
     home = Path(str(langford.__file__)).resolve().parent.parent
     for name in PACKAGES:
-        if _place_of(name) == home:
-            continue
-        spec = find_spec(name)
-        if spec is None or spec.origin is None:
+        found = _found(name)
+        if found is None:
             sys.path.insert(0, str(home))
-            spec = find_spec(name)
-        if _place_of(name) != home:
-            where = "nowhere" if spec is None or spec.origin is None else spec.origin
+            found = _found(name)
+        if found is None or found.resolve().parent.parent != home:
+            where = "nowhere" if found is None else f"at {found}"
             raise BadInput(
-                f"Python finds the package {name} at {where}, not beside langford in {home}: start with "
+                f"Python finds the package {name} {where}, not beside langford in {home}: start with "
                 "the command `langford` or with `python3 -P -m langford`, and take that folder off PYTHONPATH"
             )
 
 
-def _place_of(name: str) -> Path | None:
-    """None where there is no package of that name."""
+def _found(name: str) -> Path | None:
+    """The file of a package as Python finds it; None: there is none."""
     spec = find_spec(name)
-    return None if spec is None or spec.origin is None else Path(spec.origin).resolve().parent.parent
+    return None if spec is None or spec.origin is None else Path(spec.origin)
