@@ -190,9 +190,9 @@ class TableCounting:
         found = self._begun.second(problem, first.key)
         if found:
             return found.campaign
-        method, device = self._choice.second(problem, first.key), self._choice.devices(problem)[0]
+        method, devices = self._choice.second(problem, first.key), self._choice.devices(problem)
         depth = self._choice.depth(problem, method)
-        return self._create(*confirming_plan((), first, method.name, None, depth, device))
+        return self._create(*confirming_plan((), first, method.name, None, depth, devices))
 
     def _create(self, key: PlanKey, name: str) -> Campaign:
         """Where another plan has the name, a number is added."""

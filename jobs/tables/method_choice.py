@@ -4,17 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from jobs.verify.confirmation import confirming_methods
+from jobs.verify.second_method import second_method
 from langford.devices import CPU, Device
 from langford.errors import BadInput
-from langford.methods import METHODS, Method, PlanKey, chosen_plan, task_depth
+from langford.methods import Method, PlanKey, chosen_plan, task_depth
 from langford.methods.speed import expected_seconds
 from langford.problem import Problem
-
-COSTLIER = 4.0
-"""The method that confirms takes at most this many times as long as the fastest one that could."""
-MOMENTS = 1.0
-"""Methods that take less than this many seconds are equally fast."""
 
 
 class MethodChoice:
@@ -72,10 +67,9 @@ class MethodChoice:
         return self._methods[problem]
 
     def second(self, problem: Problem, key: PlanKey, begun: Collection[str] = ()) -> Method:
-        """The method that counts a problem again.
+        """The method that counts a problem again, as :func:`jobs.verify.second_method.second_method` chooses.
 
-        Among methods at most four times slower than the fastest, the one least related to the first; of equals,
-        one already begun.  Raises BadInput when there is none.
+        Raises BadInput when there is none.
 
         Args:
             problem: of the table.
@@ -83,45 +77,17 @@ class MethodChoice:
             begun: methods of campaigns of the problem in the ledger.
         """
         kind = self.devices(problem)[0].kind
-        usable = _likely(problem, confirming_methods(key, kind))
-        if not usable:
+        second = second_method(key, kind, lambda method: self._cost(problem, method), begun)
+        if second is None:
             raise BadInput(
                 f"no other method with a kernel for {kind} counts {problem}: leave --confirm out, or choose "
                 "another --device"
             )
-        costs = {method.name: self._cost(problem, method) for method in usable}
-        affordable = COSTLIER * min(costs.values())
-        return min(
-            (method for method in usable if costs[method.name] <= affordable),
-            key=lambda method: (
-                _relation(method, METHODS[key.method]),
-                method.name not in begun,
-                costs[method.name],
-            ),
-        )
+        return second
 
     def _cost(self, problem: Problem, method: Method) -> float:
-        """Expected seconds, asked once for all problems with as many colours; 0 for moments."""
+        """Expected seconds, asked once for all problems with as many colours."""
         kind = method.name, problem.n, problem.copies
         if kind not in self._costs:
-            seconds = expected_seconds([(problem, method)], self.devices(problem))[problem]
-            self._costs[kind] = seconds if seconds > MOMENTS else 0.0
+            self._costs[kind] = expected_seconds([(problem, method)], self.devices(problem))[problem]
         return self._costs[kind]
-
-
-def _likely(problem: Problem, methods: Sequence[Method]) -> Sequence[Method]:
-    """The methods without those that take far longer than the others, which a measurement need not show.
-
-    These are the searches, where a sum applies and the problem has more colours than a search counts in an instant.
-    """
-    starts = {method.name: method.speeds.forecast(problem.copies) for method in methods}
-    if all(start.growth is not None for start in starts.values()):
-        return methods
-    return [each for each in methods if starts[each.name].growth is None or problem.n <= starts[each.name].instant]
-
-
-def _relation(method: Method, other: Method) -> int:
-    """0 for nothing, 1 for two versions of one, 2 for the same with another seed."""
-    if method.name == other.name:
-        return 2
-    return int(method.superseded_by == other.name or other.superseded_by == method.name)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from db import Campaign
+from db import Campaign, Standing
 from jobs.run.loop import result
 from jobs.verify.agreement import agreement
+from jobs.verify.second_method import relation, second_method, second_seed
 from langford.devices import Device
 from langford.errors import BadInput, Incomplete, LangfordError
-from langford.methods import MAX_SEED, METHODS, Count, PlanKey, chosen_plan, chosen_seed, find_method
-from langford.methods.plan import Method
+from langford.methods import METHODS, Count, Method, PlanKey, chosen_plan, chosen_seed, find_method
+from langford.methods.speed import expected_seconds
 from langford.problem import Problem
 from langford.words import portion
 
@@ -104,7 +105,7 @@ def confirming_plan(
     method_name: str | None,
     seed: int | None,
     depth: int | None,
-    device: Device,
+    devices: Sequence[Device],
 ) -> tuple[PlanKey, str]:
     """The plan and the name of the campaign that confirms another one: one that has been begun, or a new one.
 
@@ -116,62 +117,70 @@ def confirming_plan(
     Args:
         campaigns: those of the ledger.
         campaign: the one to be confirmed.
-        method_name: None: the best of the others.
+        method_name: None: that of a campaign that has been begun, else :func:`jobs.verify.second_method` chooses.
         seed: None: the default; where the method is the same, the one after that of the campaign.
         depth: None: the best for the device.
-        device: where it is to be counted.
+        devices: that count at the same time.
 
     Raises BadInput, MethodDoesNotApply, BadSeed or BadDepth.
     """
     key = campaign.key
-    method = _method(key, method_name, seed, device.kind)
-    if seed is None:
-        seed = (key.seed + 1) % (MAX_SEED + 1) if method.name == key.method and method.seeded else 0
-    else:
-        seed = chosen_seed(method, seed)
+    rivals = [each for each in campaigns if each.key.problem == key.problem and depth in (None, each.key.depth)]
+    if method_name is None and seed is None:
+        begun = _begun(rivals, key, devices[0].kind)
+        if begun is not None:
+            return begun.key, begun.name
+    method = _method(key, method_name, seed, devices)
+    seed = second_seed(key, method) if seed is None else chosen_seed(method, seed)
     if (method.name, seed) == (key.method, key.seed):
         raise BadInput(
             f"{campaign.name} is this same sum ({key}), which confirms nothing: choose another --method or --seed"
         )
-    for begun in campaigns:
-        theirs = begun.key
-        same_sum = (theirs.problem, theirs.method, theirs.seed) == (key.problem, method.name, seed)
-        if same_sum and depth in (None, theirs.depth):
-            return theirs, begun.name
-    confirming = chosen_plan(key.problem, device, method.name, depth, seed or None).key
+    for rival in rivals:
+        if (rival.key.method, rival.key.seed) == (method.name, seed):
+            return rival.key, rival.name
+    confirming = chosen_plan(key.problem, devices[0], method.name, depth, seed or None).key
     return confirming, confirming.name
 
 
-def confirming_methods(key: PlanKey, device_kind: str, seeded: bool = False) -> list[Method]:
-    """The methods whose sum would confirm that of a plan: all others, and the same if it has seeds.
+def _begun(rivals: Iterable[Campaign], key: PlanKey, device_kind: str) -> Campaign | None:
+    """The campaign by another method that is finished, else the one that can be; None: there is none.
 
-    Args:
-        key: the plan.
-        device_kind: they have kernels for it.
-        seeded: only methods that take a seed.
+    So the same command resumes, whatever would be chosen now.  A cancelled campaign is left, and so is one by the
+    same method: another seed was asked for by another command.
     """
-    return [
-        method
-        for method in METHODS.values()
-        if method.refusal(key.problem) is None
-        and device_kind in method.evaluators
-        and (method.seeded or not seeded)
-        and (method.name != key.method or method.seeded)
+
+    def rank(standing: Standing, rival: Campaign) -> tuple[bool, int, float]:
+        related = relation(METHODS[rival.key.method], METHODS[key.method])
+        return standing.missing > 0, related, -standing.work_done / rival.work
+
+    found = [
+        (rank(standing, rival), rival)
+        for rival in rivals
+        if rival.key.method in METHODS
+        and rival.key.method != key.method
+        and device_kind in METHODS[rival.key.method].evaluators
+        and ((standing := rival.standing()).unfinished or not standing.missing)
     ]
+    return min(found, key=lambda each: each[0])[1] if found else None
 
 
-def _method(key: PlanKey, name: str | None, seed: int | None, device_kind: str) -> Method:
+def _method(key: PlanKey, name: str | None, seed: int | None, devices: Sequence[Device]) -> Method:
     """Raises BadInput or MethodDoesNotApply."""
+    kind = devices[0].kind
     if name is not None:
         method = find_method(name, key.problem)
-        method.require_kernel(device_kind)
+        method.require_kernel(kind)
         return method
-    applicable = confirming_methods(key, device_kind, seeded=seed is not None)
-    # Another method shares less with the campaign than another seed of the same one.
-    others = [method for method in applicable if (method.name == key.method) == (seed is not None)]
-    if not (others or applicable):
+    second = second_method(
+        key,
+        kind,
+        lambda method: expected_seconds([(key.problem, method)], devices)[key.problem],
+        seeded=seed is not None,
+    )
+    if second is None:
         raise BadInput(
-            f"no other method with a kernel for {device_kind} counts {key.problem}"
+            f"no other method with a kernel for {kind} counts {key.problem}"
             f"{' by a seed' if seed is not None else ''}: choose another --device"
         )
-    return (others or applicable)[0]
+    return second

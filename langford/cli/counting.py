@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from math import isfinite
 
 import click
@@ -19,7 +20,7 @@ from langford.cli.options.common import (
 )
 from langford.cli.options.groups import ProblemOptions, answer_options, problem_options
 from langford.cli.output import display
-from langford.cli.output.answer import Answer, Asked, nothing_to_count, other_method
+from langford.cli.output.answer import Answer, Asked, count_again, nothing_to_count
 from langford.cli.output.how_long import Cost
 from langford.cli.output.progress import ProgressLine
 from langford.counting import count_tasks
@@ -84,7 +85,7 @@ def count(
         counted, seconds = count_tasks(
             plan, chosen_devices, lambda done, seconds: line.update(None, done, seconds_left(whole, done, seconds))
         )
-    again = f"count again with --method {other_method(method.name, problem)}, or on another machine"
+    again = partial(count_again, plan.key, chosen_devices[0], "on another machine")
     more = {"seed": plan.seed, "chosen": choice.reason or None}
     answer = Answer(problem, method.name, counted, seconds, whole, used, again, more, choice.reason, asked=asked)
     context.exit(answer.print(as_json))

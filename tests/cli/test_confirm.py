@@ -14,8 +14,9 @@ import pytest
 from db import Export, Ledger
 from jobs.verify import exchange
 from jobs.verify.confirmation import Confirmation
+from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
-from langford.methods import MAX_SEED, Count, PlanKey, plan_of
+from langford.methods import MAX_SEED, Count, Method, PlanKey, plan_of
 from langford.problem import Problem
 from langford.result import Evaluation, PartialResult
 from tests.support.cases import exhaustive
@@ -87,6 +88,84 @@ def test_a_wrong_count_is_not_confirmed(langford: Run, tmp_path: Path) -> None:
     assert first - second == 1
     text = langford("confirm", "eight")
     assert (text.returncode, "confirmed:" in text.stdout) == (4, False)
+
+
+# -- which method -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("begun", "chosen"),
+    [
+        ("", "godfrey"),
+        ("create shifted2", "shifted2"),
+        ("create shifted2, create miller", "miller"),
+        ("create miller, run shifted2", "shifted2"),
+        ("create shifted2, cancel shifted2", "godfrey"),
+        ("run shifted --seed 3", "godfrey"),
+    ],
+    ids=[
+        "the least related",
+        "one that an earlier version began",
+        "of those begun, the least related",
+        "a finished one",
+        "none that was cancelled",
+        "another method, whatever seeds were counted",
+    ],
+)
+def test_a_second_count_that_was_begun_is_resumed(langford: Run, tmp_path: Path, begun: str, chosen: str) -> None:
+    problem = Problem.named("rosa", 8)
+    key = PlanKey(problem, "shifted", 0)
+    write_campaign(tmp_path, key, true_results(key))
+    made = []
+    for command in filter(None, begun.split(", ")):
+        verb, method, *options = command.split()
+        made += [f"rosa-8-{method}"] if verb != "cancel" else []
+        plan = ["rosa", "8", "--method", method, "--name", f"rosa-8-{method}", *options]
+        assert langford(verb, *(plan if verb != "cancel" else [f"rosa-8-{method}"])).returncode == 0
+    done = langford("confirm", "eight", "--json")
+    assert done.returncode == 0, done.stderr
+    second = json.loads(done.stdout)["campaigns"][1]
+    assert second["method"] == chosen
+    assert (second["campaign"] in made) == (f"rosa-8-{chosen}" in made)
+    assert json.loads(langford("confirm", "eight", "--json").stdout)["campaigns"][1] == second
+
+
+def unasked(method: Method) -> float:
+    raise AssertionError(f"the cost of {method.name} was asked")
+
+
+def test_of_several_methods_the_least_related_of_those_that_cost_little_counts_again() -> None:
+    costs = {"polyphase": 20.0, "godfrey": 60.0, "shifted": 40.0, "shifted2": 40.0}
+    key = PlanKey(Problem.langford(12), "shifted2", 0)
+
+    def chosen(*begun: str, first: PlanKey = key, **others: float) -> str:
+        method = second_method(first, "cpu", lambda method: {**costs, **others}.get(method.name, 180.0), begun)
+        assert method is not None
+        return method.name
+
+    assert chosen() == "polyphase"
+    assert chosen("godfrey") == "godfrey"
+    assert chosen("shifted", "miller") == "polyphase", "shares less; costs less"
+    assert chosen(polyphase=170.0, godfrey=170.0) == "shifted", "shares more, but costs less"
+    assert chosen(godfrey=0.9, polyphase=0.1, shifted=0.1, shifted2=0.1) == "polyphase", "all take moments"
+    few = PlanKey(Problem.langford(8), "miller", 0)
+    assert chosen("regular", first=few, miller=9.0, regular=9.0) != "regular", "places colours by the same code"
+
+
+def test_nothing_is_measured_where_there_is_no_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    def second(key: PlanKey, seeded: bool = False) -> str:
+        method = second_method(key, "cpu", unasked, seeded=seeded)
+        assert method is not None
+        return method.name
+
+    assert second(PlanKey(Problem.langford(15, copies=3), "miller", 2)) == "regular"
+    assert second(PlanKey(Problem.langford(20), "shifted", 0), seeded=True) == "shifted"
+    monkeypatch.setattr("langford.methods.speed.measured", unasked)
+    assert advised(PlanKey(Problem.langford(24), "shifted2", 8)) == "--method polyphase"
+    assert advised(PlanKey(Problem.parse("starter-20"), "necklace", 0, 4)) == "--method necklace --seed 5"
+
+
+# -- what it says -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,8 @@ def test_an_answer_has_one_unit_and_its_speed_is_the_quotient(
 ) -> None:
     """That of a status, too."""
     count = Count(Problem.langford(12), 216_288, 108_144, 1, evaluated, ())
-    [line] = [line for line in Answer(KEY.problem, method, count, seconds, work, "", "").lines() if "found" in line]
+    lines = Answer(KEY.problem, method, count, seconds, work, "", str).lines()
+    [line] = [line for line in lines if "found" in line]
     unit = METHODS[method].unit
     found = re.fullmatch(rf"  found by  {method}: ([\d,]+) {unit} in (\d+(?:\.\d+)?) s : (\d+) M {unit}/s", line)
     assert found is not None

@@ -68,6 +68,7 @@ def test_a_wrong_count_exits_4_and_says_how_to_find_the_task(langford: Run, wron
             "residues mod 2^64-1 agree",
             "at least one task is wrong",
             f"`langford verify {NAME} --sample",
+            ", or count with --method shifted2",
         ):
             assert piece in done.stderr, (command, piece)
     document = json.loads(langford("result", NAME, "--json").stdout)

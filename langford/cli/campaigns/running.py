@@ -19,10 +19,11 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import OUT_OF_TIME, RunReport
+from jobs.verify.second_method import advised
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
 from langford.cli.output import display
-from langford.cli.output.answer import NOTHING_MORE, Answer, Asked, other_method
+from langford.cli.output.answer import NOTHING_MORE, Answer, Asked
 from langford.cli.output.how_long import TASK_DISK_BYTES, Cost, DryRun
 from langford.cli.output.progress import ProgressLine, Terminal
 from langford.devices import Device
@@ -200,10 +201,12 @@ def campaign_answer(
     ``promise``: as for :class:`langford.cli.output.answer.Answer`; ``first``: what to do before its tasks can be
     verified, printed when the count is wrong.
     """
-    find = f"{first}find it with `langford verify {name} --sample 100%`"
-    other = other_method(key.method, key.problem)
-    if other != key.method:
-        find += f", or count with --method {other}"
+
+    def find() -> str:
+        other = advised(key)
+        verifying = f"{first}find it with `langford verify {name} --sample 100%`"
+        return f"{verifying}, or count with {other}" if other else verifying
+
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **more}
     work = float(plan_of(key).work.sum())
     return Answer(key.problem, key.method, count, seconds, work, "of computation", find, fields, promise=promise)

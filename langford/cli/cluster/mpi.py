@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -15,7 +16,7 @@ from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
 from langford.cli.options.groups import CampaignOptions, campaign_options
-from langford.cli.output.answer import Answer, nothing_to_count, other_method
+from langford.cli.output.answer import Answer, count_again, nothing_to_count
 from langford.cli.output.how_long import Cost
 from langford.devices import CPU, Device
 from langford.errors import BadInput, LangfordError
@@ -108,7 +109,7 @@ def _count_static(communicator: Intracomm, key: PlanKey, device: Device, as_json
     if counted is None:
         return ExitCode.DONE
     count, seconds = counted
-    again = f"count again with --method {other_method(key.method, key.problem)}, or on other machines"
+    again = partial(count_again, key, device, "on other machines")
     used, more = f"on {several(communicator.size, 'rank')}", {"ranks": communicator.size}
     work = float(plan_of(key).work.sum())
     return Answer(key.problem, key.method, count, seconds, work, used, again, more).print(as_json)

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from jobs.verify.agreement import Agreement, agreement
+from jobs.verify.second_method import advised
 from langford.cli.exit_codes import ExitCode
 from langford.cli.output import display
-from langford.methods import METHODS, Count, Method, find_method, method_hash
+from langford.devices import Device
+from langford.methods import METHODS, Count, Method, PlanKey, find_method, method_hash
 from langford.problem import Problem
 from langford.words import duration, rate, several, speed
 
@@ -36,7 +38,7 @@ class Answer:
     seconds: float
     work: float
     used: str  # text after the time and the speed, like "on 2 cores"
-    how_to_find: str  # printed when the count is wrong: the commands that find the wrong task
+    how_to_find: Callable[[], str]  # what to print when the count is wrong: the commands that find the wrong task
     more: Mapping[str, object] = field(default_factory=dict)  # further fields, the first of the JSON object
     chosen: str = ""  # why this method; empty when it was given, or was the only one
     promise: str = ""  # the promised replication, in words; empty: the checks contain it, or there is none
@@ -130,7 +132,7 @@ class Answer:
         differs, checks = _difference(self.comparison.words), "; ".join(self.count.checks)
         display.say(
             f"langford: {self.problem} = {self.count.published:,} is wrong, it {differs}; it passed all checks "
-            f"({checks}), but at least one task is wrong: {self.how_to_find}"
+            f"({checks}), but at least one task is wrong: {self.how_to_find()}"
         )
         return ExitCode.CHECK_FAILED
 
@@ -155,7 +157,7 @@ def nothing_to_count(problem: Problem, method: str | None, asked: Asked = NOTHIN
         able = find_method(method, problem).name
     how = "--anyway computes it regardless" if able else "no method can compute a problem of this size"
     nothing = Count(problem, 0, 0, 0, 0, (f"not computed; {how}",))
-    return Answer(problem, able, nothing, 0.0, 0.0, "without counting", "", asked=asked)
+    return Answer(problem, able, nothing, 0.0, 0.0, "without counting", str, asked=asked)
 
 
 BRIEF: Sequence[tuple[str, Callable[[re.Match[str]], str]]] = (
@@ -193,9 +195,7 @@ def _difference(words: str) -> str:
     return " ".join(words.replace("DIFFERS", "differs", 1).split())
 
 
-def other_method(method: str, problem: Problem) -> str:
-    """The name of a method that counts the problem in another way than ``method``."""
-    for name, other in METHODS.items():
-        if name != method and other.refusal(problem) is None:
-            return name
-    return method
+def count_again(key: PlanKey, device: Device, elsewhere: str) -> str:
+    """What to do when the count of a plan is wrong and no ledger has its tasks; ``elsewhere``: in words."""
+    other = advised(key, device)
+    return f"count again with {other}, or {elsewhere}" if other else f"count again {elsewhere}"

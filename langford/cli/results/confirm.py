@@ -18,7 +18,6 @@ from langford.cli.options.common import (
 from langford.cli.options.groups import ComputeOptions, compute_options
 from langford.cli.output import display
 from langford.cli.output.how_long import Cost
-from langford.devices import Device
 from langford.ledger import Ledger
 from langford.methods import METHODS
 from langford.words import several
@@ -40,7 +39,8 @@ Exit codes: 0 both counts are the same, 3 incomplete, 4 they differ, or contradi
     "--method",
     "method_name",
     type=METHOD_NAMES,
-    help="Default: the first that applies and is not the campaign's.",
+    help="Default: of the methods at most four times slower than the fastest, the one that shares least with the "
+    "campaign's; or that of a campaign of this problem in the ledger.",
 )
 @click.option(
     "--seed",
@@ -69,18 +69,18 @@ def confirm(
 ) -> None:
     """Count a campaign's problem again in another way, and compare the counts.
 
-    A new campaign in this ledger recomputes everything by another method (the first that applies), or by the same
-    method with another seed.  Only the totals are compared, because the partial sums differ.  Those of miller and
-    regular are the same: `langford verify NAME --method` compares them one by one.
+    A new campaign in this ledger recomputes everything by another method: of those at most four times slower than
+    the fastest, the one that shares least with the first.  If none remains, it uses the same method with another
+    seed.  If the ledger already has a campaign of the problem by another method, that one is used or resumed.  Only
+    the totals are compared, because the partial sums differ.  Those of miller and regular are the same: `langford
+    verify NAME --method` compares them one by one.
     """
     stop = StopSignals()
     with Ledger(address, create=False) as ledger:
         campaign = ledger.named(name)
         counted = require_complete(campaign)
-        key, second = confirming_plan(
-            ledger.campaigns(), campaign, method_name, plan_seed, depth, Device.parse(computing.device)
-        )
         chosen_devices = computing.devices()
+        key, second = confirming_plan(ledger.campaigns(), campaign, method_name, plan_seed, depth, chosen_devices)
         if not ledger.has(second):
             cost = Cost.of_count(key.problem, METHODS[key.method], chosen_devices, str(key))
             cost.require_consent(yes, anyway, computing.time_limit)
