@@ -52,10 +52,10 @@ class Congruence:
 
 def mirror_congruence(problem: Problem) -> Congruence | None:
     """The congruence of the number of all arrangements that a mirror forces, at once; None: there is no mirror."""
-    if problem.circle and not problem.empty:
-        return Congruence(problem.images, 0)
+    if problem.mirrored or (problem.circle and not problem.empty):
+        return Congruence(problem.images, problem.self_mirrored)
     if not problem.circle:
-        return Congruence(2, problem.self_mirrored % 2) if problem.mirrored else None
+        return None
     found = [
         (order, reflection)
         for each in _maps(problem)

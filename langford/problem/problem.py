@@ -320,9 +320,14 @@ class Problem:
 
     @property
     def images(self) -> int:
-        """The number of rotations and reflections of a circle without empty places: each arrangement has as many
-        images.  (Its differences are 1 to half of its places; one pair alone is its own image.)"""
-        return 2 * self.places if self.n > 1 else 1
+        """How many arrangements the literature counts as one: the images of an arrangement under reversal of a row,
+        or under rotations and reflections of a circle without empty places.
+
+        The differences of such a circle are 1 to half of its places; one pair alone is its own image.
+        """
+        if self.circle and not self.empty:
+            return 2 * self.places if self.n > 1 else 1
+        return 2 if self.mirrored else 1
 
     @cached_property
     def self_mirrored(self) -> int:
@@ -343,15 +348,12 @@ class Problem:
         return int(f"{mask:0{self.places}b}"[::-1], 2)
 
     def published(self, arrangements: int) -> int:
-        """The number as the literature counts it: mirror images once where there are any, and what is the same
-        but for a rotation or a reflection of a full circle.
+        """The number as the literature counts it: :attr:`images` once.
 
         Args:
             arrangements: the number of all.
         """
-        if self.circle and not self.empty:
-            return arrangements // self.images
-        return (arrangements + self.self_mirrored) // 2 if self.mirrored else arrangements
+        return (arrangements + self.self_mirrored) // self.images
 
     @property
     def up_to(self) -> str:

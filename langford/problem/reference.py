@@ -42,10 +42,8 @@ class Published:
         """The number of all arrangements that the term states."""
         if self.mirror_images:
             return self.term(index)
-        circles = [problem for problem in self.rows(index) if problem.circle]
-        if circles:
-            return self.term(index) * circles[0].images
-        return 2 * self.term(index) - sum(problem.self_mirrored for problem in self.rows(index))
+        (problem,) = self.rows(index)
+        return self.term(index) * problem.images - problem.self_mirrored
 
 
 @dataclass(frozen=True)

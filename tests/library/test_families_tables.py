@@ -63,7 +63,7 @@ def test_a_header_is_what_the_program_writes(file: Path) -> None:
 def all_of(problem: Problem, number: int) -> int:
     """The number of all arrangements, by the number of those that differ by more than a mirror or a rotation."""
     if problem.circle:
-        return number if problem.empty else number * problem.images
+        return number * problem.images
     return 2 * number - problem.self_mirrored if problem.mirrored else number
 
 

@@ -141,8 +141,7 @@ def walk_spread(states: SearchStates) -> WalkSpread:
     if mean == 0:
         return WalkSpread(switch, None, None)
     variance = roots * float((states.levels[0].ways * moments).sum()) - mean**2
-    sigma, value = sqrt(max(variance, 0.0)) * order.weight, mean * order.weight
-    if problem.mirrored:
-        sigma, value = sigma / 2, (value + problem.self_mirrored) / 2
+    sigma = sqrt(max(variance, 0.0)) * order.weight / problem.images
+    value = (mean * order.weight + problem.self_mirrored) / problem.images
     relative = sigma / value if value else inf
     return WalkSpread(switch, relative, max(1, ceil((100 * relative) ** 2)))

@@ -75,11 +75,7 @@ def estimate(problem: Problem, walks: int = 100_000, seed: int = 1) -> Estimate:
     with compiled_once("walk", tree[0].ndim, problem.circle, of="random walks"):
         random_walks(*tree, 1, np.uint64(seed), circle_of(problem))
     leaves, _ = random_walks(*tree, walks, np.uint64(seed), circle_of(problem))
-    published = leaves * order.weight
-    if problem.circle and not problem.empty:
-        published /= problem.images
-    if problem.mirrored:
-        published = (published + problem.self_mirrored) / 2
+    published = (leaves * order.weight + problem.self_mirrored) / problem.images
     fruitful = int(np.count_nonzero(leaves))
     error = float(published.std(ddof=1)) / sqrt(walks) if fruitful >= MIN_FRUITFUL else float("inf")
     return Estimate(float(published.mean()), error, walks, fruitful)
