@@ -288,6 +288,14 @@ class Problem:
         """Bit k−1 is set when place k must be filled."""
         return sum(1 << (place - 1) for place in self.filled)
 
+    def shape(self, difference: int) -> int:
+        """The cubes of one colour on a line, as a bit mask from bit 0.
+
+        Args:
+            difference: of the colour.
+        """
+        return sum(1 << difference * copy for copy in range(self.copies))
+
     def placements(self, difference: int) -> list[int]:
         """All ways to place one colour on the empty row, leftmost first, as bit masks: bit k is place k + 1.
 
@@ -301,8 +309,8 @@ class Problem:
         span = difference * (self.copies - 1)
         if span >= self.places:
             return []
-        shape = sum(1 << (difference * copy) for copy in range(self.copies))
-        masks = (shape << start for start in range(max(0, self.places - span)))
+        shape = self.shape(difference)
+        masks = (shape << start for start in range(self.places - span))
         return [mask for mask in masks if mask & ~self.free_mask == 0]
 
     @cached_property

@@ -26,7 +26,7 @@ def recognised(arrangement: Sequence[int]) -> Problem:
     >>> print(recognised((3, 1, 2, 1, 3, 2)), recognised((1, 1, 2, 0, 2)), sep=", ")
     L(2,3), hooked Skolem(2,2)
     """
-    places = _places(arrangement)
+    places = places_of(arrangement)
     if not places:
         raise BadProblem("an arrangement has cubes: give one label per place, 0 for an empty one")
     for circle in (False, True):
@@ -45,7 +45,7 @@ def is_planar(arrangement: Sequence[int]) -> bool:
     >>> is_planar((2, 3, 1, 2, 1, 3)), is_planar((4, 1, 3, 1, 2, 4, 3, 2))
     (True, False)
     """
-    lines = [pair for places in _places(arrangement).values() for pair in pairwise(places)]
+    lines = [pair for places in places_of(arrangement).values() for pair in pairwise(places)]
     crossing: dict[tuple[int, int], list[tuple[int, int]]] = {line: [] for line in lines}
     for first, second in combinations(sorted(lines), 2):
         if first[0] < second[0] < first[1] < second[1]:
@@ -65,8 +65,8 @@ def is_planar(arrangement: Sequence[int]) -> bool:
     return True
 
 
-def _places(arrangement: Sequence[int]) -> dict[int, list[int]]:
-    """Those of each label, counted from 1."""
+def places_of(arrangement: Sequence[int]) -> dict[int, list[int]]:
+    """The places of each label, counted from 1."""
     places: dict[int, list[int]] = {}
     for place, label in enumerate(arrangement, 1):
         if label:

@@ -13,6 +13,7 @@ from random import Random
 from langford.errors import TooExpensive
 from langford.methods.backtracking.limits import refusal
 from langford.problem import Problem
+from langford.problem.recognition import places_of
 
 Arrangement = tuple[int, ...]
 
@@ -40,25 +41,12 @@ def iterate(problem: Problem) -> Iterator[Arrangement]:
 
 
 def is_valid(problem: Problem, arrangement: Arrangement) -> bool:
-    """Whether every colour's cubes stand at its distance and the right places are empty."""
-    if len(arrangement) != problem.places:
+    """Whether the cubes of every colour are one of its placements, and there are no others."""
+    places, colours = places_of(arrangement), {problem.label(d): d for d in problem.differences}
+    if len(arrangement) != problem.places or {*places} != {*colours}:
         return False
-    expected = {problem.label(d): d for d in problem.differences}
-    places: dict[int, list[int]] = {}
-    for place, name in enumerate(arrangement, 1):
-        if name:
-            places.setdefault(name, []).append(place)
-        elif place not in problem.empty:
-            return False
-    if places.keys() != expected.keys():
-        return False
-    if problem.circle:
-        ends = ((cubes, (expected[name], problem.places - expected[name])) for name, cubes in places.items())
-        return all(len(cubes) == 2 and cubes[1] - cubes[0] in apart for cubes, apart in ends)
-    return all(
-        cubes == [cubes[0] + expected[name] * copy for copy in range(problem.copies)]
-        for name, cubes in places.items()
-    )
+    masks = {name: sum(1 << place - 1 for place in taken) for name, taken in places.items()}
+    return all(masks[name] in problem.placements(d) for name, d in colours.items())
 
 
 def is_uniform(problem: Problem) -> bool:
@@ -173,13 +161,12 @@ def _covering(problem: Problem, free: int, unused: int) -> Iterator[tuple[int, i
         apart = ((min(place - lowest, problem.places + lowest - place), place) for place in others)
         yield from ((d, 1 << lowest | 1 << place) for d, place in apart if unused >> d & 1)
         return
-    copies = problem.copies
     fitting = free >> lowest & unused
     while fitting:
         bit = fitting & -fitting
         fitting ^= bit
         d = bit.bit_length() - 1
-        mask = sum(1 << (lowest + d * copy) for copy in range(copies))
+        mask = problem.shape(d) << lowest
         if free & mask == mask:
             yield d, mask
 

@@ -75,5 +75,5 @@ class SearchOrder:
         shapes = [0] * (MAX_DIFFERENCE + 1)
         for d in problem.differences:
             if d * (problem.copies - 1) < problem.places:
-                shapes[d] = sum(1 << (d * copy) for copy in range(problem.copies))
+                shapes[d] = problem.shape(d)
         return rows_of(shapes, problem)
