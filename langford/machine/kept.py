@@ -17,6 +17,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from langford.machine.durable import FileTooLarge, NotRegular, regular_content
+from langford.words import plain
 
 if sys.platform != "win32":
     import fcntl
@@ -132,9 +133,8 @@ def say_once(message: str) -> None:
     """Write a line on standard error, unless this process has done so before."""
     if message not in _said and sys.stderr is not None:
         _said.add(message)
-        text = message if message.isprintable() else message.encode("unicode_escape").decode()
         with suppress(OSError):
-            print(f"langford: {text}", file=sys.stderr, flush=True)
+            print(f"langford: {plain(message)}", file=sys.stderr, flush=True)
 
 
 def _say_damaged(file: Path, reason: str) -> None:

@@ -115,6 +115,11 @@ def test_what_is_no_file_is_a_miss(tmp_path: Path, in_the_way: str, capfd: pytes
         assert (tmp_path / "other").read_bytes() == CONTENT
 
 
+def test_names_of_folders_are_printed_as_they_are_but_for_what_cannot_be(capfd: pytest.CaptureFixture[str]) -> None:
+    keeping.say_once("/Müller\n/\udcff")
+    assert capfd.readouterr().err == "langford: /Müller\\n/\\udcff\n"
+
+
 def test_where_nothing_can_be_kept_it_is_made_and_said_once(
     small_disk: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
