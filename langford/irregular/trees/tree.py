@@ -21,6 +21,12 @@ class Tree:
         parent: of each vertex, int32 or int64[n]; a root is its own parent.  −1, a vertex that a search did not
             reach, makes it a tree of its own.
         above: the same with the vertex itself instead of −1.
+        indptr: where the children of each vertex begin in ``children``, [n + 1].
+        children: those of vertex 0, of vertex 1, …, each in rising order, [non-roots].
+        order: the vertices breadth first: roots, their children, …, [n].
+        depth: edges up to the root, [n].
+        size: vertices of the subtree, the vertex included, [n].
+        preorder: the number of each vertex in preorder, [n]: its subtree is preorder … preorder + size − 1.
     """
 
     def __init__(self, parent: Array) -> None:
@@ -40,16 +46,14 @@ class Tree:
 
     def _walk(self) -> None:
         n, kind = len(self.above), self.parent.dtype
-        self._indptr = np.zeros(n + 1, kind)
-        self._children = np.empty(int((self.above != np.arange(n)).sum()), kind)
-        list_children(self.above, self._indptr, self._children)
-        self._order, self._depth, self._size, self._preorder = (np.empty(n, kind) for _ in range(4))
-        below_roots = walk(
-            self.above, self._indptr, self._children, self._order, self._depth, self._size, self._preorder
-        )
+        self.indptr = np.zeros(n + 1, kind)
+        self.children = np.empty(int((self.above != np.arange(n)).sum()), kind)
+        list_children(self.above, self.indptr, self.children)
+        self.order, self.depth, self.size, self.preorder = (np.empty(n, kind) for _ in range(4))
+        below_roots = walk(self.above, self.indptr, self.children, self.order, self.depth, self.size, self.preorder)
         if below_roots < n:
             known = np.zeros(n, bool)
-            known[self._order[:below_roots]] = True
+            known[self.order[:below_roots]] = True
             self._refuse(int(np.flatnonzero(~known)[0]))
 
     def _jump(self) -> None:
@@ -59,8 +63,8 @@ class Tree:
         orders = orders_on_gpu(self.above)
         if orders.astray >= 0:
             self._refuse(orders.astray)
-        self._indptr, self._children, self._order = orders.indptr, orders.children, orders.order
-        self._depth, self._size, self._preorder = orders.depth, orders.size, orders.preorder
+        self.indptr, self.children, self.order = orders.indptr, orders.children, orders.order
+        self.depth, self.size, self.preorder = orders.depth, orders.size, orders.preorder
 
     def _refuse(self, vertex: int) -> None:
         """Raises BadInput with a vertex of the circle into which the parents of this one lead."""
@@ -72,36 +76,6 @@ class Tree:
 
     def __len__(self) -> int:
         return len(self.above)
-
-    @property
-    def indptr(self) -> Array:
-        """Where the children of each vertex begin in :attr:`children`, [n + 1]."""
-        return self._indptr
-
-    @property
-    def children(self) -> Array:
-        """The children of vertex 0, of vertex 1, …, each in rising order, [non-roots]."""
-        return self._children
-
-    @property
-    def order(self) -> Array:
-        """The vertices breadth first: roots, their children, …, [n]."""
-        return self._order
-
-    @property
-    def depth(self) -> Array:
-        """Edges up to the root, [n]."""
-        return self._depth
-
-    @property
-    def size(self) -> Array:
-        """Vertices of the subtree, the vertex included, [n]."""
-        return self._size
-
-    @property
-    def preorder(self) -> Array:
-        """The number of each vertex in preorder, [n]: its subtree is preorder … preorder + size − 1."""
-        return self._preorder
 
     @cached_property
     def height(self) -> int:
