@@ -10,7 +10,7 @@ import numpy as np
 from langford.errors import BadInput, whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import depths, search
-from langford.irregular.graphs.graph import Graph
+from langford.irregular.graphs.graph import Graph, require_root
 from langford.irregular.levels import DIRECTIONS, DOWN, MAX_LEVELS, UP, Direction, Level
 
 
@@ -52,8 +52,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     """
     require_choice("direction", direction, DIRECTIONS)
     root = whole("the root", root, BadInput)
-    if not 0 <= root < graph.n:
-        raise BadInput(f"the root {root} is not a vertex: there are {graph.n:,}, numbered from 0")
+    require_root(root, graph.n)
     if on_gpu(graph.indptr):
         return Bfs(*graph.on_gpu.search(root, direction))
     back = graph if direction == "down" else graph.reversed

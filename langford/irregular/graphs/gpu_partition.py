@@ -6,11 +6,11 @@ from itertools import count
 
 import numpy as np
 
-from langford.errors import BadInput
 from langford.irregular.arrays import Array, on_host
 from langford.irregular.cuda.bfs import CHUNK, FEW_LEVELS
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.graphs.gpu_blocks import TOLD, block_of, stride, vertex_kind
+from langford.irregular.graphs.graph import require_root
 from langford.irregular.graphs.partition import BlockGrid, Communicator
 from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level
 from langford.irregular.rows import bare_rows, heads_of
@@ -75,8 +75,7 @@ class PartitionedOnGpu:
 
         Raises BadInput.
         """
-        if not 0 <= root < self.n:
-            raise BadInput(f"the root {root} is not a vertex: there are {self.n:,}, numbered from 0")
+        require_root(root, self.n)
         grid, block, launch = self.grid, self._block, self._program.launch
         chunk, within = divmod(root, grid.chunk)
         row, column = divmod(chunk, grid.columns)

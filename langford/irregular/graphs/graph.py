@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
-from langford.errors import whole
+from langford.errors import BadInput, whole
 from langford.irregular.arrays import Array, module_of, offset_type, on_gpu, require_indices, stable_order
 from langford.irregular.cpu.graph import count_rows, fill_rows, transpose, without_repeats
 from langford.irregular.errors import BadGraph
@@ -159,6 +159,12 @@ class Graph:
         graph = Graph.from_edges(self.n, (keys // self.n).astype(sequence.dtype), sequence[keys % self.n])
         graph.symmetric, graph.order = True, None
         return graph
+
+
+def require_root(root: int, n: int) -> None:
+    """Raises BadInput unless the root of a search is a vertex."""
+    if not 0 <= root < n:
+        raise BadInput(f"the root {root} is not a vertex: there are {n:,}, numbered from 0")
 
 
 def require_vertices(what: str, vertices: Array, n: int) -> None:

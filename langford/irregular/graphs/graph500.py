@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.errors import BadInput, CheckFailed
+from langford.errors import CheckFailed
 from langford.irregular.arrays import (
     Array,
     module_of,
@@ -20,7 +20,7 @@ from langford.irregular.arrays import (
 )
 from langford.irregular.errors import BadGraph, TooLarge
 from langford.irregular.graphs.bfs import bfs
-from langford.irregular.graphs.graph import Graph, require_vertices
+from langford.irregular.graphs.graph import Graph, require_root, require_vertices
 from langford.irregular.graphs.kronecker import edges_bytes, kronecker, require_scale
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
@@ -57,8 +57,7 @@ def check_bfs(sources: Array, targets: Array, root: int, parent: Array, depth: A
     require_length("targets", targets, len(sources), "source")
     for name, array in (("source", sources), ("target", targets)):
         require_vertices(name, array, len(parent))
-    if not 0 <= root < len(parent):
-        raise BadInput(f"the root {root} is not a vertex: there are {len(parent):,}, numbered from 0")
+    require_root(root, len(parent))
     levels = levels_of(root, parent)
     if depth is not None:
         require_length("depth", depth, len(parent), "vertex")

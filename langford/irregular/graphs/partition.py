@@ -15,11 +15,10 @@ from typing import Any, Literal, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from langford.errors import BadInput
 from langford.irregular.arrays import Array
 from langford.irregular.cpu.bfs import goes_below
 from langford.irregular.cpu.partition import edges_of_front, expand_down, expand_up
-from langford.irregular.graphs.graph import Graph
+from langford.irregular.graphs.graph import Graph, require_root
 from langford.irregular.levels import Direction, Level
 
 
@@ -129,15 +128,14 @@ class PartitionedGraph:
         self._edges = int(world.merge(np.array([len(keys)]), "sum")[0])
         degrees = np.bincount(numbers[1], minlength=self._row_size)
         in_row = self._along_row.merge(degrees, "sum")
-        self.connected = np.flatnonzero(self._gathered(self._own(in_row)))
+        self.connected = np.flatnonzero(self.gather(self._own(in_row)))
 
     def search(self, root: int, direction: Direction = "auto") -> tuple[NDArray[np.int64], list[Level]]:
         """The parents of this rank's chunk (PartitionedGraph.gather makes them whole), and the levels.
 
         Every rank calls this.  Raises BadInput.
         """
-        if not 0 <= root < self.n:
-            raise BadInput(f"the root {root} is not a vertex: there are {self.n:,}, numbered from 0")
+        require_root(root, self.n)
         chunk, columns = self.grid.chunk, self.grid.columns
         front: Array = np.zeros(self._column_size // 64, np.int64)
         visited: Array = np.zeros(self._row_size // 64, np.int64)
@@ -170,11 +168,8 @@ class PartitionedGraph:
             before, size = size, self._sum(int(np.bitwise_count(own.view(np.uint64)).sum()))
         return self._own(self._along_row.merge(parent, "max")), levels
 
-    def gather(self, own: NDArray[np.int64]) -> NDArray[np.int64]:
+    def gather(self, own: NDArray[Any]) -> NDArray[Any]:
         """The chunks of all ranks as one array, [n]; every rank calls this."""
-        return self._gathered(own)
-
-    def _gathered(self, own: NDArray[Any]) -> NDArray[Any]:
         whole = np.empty(self.world.size * self.grid.chunk, own.dtype)
         self.world.all_gather(own, whole)
         return whole[: self.n]
