@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
-from langford.irregular.arrays import Array
+import numpy as np
+from numpy.typing import NDArray
 
 Direction = Literal["auto", "down", "up"]
 DOWN, UP, AUTO = 0, 1, 2
@@ -29,8 +30,6 @@ class Level:
     direction: str
 
 
-class SearchResult(NamedTuple):
-    """What a search has found, as :class:`langford.irregular.Bfs` explains it."""
-
-    parent: Array
-    levels: list[Level]
+def recorded_levels(record: NDArray[np.int64]) -> list[Level]:
+    """The levels of a record, int64[levels, 3]: frontier, edges inspected, and DOWN or UP."""
+    return [Level(size, inspected, "up" if side == UP else "down") for size, inspected, side in record.tolist()]

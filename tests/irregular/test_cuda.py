@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from langford import irregular
-from langford.irregular import Graph, OptimalCycle, bfs, check_bfs, components, cycle_mean, cycle_ratio
+from langford.irregular import Bfs, Graph, OptimalCycle, bfs, check_bfs, components, cycle_mean, cycle_ratio
 from langford.irregular.cuda import bfs as cuda_bfs
 from langford.irregular.cuda.components import strong_components
 from langford.irregular.cuda.cycles import GpuIteration
@@ -59,7 +59,7 @@ def test_searches_inspect_what_the_cpu_inspects(gpu: Gpu, direction: Any) -> Non
     on_gpu = cuda_bfs.GpuGraph(gpu, there(gpu, graph))
     for root in np.flatnonzero(graph.degrees)[:300:60].tolist():
         known = bfs(graph, root, direction)
-        found = on_gpu.search(root, direction)
+        found = Bfs(*on_gpu.search(root, direction))
         assert found.levels == known.levels
         parent = gpu.on_host(found.parent)
         check_bfs(sources, targets, root, parent, known.depth)
@@ -72,7 +72,7 @@ def test_searches_of_directed_graphs_and_paths(gpu: Gpu) -> None:
     path = Graph.from_edges(200, np.arange(199), np.arange(1, 200), symmetric=True)
     for graph in (directed, path, Graph.from_edges(1, np.zeros(0, INT), np.zeros(0, INT))):
         for direction in ("auto", "down", "up"):
-            found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction)
+            found = Bfs(*cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction))
             depth = gpu.on_host(cuda_bfs.depths(gpu, found.parent))
             known = bfs(graph, 0, direction)
             assert (depth.tolist(), found.levels) == (known.depth.tolist(), known.levels)
@@ -82,7 +82,7 @@ def test_a_search_from_above_turns_no_edges_round(gpu: Gpu, monkeypatch: pytest.
     graph = there(gpu, Graph.from_edges(4, np.array([0, 1, 1]), np.array([1, 2, 0])))
     with monkeypatch.context() as patched:
         patched.setattr(Graph, "reversed", property(lambda graph: pytest.fail("a search from above needs none")))
-        found = cuda_bfs.GpuGraph(gpu, graph).search(0, "down")
+        found = Bfs(*cuda_bfs.GpuGraph(gpu, graph).search(0, "down"))
     assert gpu.on_host(found.parent).tolist() == [0, 0, 1, -1]
 
 
@@ -91,7 +91,7 @@ def test_edges_looked_at_more_often_than_there_are(gpu: Gpu) -> None:
     sources = [*(10 * [0]), 1, 11, 20, 21, 22]
     targets = [*range(1, 11), 11, 12, 21, 22, 23]
     graph = Graph.from_edges(1000, np.array(sources, INT), np.array(targets, INT))
-    assert cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, "auto").levels == bfs(graph, 0).levels
+    assert cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, "auto")[1] == bfs(graph, 0).levels
 
 
 def test_wide_offsets_of_a_caller_serve_both_ways(gpu: Gpu, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_wide_offsets_of_a_caller_serve_both_ways(gpu: Gpu, monkeypatch: pytest.
     assert back.indptr.dtype == np.int32
     graph = there(gpu, Graph(narrow.indptr.astype(np.int64), narrow.indices))
     monkeypatch.setattr(Graph, "reversed", back)
-    assert gpu.on_host(cuda_bfs.GpuGraph(gpu, graph).search(0, "up").parent).tolist() == [0, 0, 1, -1]
+    assert gpu.on_host(cuda_bfs.GpuGraph(gpu, graph).search(0, "up")[0]).tolist() == [0, 0, 1, -1]
 
 
 @pytest.mark.parametrize("symmetric", [True, False])
@@ -126,7 +126,7 @@ def test_a_search_meets_a_vertex_at_any_place_of_its_row(gpu: Gpu) -> None:
     targets = [0 if at == place else 1 + at for length, place in rows for at in range(length)]
     graph = Graph.from_edges(41 + len(rows), np.array(targets, INT), np.array(sources, INT))
     for direction in ("auto", "up"):
-        found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction)
+        found = Bfs(*cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(0, direction))
         assert gpu.on_host(found.parent).tolist() == [0] + 40 * [-1] + len(rows) * [0]
         assert found.levels == bfs(graph, 0, direction).levels
 
@@ -138,7 +138,7 @@ def test_vertices_of_many_edges_are_shared_out(gpu: Gpu) -> None:
     graph = Graph.from_edges(n + 1, sources, targets, symmetric=True)
     for direction in ("down", "auto", "up"):
         for root in (0, n - 1):
-            found = cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(root, direction)
+            found = Bfs(*cuda_bfs.GpuGraph(gpu, there(gpu, graph)).search(root, direction))
             known = bfs(graph, root, direction)
             assert found.levels == known.levels
             check_bfs(sources, targets, root, gpu.on_host(found.parent), known.depth)

@@ -8,7 +8,7 @@ import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Level, SearchResult
+from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Level, recorded_levels
 from langford.irregular.rows import GraphRows, bare_rows, heads_of, sorted_rows, sources_of
 
 CHUNK, SCRATCH = 256, 26
@@ -59,14 +59,13 @@ class GpuGraph:
         )  # fmt: skip
         return parent, record
 
-    def search(self, root: int, direction: str) -> SearchResult:
-        """Search breadth first from a vertex; ``direction`` as in bfs."""
+    def search(self, root: int, direction: str) -> tuple[Array, list[Level]]:
+        """The parents and the levels of a search, as langford.irregular.Bfs has them; ``direction`` as in bfs."""
         parent, record = self.start(root, direction)
         counts = self._gpu.on_host(record[: 1 + 3 * FEW_LEVELS])
         if counts[0] > FEW_LEVELS:
             counts = self._gpu.on_host(record)
-        levels = counts[1:].reshape(-1, 3)[: counts[0]].tolist()
-        return SearchResult(parent, [Level(size, seen, "up" if way else "down") for size, seen, way in levels])
+        return parent, recorded_levels(counts[1:].reshape(-1, 3)[: counts[0]])
 
 
 def graph_on_gpu(graph: GraphRows) -> GpuGraph:

@@ -11,7 +11,7 @@ from langford.errors import BadInput, whole
 from langford.irregular.arrays import Array, on_gpu, require_choice
 from langford.irregular.cpu.bfs import depths, search
 from langford.irregular.graphs.graph import Graph, require_root
-from langford.irregular.levels import DIRECTIONS, DOWN, MAX_LEVELS, UP, Direction, Level
+from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level, recorded_levels
 
 
 @dataclass(frozen=True)
@@ -61,5 +61,4 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     count = search(
         graph.indptr, graph.indices, back.indptr, back.indices, root, DIRECTIONS[direction], parent, levels
     )
-    names = {DOWN: "down", UP: "up"}
-    return Bfs(parent, [Level(size, seen, names[side]) for size, seen, side in levels[:count].tolist()])
+    return Bfs(parent, recorded_levels(levels[:count]))

@@ -12,7 +12,7 @@ from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.graphs.gpu_blocks import TOLD, block_of, stride, vertex_kind
 from langford.irregular.graphs.graph import require_root
 from langford.irregular.graphs.partition import BlockGrid, Communicator
-from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level
+from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Direction, Level, recorded_levels
 from langford.irregular.rows import bare_rows, heads_of
 
 MAX_ROWS = 8
@@ -114,8 +114,7 @@ class PartitionedOnGpu:
             self._gpu.wait()
         if number > FEW_LEVELS:
             record = self._gpu.on_host(self._record)
-        rows = record[1:].reshape(-1, 3)[:number].tolist()
-        return self._owned(parent), [Level(size, seen, "up" if below else "down") for size, seen, below in rows]
+        return self._owned(parent), recorded_levels(record[1:].reshape(-1, 3)[:number])
 
     def gather(self, own: Array) -> Array:
         """The chunks of all ranks as one array, [n]; every rank calls this."""
