@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from langford.irregular.arrays import Array
+from langford.irregular.arrays import Array, on_host
 
 BITS = 62
 """Bits of whole numbers: the sum of two fits into 64 bits with its sign."""
@@ -31,6 +31,11 @@ def largest(numbers: Array) -> int | float:
     low, high = numbers.min().item(), numbers.max().item()
     size: int | float = max(-low, high)
     return size
+
+
+def exact_sum(numbers: Array) -> Fraction:
+    """Without rounding, so that it does not depend on the order of the numbers."""
+    return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))
 
 
 class WideDistance(Exception):

@@ -24,7 +24,15 @@ from langford.irregular.cpu.cycles import shift_components
 from langford.irregular.errors import TooWide
 from langford.irregular.graphs.graph import Graph
 from langford.irregular.parts import Components
-from langford.irregular.policies import LARGEST, Optimum, PolicyIteration, WideDistance, largest, limit_of
+from langford.irregular.policies import (
+    LARGEST,
+    Optimum,
+    PolicyIteration,
+    WideDistance,
+    exact_sum,
+    largest,
+    limit_of,
+)
 
 _TOO_WIDE = "the potentials may need more than 62 bits: give floats, or divide the weights by a common factor"
 
@@ -68,10 +76,8 @@ class Howard:
         """The ratio of the best cycle, rounded once, and its edges as places in the graph's indices."""
         edges, cycle, value = self._iteration.edges, optimum.cycle, optimum.value
         if not self._exact:
-            # An exact sum, which does not depend on the order of the edges.
-            times = None if edges.times is None else on_host(edges.times[cycle]).tolist()
-            duration = len(cycle) if times is None else sum(map(Fraction, times), Fraction(0))
-            value = float(sum(map(Fraction, on_host(edges.weights[cycle]).tolist()), Fraction(0)) / duration)
+            duration = Fraction(len(cycle)) if edges.times is None else exact_sum(edges.times[cycle])
+            value = float(exact_sum(edges.weights[cycle]) / duration)
         return value, cycle if edges.places is None else edges.places[cycle]
 
     def potentials(self, value: Fraction | float) -> Array:

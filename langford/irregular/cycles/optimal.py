@@ -14,7 +14,7 @@ from langford.irregular.cycles.howard import Howard
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
-from langford.irregular.policies import BITS, LARGEST, PolicyIteration, largest
+from langford.irregular.policies import BITS, LARGEST, PolicyIteration, exact_sum, largest
 from langford.words import some
 
 MAX_FLOAT = 1e300
@@ -62,8 +62,8 @@ class OptimalCycle:
         exact = isinstance(self.value, Fraction)
         # As they were computed with: whole numbers beside floats were rounded.
         kind = xp.int64 if exact else xp.float64
-        total = _exactly(self.weights[edges].astype(kind))
-        duration = Fraction(len(edges)) if self.times is None else _exactly(self.times[edges].astype(kind))
+        total = exact_sum(self.weights[edges].astype(kind))
+        duration = Fraction(len(edges)) if self.times is None else exact_sum(self.times[edges].astype(kind))
         mean = total / duration
         _require(mean == self.value if exact else float(mean) == self.value, f"the ratio of the cycle is {mean}")
         value = Fraction(self.value) if exact else self.value
@@ -177,11 +177,6 @@ def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, m
     if q * largest(weights) + abs(p) * longest >= LARGEST:
         raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: give floats")
     return sign * (q * weights.astype(xp.int64) - (p if times is None else p * times.astype(xp.int64)))
-
-
-def _exactly(numbers: Array) -> Fraction:
-    """The sum, without rounding."""
-    return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))
 
 
 def _require(holds: bool, otherwise: str) -> None:
