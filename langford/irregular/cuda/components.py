@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.cuda.grid import GATE_WORDS
+from langford.irregular.cuda.gpu import GATE_WORDS, Gpu, gpu_of
 from langford.irregular.parts import Components
 from langford.irregular.rows import GraphRows
 

@@ -7,8 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from langford.irregular.arrays import Array
-from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.cuda.grid import GATE_WORDS
+from langford.irregular.cuda.gpu import GATE_WORDS, Gpu, gpu_of
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,

@@ -17,6 +17,9 @@ from langford.kernels.gpu.cuda import CudaProgram
 from langford.kernels.gpu.program import Compiler, Program
 from langford.kernels.gpu.runtime import cupy_for
 
+GATE_WORDS = 3
+"""Of the gate at which all blocks of a launch wait for each other; as in grid.cuh."""
+
 
 class Gpu:
     """Arrays and kernels of one device.
