@@ -34,17 +34,14 @@ def require_memory(what: str, needed: int, present: int) -> None:
 
 def _left_in_groups(root: Path) -> Iterator[int]:
     """What is left in each control group that has a limit, in bytes."""
-    for group in control_groups("memory", root):
-        names = "memory.max", "memory.current"
-        if not group.unified:
-            names = "memory.limit_in_bytes", "memory.usage_in_bytes"
+    for folder, unified in control_groups("memory", root):
+        limit, usage, cache = "memory.max", "memory.current", "inactive_file"
+        if not unified:
+            limit, usage, cache = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
         # A group without a limit says "max".
         with suppress(OSError, ValueError):
-            most, taken = (int((group.folder / name).read_text()) for name in names)
-            cached = _entry(
-                group.folder / "memory.stat", "inactive_file" if group.unified else "total_inactive_file"
-            )
-            yield most - taken + (cached or 0)
+            most, taken = (int((folder / name).read_text()) for name in (limit, usage))
+            yield most - taken + (_entry(folder / "memory.stat", cache) or 0)
 
 
 def _entry(file: Path, name: str) -> int | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 
@@ -25,29 +24,26 @@ def _limits(environment: Mapping[str, str], root: Path) -> Iterator[int]:
     allocated = environment.get("SLURM_CPUS_PER_TASK", "")
     if allocated.isascii() and allocated.isdecimal():
         yield int(allocated)
-    for group in control_groups("cpu", root):
+    for folder, unified in control_groups("cpu", root):
         # A group without a quota says "max" or -1.
         with suppress(OSError, ValueError, ZeroDivisionError):
-            if group.unified:
-                quota, period = map(int, (group.folder / "cpu.max").read_text().split())
+            if unified:
+                quota, period = map(int, (folder / "cpu.max").read_text().split())
             else:
-                quota, period = (
-                    int((group.folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period")
-                )
+                quota, period = (int((folder / f"cpu.cfs_{name}_us").read_text()) for name in ("quota", "period"))
             if quota > 0:
                 yield quota // period
 
 
-@dataclass(frozen=True)
-class ControlGroup:
-    folder: Path
-    unified: bool  # whether it belongs to the hierarchy of version 2, whose files have other names
-
-
-def control_groups(controller: str, root: Path = Path("/")) -> Iterator[ControlGroup]:
+def control_groups(controller: str, root: Path = Path("/")) -> Iterator[tuple[Path, bool]]:
     """The groups of this process that a controller may limit, each before the one that it is part of.
 
-    A folder need not exist: those of the machine are hidden from a container.  ``controller``: "memory" or "cpu".
+    Of each its folder, and whether that belongs to the hierarchy of version 2, whose files have other names.  A
+    folder need not exist: those of the machine are hidden from a container.
+
+    Args:
+        controller: "memory" or "cpu".
+        root: where Linux has /proc and /sys.
     """
     own = root / "proc/self/cgroup"
     for line in own.read_text().splitlines() if own.exists() else []:
@@ -57,6 +53,6 @@ def control_groups(controller: str, root: Path = Path("/")) -> Iterator[ControlG
         top = root / "sys/fs/cgroup" / (controller if controllers else "")
         group = top / path.lstrip("/")
         for folder in (group, *group.parents):
-            yield ControlGroup(folder, unified=not controllers)
+            yield folder, not controllers
             if folder == top:
                 break
