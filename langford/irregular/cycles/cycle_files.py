@@ -49,11 +49,11 @@ def read_cycle_file(file: Path) -> CycleFile:
     Raises BadInput with the number of the line, or TooWide.
     """
     values: list[list[int | float]] = []
-    for row in rows(str(file), _text(file)):
-        values.append([_vertex(row.place, word) for word in row.words[:2]])
-        values[-1] += [_number(row.place, word) for word in row.words[2:]]
-        if len(row.words) > 3 and values[-1][3] < 0:
-            raise BadInput(f"{row.place}: the time {row.words[3]:.40} is negative: times must be 0 or more")
+    for place, words in rows(str(file), _text(file)):
+        values.append([_vertex(place, word) for word in words[:2]])
+        values[-1] += [_number(place, word) for word in words[2:]]
+        if len(words) > 3 and values[-1][3] < 0:
+            raise BadInput(f"{place}: the time {words[3]:.40} is negative: times must be 0 or more")
     columns = list(zip(*values, strict=True)) or [(), (), ()]
     ends = np.array(columns[:2], np.int64).reshape(2, -1)
     names, places = np.unique(ends, return_inverse=True)

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from langford.errors import BadInput
 from langford.words import several
@@ -20,21 +19,10 @@ FIELDS = ("integer", "real", "double", "pattern")
 SYMMETRIES = ("general", "symmetric")
 
 
-@dataclass(frozen=True)
-class EdgeRow:
-    """One edge as it is written.
-
-    Attributes:
-        place: file and line, for messages.
-        words: ``u v weight``, or ``u v weight time``.
-    """
-
-    place: str
-    words: list[str]
-
-
 Lines = Sequence[tuple[str, str]]
-"""The lines of a file that are not empty, each with its place as in :class:`EdgeRow`."""
+"""(place, line) of the lines of a file that are not empty; the place is file and line number, for messages."""
+EdgeRow = tuple[str, list[str]]
+"""(place, words) of an edge; the words are ``u v weight``, or ``u v weight time``."""
 
 
 def rows(name: str, text: str) -> Iterator[EdgeRow]:
@@ -61,7 +49,7 @@ def _of_words(lines: Lines) -> Iterator[EdgeRow]:
             wanted = f"{columns} numbers, as the lines before it" if columns else "u v weight [time]"
             raise BadInput(f"{place}: {several(len(words), 'word')}; write {wanted}")
         columns = len(words)
-        yield EdgeRow(place, words)
+        yield place, words
 
 
 def _of_dimacs(name: str, lines: Lines) -> Iterator[EdgeRow]:
@@ -74,7 +62,7 @@ def _of_dimacs(name: str, lines: Lines) -> Iterator[EdgeRow]:
             announced = int(words[2])
         elif kind == "a" and announced is not None and len(words) in (3, 4):
             seen += 1
-            yield EdgeRow(place, words)
+            yield place, words
         else:
             raise BadInput(f"{place}: write one line `p sp N M`, then M lines `a u v weight`")
     _require_number(name, announced or 0, seen)
@@ -103,9 +91,9 @@ def _of_matrix_market(name: str, lines: Lines) -> Iterator[EdgeRow]:
             raise BadInput(f"{place}: {several(len(words), 'word')}; write {columns}")
         seen += 1
         weight = words[2] if columns == 3 else "1"
-        yield EdgeRow(place, [*words[:2], weight])
+        yield place, [*words[:2], weight]
         if symmetry == "symmetric" and words[0] != words[1]:
-            yield EdgeRow(place, [words[1], words[0], weight])
+            yield place, [words[1], words[0], weight]
     _require_number(name, announced or 0, seen)
 
 
