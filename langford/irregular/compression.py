@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, stable_order
 
+ADD, MULTIPLY, LEAST, LARGEST, XOR = range(5)
+OPERATORS = {"add": ADD, "mul": MULTIPLY, "min": LEAST, "max": LARGEST, "xor": XOR}
+"""What accumulations combine with, by the numbers that kernels take; as in passes.cuh."""
+
 
 @dataclass(frozen=True)
 class SparseStep:

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from langford.irregular.compression import ADD, LEAST, MULTIPLY
 from langford.irregular.cpu.compiled import kernel
 from langford.kernels.cpu.compiled import part
-
-ADD, MULTIPLY, LEAST, LARGEST = 0, 1, 2, 3
 
 
 @kernel

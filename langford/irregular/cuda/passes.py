@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
-from langford.irregular.compression import SparseStep
+from langford.irregular.compression import OPERATORS, SparseStep
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.tree import level_bounds
 from langford.kernels.gpu.program import Program
@@ -17,7 +17,6 @@ GATE = 64
 """Words in which blocks wait for each other; as in passes.cuh."""
 BLOCKS, BLOCKS_OF_MANY, MANY_STEPS = 6, 4, 16
 """Blocks per multiprocessor, and those of a launch of many steps: fewer wait for each other in less time."""
-OPERATORS = {"add": 0, "mul": 1, "min": 2, "max": 3, "xor": 4}
 
 
 @dataclass(frozen=True)

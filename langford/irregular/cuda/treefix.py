@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
-from langford.irregular.compression import compress
+from langford.irregular.compression import OPERATORS, compress
 from langford.irregular.cuda.gpu import Gpu, gpu_of
-from langford.irregular.cuda.passes import OPERATORS, Passes, accumulate, by_levels, packed
+from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 
 TILE_BYTES, PACK_BYTES = 32768, 16
 """Bytes that a block scans at once, and that a thread stores at once; as in scan.cuh."""

@@ -34,21 +34,12 @@ import numpy as np
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_choice, require_length, require_numbers
-from langford.irregular.cpu.tree import (
-    ADD,
-    LARGEST,
-    LEAST,
-    MULTIPLY,
-    downwards,
-    downwards_xor,
-    upwards,
-    upwards_xor,
-)
+from langford.irregular.compression import OPERATORS
+from langford.irregular.cpu.tree import downwards, downwards_xor, upwards, upwards_xor
 from langford.irregular.trees.tree import Tree
 
 Operator = Literal["add", "mul", "min", "max", "xor"]
 TreefixMethod = Literal["auto", "levels", "euler", "preorder", "compression"]
-OPERATORS = {"add": ADD, "mul": MULTIPLY, "min": LEAST, "max": LARGEST, "xor": -1}
 UFUNCS = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.maximum, "xor": np.bitwise_xor}
 INVERTIBLE = ("add", "mul", "xor")
 METHODS = get_args(TreefixMethod)
