@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from functools import partial
 from math import fsum, prod
 from typing import Any
 
@@ -13,8 +14,9 @@ from irregular_parts.cub_scan import CubScan
 
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host
-from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start_on_gpu
-from langford.irregular.cuda.treefix import running_sums
+from langford.irregular.cuda.gpu import gpu_of
+from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start
+from langford.irregular.cuda.treefix import scanned
 from langford.irregular.trees.tree import broom, chain, random_tree, star
 
 DEEP = 20_000
@@ -161,11 +163,12 @@ def scan(bench: Bench) -> None:
         values = bench.xp.arange(n).astype(kind) % 7
         theirs, compute = cub.sums_of(values)
         compute()
-        if not bool((running_sums(values)[1:] == theirs).all()):
+        sums = partial(scanned, gpu_of(values), values, "add")
+        if not bool((sums()[1:] == theirs).all()):
             raise SystemExit(f"sums of {kind.__name__} are wrong")
         cumsum = bench.alone(9, lambda: bench.xp.cumsum(values, dtype=kind))
         # In turn: whatever else the GPU does meets both.
-        pairs = paired(9, lambda: bench.alone(1, lambda: running_sums(values)), lambda: bench.alone(1, compute))
+        pairs = paired(9, lambda: bench.alone(1, sums), lambda: bench.alone(1, compute))
         ours, cubs = pairs.medians
         table.row(
             kind.__name__, ms(ours), bench.share(2 * values.nbytes, ours), ms(cubs),
@@ -206,7 +209,7 @@ def solve(bench: Bench) -> None:
 def _launches_of_solves(bench: Bench, matrix: irregular.TreeMatrix, b: Any, method: str) -> list[Figure]:
     """Milliseconds that a GPU works for forward, backward and solve."""
     passes, pivots = passes_on_gpu(matrix, method), matrix.pivots
-    return [ms(bench.alone(3, lambda: start_on_gpu(passes, pivots, b, what), calls=3)) for what in PARTS]
+    return [ms(bench.alone(3, lambda: start(gpu_of(b), passes, pivots, b, what), calls=3)) for what in PARTS]
 
 
 def _check(matrix: irregular.TreeMatrix, b: Any, x: Any) -> None:

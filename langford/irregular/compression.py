@@ -17,7 +17,7 @@ from langford.irregular.arrays import Array, module_of, stable_order
 
 ADD, MULTIPLY, LEAST, LARGEST, XOR = range(5)
 OPERATORS = {"add": ADD, "mul": MULTIPLY, "min": LEAST, "max": LARGEST, "xor": XOR}
-"""What accumulations combine with, by the numbers that kernels take; as in passes.cuh."""
+"""What accumulations combine with, by the numbers that kernels take; as in operators.cuh."""
 
 
 @dataclass(frozen=True)

@@ -218,7 +218,7 @@ def test_faults_are_told_as_on_the_host(monkeypatch: pytest.MonkeyPatch) -> None
         assert f"rule {rule}:" in message
     gpu = host_gpu()
     monkeypatch.setattr(import_module("langford.irregular.graphs.graph500"), "on_gpu", lambda array: True)
-    monkeypatch.setattr("langford.irregular.cuda.check.gpu_of", lambda array: gpu)
+    monkeypatch.setattr("langford.irregular.cuda.gpu.gpu_of", lambda array: gpu)
     assert [told(edge, parent) for _, edge, parent in faults] == known
     assert check_bfs(sources, targets, root, tree.parent, tree.depth) == int((tree.parent[sources] >= 0).sum())
 

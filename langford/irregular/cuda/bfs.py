@@ -7,7 +7,7 @@ from functools import cached_property
 import numpy as np
 
 from langford.irregular.arrays import Array, offset_type
-from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.levels import DIRECTIONS, MAX_LEVELS, Level, recorded_levels
 from langford.irregular.rows import GraphRows, bare_rows, heads_of, sorted_rows, sources_of
 
@@ -68,18 +68,8 @@ class GpuGraph:
         return parent, recorded_levels(counts[1:].reshape(-1, 3)[: counts[0]])
 
 
-def graph_on_gpu(graph: GraphRows) -> GpuGraph:
-    """The arrays for searches of a graph of CuPy's arrays."""
-    return GpuGraph(gpu_of(graph.indptr), graph)
-
-
-def depths_on_gpu(parent: Array) -> Array:
-    """The depth of every vertex below its root by pointer jumping; −1 where the parent is −1."""
-    return depths(gpu_of(parent), parent)
-
-
 def depths(gpu: Gpu, parent: Array) -> Array:
-    """The same on a given device."""
+    """The depth of every vertex below its root by pointer jumping; −1 where the parent is −1."""
     xp, n = gpu.xp, len(parent)
     program = gpu.program("tree.cu", VERTEX=np.int64, VALUE=np.int64)
     following = xp.where(parent < 0, xp.arange(n), parent).astype(np.int64)

@@ -5,20 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from langford.irregular.arrays import Array
-from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.cuda.gpu import Gpu
 
 NONE = 2**64 - 1
 """No edge, where the least of their numbers is looked for."""
 
 
-def check_edges_on_gpu(
-    sources: Array, targets: Array, parent: Array, levels: Array
-) -> tuple[int, Array, int | None, int | None]:
-    """As checked, for arrays of CuPy."""
-    return checked(gpu_of(parent), sources, targets, parent, levels)
-
-
-def checked(
+def check_edges(
     gpu: Gpu, sources: Array, targets: Array, parent: Array, levels: Array
 ) -> tuple[int, Array, int | None, int | None]:
     """Look at every edge of a list.

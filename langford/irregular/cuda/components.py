@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from langford.irregular.cuda.gpu import GATE_WORDS, Gpu, gpu_of
+from langford.irregular.cuda.gpu import GATE_WORDS, Gpu
 from langford.irregular.parts import Components
 from langford.irregular.rows import GraphRows
 
 SWEEPS = 10_000
 """Of one launch; between two of them the program can be interrupted."""
-
-
-def components_on_gpu(graph: GraphRows) -> Components:
-    """The strong components of a graph of CuPy's arrays."""
-    return strong_components(gpu_of(graph.indptr), graph)
 
 
 def strong_components(gpu: Gpu, graph: GraphRows) -> Components:

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from langford.irregular.arrays import Array
-from langford.irregular.cuda.gpu import GATE_WORDS, Gpu, gpu_of
+from langford.irregular.cuda.gpu import GATE_WORDS, Gpu
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,
@@ -19,11 +19,6 @@ from langford.irregular.policies import (
     largest,
 )
 from langford.irregular.rows import GraphRows
-
-
-def iteration_on_gpu(graph: GraphRows, parts: Components, weights: Array, times: Array | None) -> GpuIteration:
-    """The policy iteration of a graph of CuPy's arrays."""
-    return GpuIteration(gpu_of(graph.indptr), graph, parts, weights, times)
 
 
 class GpuIteration:

@@ -5,17 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from langford.irregular.arrays import Array
-from langford.irregular.cuda.gpu import Gpu, gpu_by_number
+from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.quadrants import thresholds, vertex_type
 
 
-def kronecker_on_gpu(scale: int, seed: int, count: int) -> tuple[Array, Array]:
-    """The first edges, as langford.irregular.graphs.kronecker has them, on GPU 0; raises NoGpu."""
-    return generated(gpu_by_number(0), scale, seed, 0, count)
-
-
 def generated(gpu: Gpu, scale: int, seed: int, first: int, count: int) -> tuple[Array, Array]:
-    """Edges first … first + count − 1 on a device."""
+    """Edges first … first + count − 1, as langford.irregular.graphs.kronecker has them, on a device."""
     kind = vertex_type(scale)
     program = gpu.program("kronecker.cu", VERTEX=kind)
     sources, targets = gpu.zeros(count, kind), gpu.zeros(count, kind)

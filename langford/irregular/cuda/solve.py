@@ -53,27 +53,9 @@ def start(gpu: Gpu, passes: Passes, pivots: Array, b: Array, what: str) -> tuple
     return x, gate
 
 
-# -- for arrays of CuPy -----------------------------------------------------------------------
-
-
-def factorise_on_gpu(tree: Any, edge: Array, pivot: Array) -> int:
-    """LDLᵀ of a Tree's matrix on its GPU."""
-    return factorise(gpu_of(pivot), tree.above, tree.order, tree.depth, edge, pivot)
-
-
 def passes_on_gpu(matrix: Any, method: str) -> Passes:
     """The steps of a TreeMatrix by this method on its GPU."""
     gpu, tree = gpu_of(matrix.factors), matrix.tree
     if method == "levels":
         return by_levels(gpu, tree.above, tree.order, tree.depth, matrix.factors)
     return packed(gpu, len(tree), compress(tree.above, tree.depth, matrix.factors))
-
-
-def start_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> tuple[Array, Array]:
-    """As :func:`start` on the GPU of the right side."""
-    return start(gpu_of(b), passes, pivots, b, what)
-
-
-def solve_on_gpu(passes: Passes, pivots: Array, b: Array, what: str) -> Array | None:
-    """As :func:`solve` on the GPU of the right side."""
-    return solve(gpu_of(b), passes, pivots, b, what)

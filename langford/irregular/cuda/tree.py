@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.cuda.bfs import depths
-from langford.irregular.cuda.gpu import Gpu, gpu_of
+from langford.irregular.cuda.gpu import Gpu
 
 
 def tour_of(above: Array, indptr: Array, children: Array) -> Array:
@@ -100,11 +100,3 @@ def level_bounds(gpu: Gpu, depth: Array, order: Array) -> NDArray[np.int64]:
         return np.zeros(1, np.int64)
     bounds: NDArray[np.int64] = gpu.on_host(gpu.xp.searchsorted(depth[order], gpu.xp.arange(int(depth.max()) + 2)))
     return bounds
-
-
-# -- for arrays of CuPy -----------------------------------------------------------------------
-
-
-def orders_on_gpu(above: Array) -> Orders:
-    """The orders of a forest on its GPU."""
-    return orders(gpu_of(above), above)

@@ -123,19 +123,6 @@ def tile_of(size: int) -> int:
     return TILE_BYTES // size
 
 
-# -- for arrays of CuPy -----------------------------------------------------------------------
-
-
-def tree_on_gpu(tree: Any) -> GpuTree:
-    """The arrays of a Tree on its GPU."""
-    return GpuTree(gpu_of(tree.above), tree)
-
-
-def running_sums(values: Array) -> Array:
-    """The sums of no value, of the first one, of the first two, … on the GPU of the values, [n + 1]."""
-    return scanned(gpu_of(values), values, "add")
-
-
 def treefix_on_gpu(tree: Any, values: Array, op: str, method: str, down: bool) -> Array:
     """Rootfix or leaffix of a Tree on its GPU."""
     gpu, known = gpu_of(values), tree.on_gpu

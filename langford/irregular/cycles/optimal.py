@@ -126,7 +126,10 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
         raise ZeroTime(message, timeless)
     iteration: Callable[..., PolicyIteration] = CpuIteration
     if on_gpu(graph.indptr):
-        from langford.irregular.cuda.cycles import iteration_on_gpu as iteration
+        from langford.irregular.cuda.cycles import GpuIteration
+        from langford.irregular.cuda.gpu import gpu_of
+
+        iteration = partial(GpuIteration, gpu_of(graph.indptr))
     howard = Howard(graph, components(graph), signed, durations, iteration)
     if howard.empty:
         raise NoCycle("the graph has no cycle: give a graph with one")

@@ -31,9 +31,10 @@ class Bfs:
     def depth(self) -> Array:
         """Edges from the root to each vertex, int32 or int64[n], −1: not reached; computed when first used."""
         if on_gpu(self.parent):
-            from langford.irregular.cuda.bfs import depths_on_gpu
+            from langford.irregular.cuda import bfs as cuda_bfs
+            from langford.irregular.cuda.gpu import gpu_of
 
-            return depths_on_gpu(self.parent)
+            return cuda_bfs.depths(gpu_of(self.parent), self.parent)
         depth = np.empty_like(self.parent)
         depths(self.parent, depth)
         return depth

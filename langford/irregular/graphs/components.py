@@ -13,9 +13,10 @@ from langford.irregular.parts import Components
 def components(graph: Graph) -> Components:
     """The strong components; raises NotInstalled."""
     if on_gpu(graph.indptr):
-        from langford.irregular.cuda.components import components_on_gpu
+        from langford.irregular.cuda.components import strong_components
+        from langford.irregular.cuda.gpu import gpu_of
 
-        return components_on_gpu(graph)
+        return strong_components(gpu_of(graph.indptr), graph)
     require_scipy()
     from scipy.sparse import csr_matrix
     from scipy.sparse.csgraph import connected_components

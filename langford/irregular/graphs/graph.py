@@ -121,9 +121,10 @@ class Graph:
     @cached_property
     def on_gpu(self) -> GpuGraph:
         """The arrays for searches of this graph on its GPU, made once."""
-        from langford.irregular.cuda.bfs import graph_on_gpu
+        from langford.irregular.cuda.bfs import GpuGraph
+        from langford.irregular.cuda.gpu import gpu_of
 
-        return graph_on_gpu(self)
+        return GpuGraph(gpu_of(self.indptr), self)
 
     def _transposed(self, sequence: Array) -> Graph:
         graph = Graph.__new__(Graph)

@@ -107,9 +107,10 @@ def check_edges(sources: Array, targets: Array, parent: Array, levels: Array) ->
     Raises CheckFailed.
     """
     if on_gpu(parent):
-        from langford.irregular.cuda.check import check_edges_on_gpu
+        from langford.irregular.cuda import check
+        from langford.irregular.cuda.gpu import gpu_of
 
-        traversed, joined, half, far = check_edges_on_gpu(sources, targets, parent, levels)
+        traversed, joined, half, far = check.check_edges(gpu_of(parent), sources, targets, parent, levels)
         for rule, place in ((4, half), (3, far)):
             _require(rule, place is None, "" if place is None else _edge(sources, targets, [place]))
         return traversed, joined

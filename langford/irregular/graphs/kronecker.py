@@ -37,9 +37,10 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
     what = f"a graph of scale {scale}{' on the GPU' if place.on_gpu else ''}"
     require_memory(what, edges_bytes(scale, edgefactor), place.free_bytes())
     if place.on_gpu:
-        from langford.irregular.cuda.kronecker import kronecker_on_gpu
+        from langford.irregular.cuda.gpu import gpu_by_number
+        from langford.irregular.cuda.kronecker import generated
 
-        return kronecker_on_gpu(scale, seed, edgefactor << scale)
+        return generated(gpu_by_number(0), scale, seed, 0, edgefactor << scale)
     return kronecker_slice(scale, seed, 0, edgefactor << scale)
 
 

@@ -58,13 +58,14 @@ class Tree:
 
     def _jump(self) -> None:
         """Depth by pointer jumping, the rest by sorting and list ranking, where the parents are on a GPU."""
-        from langford.irregular.cuda.tree import orders_on_gpu
+        from langford.irregular.cuda.gpu import gpu_of
+        from langford.irregular.cuda.tree import orders
 
-        orders = orders_on_gpu(self.above)
-        if orders.astray >= 0:
-            self._refuse(orders.astray)
-        self.indptr, self.children, self.order = orders.indptr, orders.children, orders.order
-        self.depth, self.size, self.preorder = orders.depth, orders.size, orders.preorder
+        found = orders(gpu_of(self.above), self.above)
+        if found.astray >= 0:
+            self._refuse(found.astray)
+        self.indptr, self.children, self.order = found.indptr, found.children, found.order
+        self.depth, self.size, self.preorder = found.depth, found.size, found.preorder
 
     def _refuse(self, vertex: int) -> None:
         """Raises BadInput with a vertex of the circle into which the parents of this one lead."""
@@ -90,9 +91,10 @@ class Tree:
     @cached_property
     def on_gpu(self) -> Any:
         """What accumulations on a GPU read of the forest: langford.irregular.cuda.treefix.GpuTree."""
-        from langford.irregular.cuda.treefix import tree_on_gpu
+        from langford.irregular.cuda.gpu import gpu_of
+        from langford.irregular.cuda.treefix import GpuTree
 
-        return tree_on_gpu(self)
+        return GpuTree(gpu_of(self.above), self)
 
     @cached_property
     def opened(self) -> Array:

@@ -61,9 +61,11 @@ class TreeMatrix:
         if not on_gpu(pivots):
             zero = factorise(self.tree.above, self.tree.order, edges, pivots)
         elif self.tree.height * VERTICES_PER_LEVEL < len(self.tree):
-            from langford.irregular.cuda.solve import factorise_on_gpu
+            from langford.irregular.cuda import solve
+            from langford.irregular.cuda.gpu import gpu_of
 
-            zero = factorise_on_gpu(self.tree, edges, pivots)
+            tree = self.tree
+            zero = solve.factorise(gpu_of(pivots), tree.above, tree.order, tree.depth, edges, pivots)
         else:
             on_core = on_host(pivots)
             zero = factorise(on_host(self.tree.above), on_host(self.tree.order), on_host(edges), on_core)
@@ -102,11 +104,12 @@ class TreeMatrix:
         require_length("the right side", b, len(self.tree), "vertex", columns=True)
         require_choice("method", method, METHODS)
         if on_gpu(b) and b.dtype.kind in "iuf":
-            from langford.irregular.cuda.solve import passes_on_gpu, solve_on_gpu
+            from langford.irregular.cuda.gpu import gpu_of
+            from langford.irregular.cuda.solve import passes_on_gpu, solve
 
             if method not in self._passes:
                 self._passes[method] = passes_on_gpu(self, method)
-            x = solve_on_gpu(self._passes[method], self.pivots, b, what)
+            x = solve(gpu_of(b), self._passes[method], self.pivots, b, what)
             if x is not None:
                 return x
         require_numbers("the right side", b)
