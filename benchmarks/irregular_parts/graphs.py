@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from harness import Figure, require_published
 from irregular_parts.bench import Bench, ms
+from irregular_parts.sequential_cycles import howard, yto
 
 from langford import irregular
 from langford.irregular.arrays import on_host
 from langford.irregular.cycles.client_server import Scenario, Transition
-from langford.irregular.cycles.sequential_cycles import howard, yto
 from langford.problem import Problem
 from langford.problem.reference import published
 

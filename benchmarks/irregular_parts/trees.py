@@ -11,13 +11,13 @@ import numpy as np
 from harness import Figure, Table, paired
 from irregular_parts.bench import Bench, ms
 from irregular_parts.cub_scan import CubScan
+from irregular_parts.shapes import broom, chain, random_tree, star
 
 from langford import irregular
 from langford.irregular.arrays import module_of, on_host
 from langford.irregular.cuda.gpu import gpu_of
 from langford.irregular.cuda.solve import PARTS, passes_on_gpu, start
 from langford.irregular.cuda.treefix import scanned
-from langford.irregular.trees.tree import broom, chain, random_tree, star
 
 DEEP = 20_000
 """Levels of a tree above which a GPU is not timed by levels: a barrier of all blocks for each."""

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.irregular_parts import sequential_cycles as sequential
 from langford.errors import BadInput, CheckFailed
 from langford.irregular import EventGraph, Graph, Scenario, Transition, client_server, cycle_mean, cycle_ratio
-from langford.irregular.cycles import sequential_cycles as sequential
 from langford.irregular.errors import NoCycle, TooLarge, TooWide, ZeroTime
 from tests.support.cases import few
 

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford import irregular
 from langford.errors import BadInput
 from langford.irregular.cuda.gpu import Gpu, gpu_by_number
-from langford.irregular.trees.tree import broom, chain, random_tree, star
 from langford.kernels.gpu.host import HostProgram
 from langford.kernels.gpu.runtime import NoGpu
 from tests.irregular.references import euler_tour, list_rank

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from benchmarks.irregular_parts.shapes import random_tree
 from langford import irregular
 from langford.irregular.cuda.gpu import free_bytes, gpu_by_number
-from langford.irregular.trees.tree import random_tree
 from langford.kernels.gpu.runtime import NoGpu
 
 VERTICES = 45_000_000

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford import irregular
 from langford.irregular import Tree
 from langford.irregular.cuda import solve as cuda_solve
@@ -16,7 +17,6 @@ from langford.irregular.cuda import tree as cuda_tree
 from langford.irregular.cuda.gpu import Gpu
 from langford.irregular.cuda.passes import Passes, accumulate, by_levels, packed
 from langford.irregular.cuda.treefix import GpuTree, by_scans, tile_of
-from langford.irregular.trees.tree import broom, chain, random_tree, star
 from tests.irregular.references import euler_tour
 
 INT, LONG, DOUBLE = np.int32, np.int64, np.float64

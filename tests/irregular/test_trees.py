@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.irregular_parts.shapes import broom, chain, random_tree, star
 from langford.errors import BadInput
 from langford.irregular import Tree, TreeMatrix, leaffix, rootfix, search_states
 from langford.irregular.compression import best_offset, compress
-from langford.irregular.trees.tree import broom, chain, random_tree, star
 from langford.problem import Problem
 from tests.irregular.references import euler_tour, list_rank, unrolled
 

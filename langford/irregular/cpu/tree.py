@@ -2,40 +2,9 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from langford.irregular.compression import ADD, LEAST, MULTIPLY
 from langford.irregular.cpu.compiled import kernel
 from langford.kernels.cpu.compiled import part
-
-
-@kernel
-def grow(counts, deeper, parent):
-    """Parents of a random tree into ``parent`` [n] of zeros (langford.irregular.trees.tree.random_tree).
-
-    Turn k gives ``counts[k]`` children to the next vertex of a queue, or to the deepest one if ``deeper[k]``.
-    """
-    n = parent.size
-    waiting = np.empty(n, np.int64)
-    first, last = 0, 0
-    deepest, made, turn = 0, 1, 0
-    while made < n:
-        deep = deeper[turn] or first == last
-        if deep:
-            vertex = deepest
-            deepest = made
-        else:
-            vertex = waiting[first]
-            first += 1
-        # The deepest one must have a child, or the tree could end.
-        count = min(max(counts[turn], 1 if deep else 0), n - made)
-        for child in range(made, made + count):
-            parent[child] = vertex
-            if child > made or not deep:
-                waiting[last] = child
-                last += 1
-        made += count
-        turn += 1
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Forests as arrays of parents: their orders, and some shapes."""
+"""Forests as arrays of parents, and their orders."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from langford.errors import BadInput
 from langford.irregular.arrays import Array, module_of, on_gpu, require_indices
 from langford.irregular.compression import SparseStep, compress
-from langford.irregular.cpu.tree import grow, list_children, walk
+from langford.irregular.cpu.tree import list_children, walk
 
 
 class Tree:
@@ -105,35 +104,3 @@ class Tree:
     def closed(self) -> Array:
         """Where each vertex is left for the last time on the Euler tour, int64[n]."""
         return self.opened + 2 * self.size.astype(np.int64) - 1
-
-
-# -- shapes -----------------------------------------------------------------------------------
-
-
-def chain(n: int) -> NDArray[np.int32]:
-    """Parents of a path of n vertices, whose root is 0."""
-    return np.maximum(np.arange(n, dtype=np.int32) - 1, 0)
-
-
-def star(n: int) -> NDArray[np.int32]:
-    """Parents of n − 1 leaves below vertex 0."""
-    return np.zeros(n, np.int32)
-
-
-def broom(n: int, handle: int) -> NDArray[np.int32]:
-    """Parents of a path of ``handle`` vertices with all others below its end."""
-    return np.minimum(chain(n), max(handle - 1, 0)).astype(np.int32)
-
-
-def random_tree(n: int, depth_factor: float = 0.0, children: int = 3, seed: int = 1) -> NDArray[np.int32]:
-    """Parents of a random tree with 0 … 2·children − 1 children per vertex (Rostrup, Srivastava, Singhal).
-
-    Each time the next vertex of a queue gets its children, or with probability ``depth_factor`` the deepest one: 0
-    makes a tree of logarithmic depth, f one of depth about f·n / children.
-    """
-    random = np.random.default_rng(seed)
-    counts = random.integers(0, 2 * children, n)
-    deeper = random.random(n) < depth_factor
-    parent = np.zeros(n, np.int32)
-    grow(counts, deeper, parent)
-    return parent
