@@ -33,6 +33,11 @@ def largest(numbers: Array) -> int | float:
     return size
 
 
+def longest(times: Array | None) -> int | float:
+    """The largest time; 1 where there are none."""
+    return 1 if times is None else largest(times)
+
+
 def exact_sum(numbers: Array) -> Fraction:
     """Without rounding, so that it does not depend on the order of the numbers."""
     return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))

@@ -17,6 +17,7 @@ from langford.irregular.policies import (
     Optimum,
     WideDistance,
     largest,
+    longest,
 )
 from langford.irregular.rows import GraphRows
 
@@ -71,10 +72,10 @@ class GpuIteration:
         gpu, xp, edges, n, count = self._gpu, self._gpu.xp, self.edges, self._n, self._count
         vertex, kind = edges.targets.dtype, edges.weights.dtype
         exact = kind.kind == "i"
-        heaviest, longest = largest(edges.weights), 1 if edges.times is None else largest(edges.times)
-        if exact and n * max(heaviest, longest) >= LARGEST:
+        heaviest, most = largest(edges.weights), longest(edges.times)
+        if exact and n * max(heaviest, most) >= LARGEST:
             raise WideDistance
-        sizes = gpu.put([TOLERANCE, heaviest, longest], np.float64)
+        sizes = gpu.put([TOLERANCE, heaviest, most], np.float64)
         self._launch("lightest", edges.indptr, edges.weights, self.policy)
         best, roots, top = xp.empty(count, vertex), xp.full(count, -1, vertex), xp.full(1, -1, vertex)
         kept, record = gpu.zeros(n, np.int64), gpu.zeros(3, np.int64)

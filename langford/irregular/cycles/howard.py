@@ -32,6 +32,7 @@ from langford.irregular.policies import (
     exact_sum,
     largest,
     limit_of,
+    longest,
 )
 
 _TOO_WIDE = "the potentials may need more than 62 bits: give floats, or divide the weights by a common factor"
@@ -86,8 +87,7 @@ class Howard:
         if isinstance(value, Fraction):
             p: int | float = value.numerator
             q = value.denominator
-            longest = 1 if self._times is None else largest(self._times)
-            if q * largest(self._weights) + abs(value.numerator) * longest >= LARGEST:
+            if q * largest(self._weights) + abs(value.numerator) * longest(self._times) >= LARGEST:
                 raise TooWide(_TOO_WIDE)
             potentials = self._at_scale(q)
         else:

@@ -14,7 +14,7 @@ from langford.irregular.cycles.howard import Howard
 from langford.irregular.errors import NoCycle, TooWide, ZeroTime
 from langford.irregular.graphs.components import components
 from langford.irregular.graphs.graph import Graph
-from langford.irregular.policies import BITS, LARGEST, PolicyIteration, exact_sum, largest
+from langford.irregular.policies import BITS, LARGEST, PolicyIteration, exact_sum, largest, longest
 from langford.words import some
 
 MAX_FLOAT = 1e300
@@ -75,8 +75,8 @@ class OptimalCycle:
         """How far rounding may take the floating-point potentials beyond an edge's length; 0 for integers."""
         if isinstance(self.value, Fraction):
             return 0
-        longest = 1 if self.times is None else largest(self.times)
-        return 1e-9 * float(largest(self.weights) + abs(self.value) * longest + largest(self.potentials))
+        heaviest = largest(self.weights) + abs(self.value) * longest(self.times)
+        return 1e-9 * float(heaviest + largest(self.potentials))
 
 
 def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCycle:
@@ -143,12 +143,11 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
 def _require_range(weights: Array, times: Array | None) -> None:
     """Raises TooWide when sums of floats, their ratios, or what times are worth may pass MAX_FLOAT."""
     xp = module_of(weights)
-    heaviest, longest, shortest = float(largest(weights)), 1.0, 1.0
+    most, least = float(longest(times)), 1.0
     if times is not None and len(times):
-        longest = float(largest(times))
-        shortest = float(xp.where(times > 0, times, longest).min()) or 1.0
-    ratio = heaviest / shortest
-    if len(weights) * max(ratio, longest, ratio * longest) > MAX_FLOAT:
+        least = float(xp.where(times > 0, times, most).min()) or 1.0
+    ratio = float(largest(weights)) / least
+    if len(weights) * max(ratio, most, ratio * most) > MAX_FLOAT:
         raise TooWide(f"sums, or weights per time, may exceed {MAX_FLOAT:g}: use other units")
 
 
@@ -176,8 +175,7 @@ def edge_lengths(weights: Array, times: Array | None, value: Fraction | float, m
     if not isinstance(value, Fraction):
         return sign * (weights.astype(xp.float64) - value * (1.0 if times is None else times.astype(xp.float64)))
     p, q = value.numerator, value.denominator
-    longest = 1 if times is None else int(times.max())
-    if q * largest(weights) + abs(p) * longest >= LARGEST:
+    if q * largest(weights) + abs(p) * longest(times) >= LARGEST:
         raise TooWide(f"the lengths of edges at {value} need more than {BITS} bits: give floats")
     return sign * (q * weights.astype(xp.int64) - (p if times is None else p * times.astype(xp.int64)))
 
