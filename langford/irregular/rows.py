@@ -84,6 +84,13 @@ def sorted_rows(
     return indptr, indices, places
 
 
+def row_sums(indptr: Array, values: Array) -> Array:
+    """The sum of the values of each row, [n]."""
+    xp = module_of(values)
+    totals = xp.concatenate([xp.zeros(1, values.dtype), xp.cumsum(values)])
+    return totals[indptr[1:]] - totals[indptr[:-1]]
+
+
 def heads_of(indptr: Array, indices: Array) -> Array:
     """The first entry of each row, [n]; −1 − entry where the row has no other, 0 where it has none."""
     xp = module_of(indptr)

@@ -16,6 +16,7 @@ from langford.irregular.arrays import Array, module_of, stable_order
 from langford.irregular.errors import TooWide
 from langford.irregular.memory import require_memory
 from langford.irregular.places import place_of
+from langford.irregular.rows import row_sums
 from langford.kernels.cpu.compiled import compiled_once
 from langford.methods.backtracking.kernels.backtrack import count_starts, feasible
 from langford.methods.backtracking.limits import WORD_PLACES, refusal
@@ -185,11 +186,9 @@ def _from_below(from_above: list[tuple[Array, Array, Array, Array]], complete: b
 
 def sums(indptr: Array, values: Array) -> Array:
     """The sum of each row's values; raises TooWide when all together pass 2⁵³."""
-    xp = module_of(values)
     if float(values.astype(np.float64).sum()) > EXACT:
         raise TooWide("more than 2^53 placements lie below one level: choose a smaller depth or problem")
-    totals = xp.concatenate([xp.zeros(1, np.int64), xp.cumsum(values)])
-    return totals[indptr[1:]] - totals[indptr[:-1]]
+    return row_sums(indptr, values)
 
 
 def _require_exact(ways: Array, counts: Array) -> None:

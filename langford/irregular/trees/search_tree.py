@@ -8,7 +8,8 @@ from math import ceil, inf, sqrt
 import numpy as np
 
 from langford.errors import BadDepth
-from langford.irregular.arrays import module_of, on_host
+from langford.irregular.arrays import on_host
+from langford.irregular.rows import row_sums
 from langford.irregular.trees.search_states import SearchStates, StateLevel, search_states
 from langford.methods import METHODS
 from langford.methods.backtracking.estimation import EXACT_COLOURS
@@ -131,11 +132,8 @@ def walk_spread(states: SearchStates) -> WalkSpread:
     switch = colours_at_random(problem.n, EXACT_COLOURS)
     moments = states.levels[switch - 1].arrangements.astype(np.float64) ** 2
     for level in states.levels[switch - 2 :: -1] if switch > 1 else []:
-        below = moments[level.children]
-        xp = module_of(below)
-        totals = xp.concatenate([xp.zeros(1), xp.cumsum(below)])
         choices = level.indptr[1:] - level.indptr[:-1]
-        moments = choices * (totals[level.indptr[1:]] - totals[level.indptr[:-1]])
+        moments = choices * row_sums(level.indptr, moments[level.children])
     roots = states.levels[0].nodes
     mean = states.arrangements / order.weight
     if mean == 0:
