@@ -169,7 +169,8 @@ def measured(problem: Problem, method: Method, device: Device, draws: int = 0) -
     Raises what Plan.evaluator raises.
     """
     speed, further = None, 0
-    for plan, tasks in _drawn(problem, method, draws) if draws else _samples(problem, method, device):
+    deep = method.suggested_depth(problem) + DEEPER
+    for plan, tasks in _shallower(problem, method, deep, draws) if draws else _samples(problem, method, device):
         try:
             evaluator = plan.evaluator(device)
         except BadDepth:  # tasks that are larger still do not fit either
@@ -215,10 +216,6 @@ def _samples(problem: Problem, method: Method, device: Device) -> Iterator[tuple
         yield from _shallower(probe, method, small_tasks(probe, method, start.points), 0)
     else:
         yield from _shallower(problem, method, method.suggested_depth(problem), 0)
-
-
-def _drawn(problem: Problem, method: Method, draws: int) -> Iterator[tuple[Plan, list[int]]]:
-    return _shallower(problem, method, method.suggested_depth(problem) + DEEPER, draws)
 
 
 def _shallower(problem: Problem, method: Method, deep: int, draws: int) -> Iterator[tuple[Plan, list[int]]]:
