@@ -21,7 +21,7 @@ def on_idle(devices: Sequence[Device]) -> str:
     return several(len(devices), f"idle {devices[0].unit}")
 
 
-def about(seconds: float, devices: Sequence[Device]) -> str:
+def time_on(seconds: float, devices: Sequence[Device]) -> str:
     """How long something takes on all of some devices: "about 46 min on 2 idle cores"."""
     number, unit = len(devices), devices[0].unit
     total, time = long_duration(seconds * number), long_duration(seconds)
@@ -47,4 +47,4 @@ def require_affordable(
         instead: returns what else is possible, in words.
     """
     if seconds > MAX_SECONDS and not meant:
-        raise TooExpensive(f"{what}: {about(seconds, devices)}: {instead()} ({insist} starts it regardless)")
+        raise TooExpensive(f"{what}: {time_on(seconds, devices)}: {instead()} ({insist} starts it regardless)")

@@ -65,14 +65,14 @@ class Speeds(Struct, frozen=True, forbid_unknown_fields=True):
 
 def speeds_of(method: str) -> Speeds:
     """The figures of a method, by its name; raises BadSpeeds."""
-    if method not in measured():
+    if method not in tables():
         raise BadSpeeds(f"{FILE.name} has no table [{method}]: add one, with what its commands measure")
-    return measured()[method]
+    return tables()[method]
 
 
 @cache
-def measured() -> dict[str, Speeds]:
-    """The figures of all methods, by name."""
+def tables() -> dict[str, Speeds]:
+    """Those of all methods, by name."""
     # Two threads that look at the same new types crash the process.
     with _READING:
         return toml.decode(FILE.read_text(), type=dict[str, Speeds])

@@ -186,10 +186,10 @@ def test_estimates_are_reproducible_and_zero_where_none_exists() -> None:
 
 @pytest.mark.parametrize("problem", [Problem.langford(12), Problem.skolem(28), Problem.langford(9, 3)])
 def test_some_arrangement_is_one(problem: Problem) -> None:
-    assert explicit.is_valid(problem, explicit.some(problem))
+    assert explicit.is_valid(problem, explicit.find(problem))
 
 
 @pytest.mark.parametrize("problem", [Problem.langford(5), Problem.from_differences([2, 4, 5], 8, [3, 6])])
 def test_where_there_is_none_the_search_ends(problem: Problem) -> None:
     with pytest.raises(TooExpensive, match="no arrangement to draw"):
-        explicit.some(problem)
+        explicit.find(problem)

@@ -11,7 +11,7 @@ from msgspec import ValidationError, toml
 
 from langford.errors import MethodDoesNotApply
 from langford.methods import METHODS, candidates
-from langford.methods.speeds import FILE, BadSpeeds, Growth, Speeds, measured, speeds_of
+from langford.methods.speeds import FILE, BadSpeeds, Growth, Speeds, speeds_of, tables
 from langford.problem import Problem
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +31,7 @@ pairs = ["langford count N", "a core"]
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_method_has_its_figures(name: str) -> None:
-    method, speeds = METHODS[name], measured()[name]
+    method, speeds = METHODS[name], tables()[name]
     assert method.speeds == speeds
     for problem in (Problem.langford(8), Problem.langford(9, 3)):
         if method.refusal(problem) is None:
@@ -42,12 +42,12 @@ def test_every_method_has_its_figures(name: str) -> None:
 
 
 def test_the_file_has_no_other_methods() -> None:
-    assert list(measured()) == list(METHODS)
+    assert list(tables()) == list(METHODS)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_every_figure_names_a_command_that_exists_and_hardware(name: str) -> None:
-    speeds = measured()[name]
+    speeds = tables()[name]
     figures = {each for each in ("pairs", "others") if getattr(speeds, each) is not None}
     assert set(speeds.fastest_unmirrored) <= set(speeds.fastest_from)
     assert set(speeds.sources) == figures | set(speeds.fastest_from)

@@ -11,7 +11,7 @@ import click
 
 from langford.cli.output import display
 from langford.cli.output.display import say, show
-from langford.cost import about, on_idle, require_affordable, within_reach
+from langford.cost import on_idle, require_affordable, time_on, within_reach
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.kernels.gpu.runtime import NoGpu
@@ -63,7 +63,7 @@ class Cost:
     def length(self) -> str:
         """With the devices: "about 46 min on 2 idle cores"; from ERROR_WORTH_SAYING on both ends are said."""
         if self.ends == (1.0,):
-            return about(self.seconds, self.devices)
+            return time_on(self.seconds, self.devices)
         ends = " to ".join(long_duration(self.seconds * factor) for factor in self.ends)
         return f"{ends} on {on_idle(self.devices)}"
 
@@ -95,7 +95,7 @@ class Cost:
         ``limit``: seconds after which it stops; None: it does not.  Raises TooExpensive or BadInput.
         """
         require_affordable(self.what, self.seconds, self.devices, yes or anyway, "--yes", self.instead)
-        words = f"{self.what}: {about(self.seconds, self.devices)}"
+        words = f"{self.what}: {time_on(self.seconds, self.devices)}"
         seconds = self.seconds if limit is None else min(self.seconds, limit)
         asks = seconds > SECONDS_WORTH_A_QUESTION and not (yes or anyway)
         if asks and not display.confirmed(f"{words}. Start?"):

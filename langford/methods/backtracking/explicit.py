@@ -70,7 +70,7 @@ def sample(problem: Problem, count: int, seed: int | None = None) -> Iterator[Ar
         yield next(draw)
 
 
-def some(problem: Problem) -> Arrangement:
+def find(problem: Problem) -> Arrangement:
     """An arrangement from a randomised search, which needs no kernel: quick, but not uniform for any n.
 
     Raises TooExpensive when there is none.
