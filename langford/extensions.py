@@ -79,12 +79,12 @@ class Registry(UserDict[str, T]):
             found = named() if isinstance(named, type) else named
         except Exception as error:
             raise BadExtension(
-                f"{entry.name}, which {program} adds, cannot be loaded ({type(error).__name__}: {error}): mend "
+                f"{entry.name}, which {program} adds, cannot be loaded ({type(error).__name__}: {error}): fix "
                 f"{entry.value}, or uninstall {program}"
             ) from error
         if not isinstance(found, self._kind) or found.name != entry.name:
             raise BadExtension(
-                f"{entry.value} of {program} is no {self._kind.__name__} of the name {entry.name}, which its entry "
-                f"point in {self._group} says: mend it, or uninstall {program}"
+                f"{entry.value} of {program} is not a {self._kind.__name__} named {entry.name}, as its entry point "
+                f"in {self._group} declares: fix it, or uninstall {program}"
             )
         return found

@@ -61,7 +61,7 @@ def write(file: Path, content: bytes, named_by: str = USUAL) -> None:
         with _unfinished(file, content) as unfinished:
             os.replace(unfinished, file)
     except IsADirectoryError:
-        say_once(f"{file} is a folder in the place of a file that is kept for speed: delete it")
+        say_once(f"{file} is a folder, but a cache file belongs there: delete it")
     except OSError as error:
         _say_unkept(file.parent, error, named_by)
 
@@ -93,7 +93,7 @@ def _unfinished(file: Path, content: bytes) -> Iterator[str]:
 
 def _say_unkept(folder: Path, error: OSError, named_by: str) -> None:
     say_once(
-        f"nothing can be kept in {folder} ({error.strerror}), so that kernels are compiled at each start: "
+        f"nothing can be kept in {folder} ({error.strerror}), so kernels are compiled at each start: "
         f"free some space there, or name another folder with {named_by}"
     )
 

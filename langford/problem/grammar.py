@@ -158,7 +158,7 @@ def _require_word(word: str, value: str, before: str) -> None:
         raise BadProblem(f"a family comes first: write {word} {before[:LONGEST_WORD].removeprefix('langford ')}")
     if word not in further_words():
         raise BadProblem(
-            f"{word[:LONGEST_WORD]!r} says nothing about a problem{_nearest(word, further_words())} "
+            f"{word[:LONGEST_WORD]!r} does not describe a problem{_nearest(word, further_words())} "
             "(`langford families` lists the words)"
         )
     if not value:

@@ -36,7 +36,7 @@ def recognised(arrangement: Sequence[int]) -> Problem:
     # The convention that fits better is the one that was meant.
     found = min(([*_faults(places, len(arrangement), offset, False)] for offset in (1, 0)), key=len)
     more = f"; and {several(len(found) - MOST, 'more fault')}" if len(found) > MOST else ""
-    raise BadProblem(f"this is no arrangement: {'; '.join(found[:MOST])}{more}")
+    raise BadProblem(f"this is not an arrangement: {'; '.join(found[:MOST])}{more}")
 
 
 def is_planar(arrangement: Sequence[int]) -> bool:

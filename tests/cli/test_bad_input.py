@@ -78,7 +78,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("count rosa 8 --hole 9", "rosa takes no parameter: leave hole out"),
     ("run near-skolem 8 --missing 9", "a number from 1 to 8, not 9"),
     ("count --differences 1,2 --hole 3", "leave hole out"),
-    ("run near-skolem-8-missing-3-polyphase-0 --missing 3", "'polyphase' says nothing about a problem"),
+    ("run near-skolem-8-missing-3-polyphase-0 --missing 3", "'polyphase' does not describe a problem"),
     ("tune miller rosa 5 --defect 3 --no-save", "leave defect out"),
     ("table rosa 4 --from 5", "choose a larger N, or a smaller --from"),
     ("table 4 --missing 3", "langford takes defect: leave missing out"),

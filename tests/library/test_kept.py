@@ -107,7 +107,7 @@ def test_what_is_no_file_is_a_miss(tmp_path: Path, in_the_way: str, capfd: pytes
         assert kept(file, lambda: CONTENT) == CONTENT
     said = capfd.readouterr().err
     if in_the_way.endswith("folder"):
-        assert said == f"langford: {file} is a folder in the place of a file that is kept for speed: delete it\n"
+        assert said == f"langford: {file} is a folder, but a cache file belongs there: delete it\n"
     else:
         assert read(file) == CONTENT
         assert said.count("\n") == (in_the_way == "closed")
@@ -128,7 +128,7 @@ def test_where_nothing_can_be_kept_it_is_made_and_said_once(
         assert kept(small_disk / name, lambda: large) == large
     assert not can_keep(small_disk, "XDG_CACHE_HOME")
     assert capfd.readouterr().err == (
-        f"langford: nothing can be kept in {small_disk} (No space left on device), so that kernels are compiled at "
+        f"langford: nothing can be kept in {small_disk} (No space left on device), so kernels are compiled at "
         "each start: free some space there, or name another folder with XDG_CACHE_HOME\n"
     )
     assert sorted(os.listdir(small_disk)) == ["one.lock", "two.lock"]

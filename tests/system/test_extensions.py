@@ -128,8 +128,8 @@ def test_a_server_and_its_worker_find_them(
     ("entry", "said"),
     [
         ("broken = inclusion.absent:Broken", "cannot be loaded (ModuleNotFoundError: No module named"),
-        ("other = inclusion:Inclusion", "is no Method of the name other"),
-        ("number = inclusion:MAX_PLACES", "is no Method of the name number"),
+        ("other = inclusion:Inclusion", "is not a Method named other"),
+        ("number = inclusion:MAX_PLACES", "is not a Method named number"),
     ],
 )
 def test_an_entry_point_that_names_no_method_is_one_line(
