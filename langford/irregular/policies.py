@@ -15,6 +15,7 @@ BITS = 62
 LARGEST = 2**BITS
 TOLERANCE = 2.0**-44
 """By how much nearer a float must be to be chosen, as a share of what an edge may cost beyond its time's worth."""
+TOO_WIDE = f"the potentials may need more than {BITS} bits: give floats, or divide the weights by a common factor"
 PATIENCE = 64
 """Rounds after which the tolerance of floats doubles, so that rounding errors cannot prolong the search forever."""
 
@@ -43,10 +44,6 @@ def exact_sum(numbers: Array) -> Fraction:
     return sum(map(Fraction, on_host(numbers).tolist()), Fraction(0))
 
 
-class WideDistance(Exception):
-    """A distance does not fit into 62 bits."""
-
-
 @dataclass(frozen=True)
 class InnerEdges:
     """The edges inside the strong components of a graph, in rows, and which the others are.
@@ -70,21 +67,6 @@ class InnerEdges:
     crossing_sources: Array
 
 
-@dataclass(frozen=True)
-class Optimum:
-    """The best cycle.
-
-    Attributes:
-        value: its ratio; a Fraction for integers.
-        cycle: its edges in order, as places in the inner edges, int64[·].
-        rounds: of policy iteration.
-    """
-
-    value: Fraction | float
-    cycle: Array
-    rounds: int
-
-
 class PolicyIteration(Protocol):
     """Howard's algorithm on all strong components at once.
 
@@ -103,6 +85,10 @@ class PolicyIteration(Protocol):
         """Of the ratio of each component, where the arrays are; 1 without a cycle."""
         ...
 
-    def run(self) -> Optimum:
-        """Improve the policy until the best cycle of each component is optimal; raises WideDistance."""
+    def run(self) -> tuple[Fraction | float, Array, int]:
+        """Improve the policy until the best cycle of each component is optimal; raises TooWide.
+
+        Returns the least ratio, a Fraction for integers; the edges of its cycle in order, as places in the inner
+        edges, int64[·]; and the number of rounds.
+        """
         ...

@@ -196,11 +196,10 @@ def optimum_on(gpu: Gpu, graph: Graph, weights: Any, times: Any, kind: Any) -> O
     howard = Howard(moved, strong_components(gpu, moved), *columns, partial(GpuIteration, gpu))
     if howard.empty:
         raise NoCycle
-    optimum = howard.solve()
-    value, edges = howard.best(optimum)
+    value, edges, rounds = howard.solve()
     potentials = howard.potentials(value)
     return OptimalCycle(
-        value, gpu.on_host(edges), gpu.on_host(potentials), optimum.rounds, graph, weights.astype(kind),
+        value, gpu.on_host(edges), gpu.on_host(potentials), rounds, graph, weights.astype(kind),
         None if times is None else times.astype(kind), False,
     )  # fmt: skip
 

@@ -8,14 +8,14 @@ import numpy as np
 
 from langford.irregular.arrays import Array
 from langford.irregular.cuda.gpu import GATE_WORDS, Gpu
+from langford.irregular.errors import TooWide
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,
     PATIENCE,
     TOLERANCE,
+    TOO_WIDE,
     InnerEdges,
-    Optimum,
-    WideDistance,
     largest,
     longest,
 )
@@ -67,14 +67,14 @@ class GpuIteration:
         )  # fmt: skip
         return edges
 
-    def run(self) -> Optimum:
-        """Rounds until no choice changes; raises WideDistance."""
+    def run(self) -> tuple[Fraction | float, Array, int]:
+        """Rounds until no choice changes; raises TooWide."""
         gpu, xp, edges, n, count = self._gpu, self._gpu.xp, self.edges, self._n, self._count
         vertex, kind = edges.targets.dtype, edges.weights.dtype
         exact = kind.kind == "i"
         heaviest, most = largest(edges.weights), longest(edges.times)
         if exact and n * max(heaviest, most) >= LARGEST:
-            raise WideDistance
+            raise TooWide(TOO_WIDE)
         sizes = gpu.put([TOLERANCE, heaviest, most], np.float64)
         self._launch("lightest", edges.indptr, edges.weights, self.policy)
         best, roots, top = xp.empty(count, vertex), xp.full(count, -1, vertex), xp.full(1, -1, vertex)
@@ -94,11 +94,11 @@ class GpuIteration:
             rounds, settled, wide = gpu.on_host(record).tolist()
             sizes[0] *= 2
         if wide:
-            raise WideDistance
+            raise TooWide(TOO_WIDE)
         label = int(top[0])
         p, q = gpu.on_host(self._ratios[label]).tolist()
         cycle = self._cycle_through(int(roots[label]), kept)
-        return Optimum(Fraction(p, q) if exact else p, cycle, rounds)
+        return Fraction(p, q) if exact else p, cycle, rounds
 
     def _cycle_through(self, start: int, policy: Array) -> Array:
         """The edges of a policy's cycle through a vertex, from it on."""

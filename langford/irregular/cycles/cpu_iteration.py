@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 from langford.irregular.arrays import Array
 from langford.irregular.cpu.cycles import follow, improve, policy_cycles
+from langford.irregular.errors import TooWide
 from langford.irregular.graphs.graph import Graph
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,
     PATIENCE,
     TOLERANCE,
+    TOO_WIDE,
     InnerEdges,
-    Optimum,
-    WideDistance,
     largest,
     limit_of,
 )
@@ -51,7 +51,7 @@ class CpuIteration:
         first = np.flatnonzero(weights == least)[::-1]
         self.policy[self._sources[first]] = first
 
-    def run(self) -> Optimum:
+    def run(self) -> tuple[Fraction | float, Array, int]:
         """Each vertex profits from those before it; components that are done rest."""
         edges = self.edges
         heaviest, longest = largest(edges.weights), largest(self._durations)
@@ -68,7 +68,7 @@ class CpuIteration:
                 self.policy, edges.targets, edges.weights, self._durations, self._limit, edges.labels,
                 self._numerators, self.denominators, leaders, self.distance, state,
             ):  # fmt: skip
-                raise WideDistance
+                raise TooWide(TOO_WIDE)
             tolerances = np.zeros_like(self._numerators)
             if not self._exact:
                 tolerances += share * (heaviest + np.abs(self._numerators) * longest)
@@ -77,7 +77,7 @@ class CpuIteration:
             self._improve(active.copy(), tolerances, backwards=True)
             share *= 1 + (rounds % PATIENCE == 0)
         label = min(sorted(self._cycles), key=self._ratio)
-        return Optimum(self._ratio(label), self._cycles[label], rounds)
+        return self._ratio(label), self._cycles[label], rounds
 
     def _improve(self, active: Array, tolerances: Array, backwards: bool) -> None:
         """Choose nearer edges; ``active`` is left with the components where any choice changed."""
@@ -102,7 +102,7 @@ class CpuIteration:
             durations,
         )  # fmt: skip
         if count < 0:
-            raise WideDistance
+            raise TooWide(TOO_WIDE)
         leaders: NDArray[np.int64] = np.minimum.reduceat(members[: begins[count]], begins[:count])
         still = np.flatnonzero(active[edges.labels[leaders]])
         labels = edges.labels[leaders[still]]
@@ -113,7 +113,7 @@ class CpuIteration:
                 shared = np.gcd(p, q)
                 p, q = p // shared, q // shared
                 if int(q) * heaviest + abs(int(p)) * longest >= LARGEST:
-                    raise WideDistance
+                    raise TooWide(TOO_WIDE)
             else:
                 p, q = p / q, q / q
             known = label in self._cycles

@@ -26,16 +26,13 @@ from langford.irregular.graphs.graph import Graph
 from langford.irregular.parts import Components
 from langford.irregular.policies import (
     LARGEST,
-    Optimum,
+    TOO_WIDE,
     PolicyIteration,
-    WideDistance,
     exact_sum,
     largest,
     limit_of,
     longest,
 )
-
-_TOO_WIDE = "the potentials may need more than 62 bits: give floats, or divide the weights by a common factor"
 
 
 class Howard:
@@ -66,20 +63,17 @@ class Howard:
         self._iteration = iteration(graph, parts, weights, times)
         self.empty = len(self._iteration.edges.targets) == 0
 
-    def solve(self) -> Optimum:
-        """The least ratio of all components; raises TooWide."""
-        try:
-            return self._iteration.run()
-        except WideDistance as error:
-            raise TooWide(_TOO_WIDE) from error
+    def solve(self) -> tuple[Fraction | float, Array, int]:
+        """The ratio of the best cycle, rounded once; its edges, as places in the graph's indices; the rounds.
 
-    def best(self, optimum: Optimum) -> tuple[Fraction | float, Array]:
-        """The ratio of the best cycle, rounded once, and its edges as places in the graph's indices."""
-        edges, cycle, value = self._iteration.edges, optimum.cycle, optimum.value
+        Raises TooWide.
+        """
+        value, cycle, rounds = self._iteration.run()
+        edges = self._iteration.edges
         if not self._exact:
             duration = Fraction(len(cycle)) if edges.times is None else exact_sum(edges.times[cycle])
             value = float(exact_sum(edges.weights[cycle]) / duration)
-        return value, cycle if edges.places is None else edges.places[cycle]
+        return value, cycle if edges.places is None else edges.places[cycle], rounds
 
     def potentials(self, value: Fraction | float) -> Array:
         """Numbers that prove the least ratio on every edge (OptimalCycle.potentials); raises TooWide."""
@@ -88,7 +82,7 @@ class Howard:
             p: int | float = value.numerator
             q = value.denominator
             if q * largest(self._weights) + abs(value.numerator) * longest(self._times) >= LARGEST:
-                raise TooWide(_TOO_WIDE)
+                raise TooWide(TOO_WIDE)
             potentials = self._at_scale(q)
         else:
             p, q = value, 1
@@ -100,16 +94,16 @@ class Howard:
         sources, targets = edges.crossing_sources, self._graph.indices[edges.crossing]
         rough = potentials[sources] / 1.0 + lengths - potentials[targets]
         if self._exact and float(abs(rough).max()) >= LARGEST / 2:
-            raise TooWide(_TOO_WIDE)
+            raise TooWide(TOO_WIDE)
         room = potentials[sources] + lengths - potentials[targets]
         # Few edges and components: their order is found on the host.
         count = self._parts.count
         shift, limit = np.zeros(count, on_host(room).dtype), limit_of(room)
         if shift_components(count, *map(on_host, (labels, sources, targets, room)), limit, shift):
-            raise TooWide(_TOO_WIDE)
+            raise TooWide(TOO_WIDE)
         shifts = module_of(labels).asarray(shift)[labels]
         if self._exact and float(abs(potentials / 1.0 + shifts).max()) >= LARGEST:
-            raise TooWide(_TOO_WIDE)
+            raise TooWide(TOO_WIDE)
         return potentials + shifts
 
     def _at_scale(self, q: int) -> Array:
@@ -122,6 +116,6 @@ class Howard:
             return -distance
         own = self._iteration.denominators[self._iteration.edges.labels]
         if int(own.max()) * q >= LARGEST or float(abs(distance / own * q).max()) >= LARGEST:
-            raise TooWide(_TOO_WIDE)
+            raise TooWide(TOO_WIDE)
         whole = -distance // own
         return whole * q + (-distance - whole * own) * q // own

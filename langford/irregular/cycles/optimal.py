@@ -133,11 +133,10 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
     howard = Howard(graph, components(graph), signed, durations, iteration)
     if howard.empty:
         raise NoCycle("the graph has no cycle: give a graph with one")
-    optimum = howard.solve()
-    value, edges = howard.best(optimum)
+    value, edges, rounds = howard.solve()
     potentials = howard.potentials(value)
     sign = -1 if maximum else 1
-    return OptimalCycle(sign * value, edges, potentials, optimum.rounds, graph, weights, times, maximum)
+    return OptimalCycle(sign * value, edges, potentials, rounds, graph, weights, times, maximum)
 
 
 def _require_range(weights: Array, times: Array | None) -> None:
