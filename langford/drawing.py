@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 LINES, ASCII_LINES = "┌─┐│┼·", ".-.|+."
 """Characters of arcs (left end, along, right end, down from an end, crossing), and of an empty place."""
+UNIT = 30
+"""Pixels of a place in an SVG."""
+MARGIN = 0.8
+"""From the middle of an outer cube to the edge of a picture, in places."""
 FORMATS = (".svg", ".png", ".pdf")
 NO_MATPLOTLIB = f"PNG and PDF need matplotlib: {install('draw')}, or write an .svg, which needs nothing"
 
@@ -91,6 +95,19 @@ def _arcs(arrangement: Arrangement, cell: int, lines: str) -> list[list[tuple[st
     return drawn
 
 
+def _placed(arrangement: Arrangement, circle: bool) -> tuple[list[tuple[float, float]], float, float]:
+    """The middles of the cubes (across, up), and the width and height of the picture, all in places."""
+    length = len(arrangement)
+    if circle:
+        radius = 0.5 / math.sin(math.pi / max(length, 2))
+        middle = radius + MARGIN
+        turns = (math.tau * place / length for place in range(length))
+        middles = [(middle + radius * math.sin(turn), middle + radius * math.cos(turn)) for turn in turns]
+        return middles, 2 * middle, 2 * middle
+    tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
+    return [(place + MARGIN, MARGIN) for place in range(length)], length - 1 + 2 * MARGIN, tallest + 1 + MARGIN
+
+
 def figure(arrangement: Arrangement, circle: bool) -> Figure:
     """Arcs over cubes in a row, or chords between those on a circle.  Raises NotInstalled without matplotlib."""
     try:
@@ -98,27 +115,19 @@ def figure(arrangement: Arrangement, circle: bool) -> Figure:
         from matplotlib.patches import Arc, Circle, FancyBboxPatch, Polygon
     except ImportError as error:
         raise NotInstalled(NO_MATPLOTLIB) from error
-    width = len(arrangement)
-    if circle:
-        radius = 0.5 / math.sin(math.pi / max(width, 2))
-        turns = (math.tau * place / width for place in range(width))
-        middles = [(radius * math.sin(turn), radius * math.cos(turn)) for turn in turns]
-        left, right, bottom, top = (side * (radius + 0.8) for side in (-1, 1, -1, 1))
-    else:
-        tallest = max((end - start for _, start, end in spans(arrangement)), default=1) / 2
-        middles = [(float(place), 0.0) for place in range(width)]
-        left, right, bottom, top = -0.8, width - 0.2, -0.8, tallest + 1.0
-    drawn = Figure(figsize=(0.4 * (right - left - 0.6) + 0.4, 0.4 * (top - bottom + 0.2)))
+    middles, width, height = _placed(arrangement, circle)
+    drawn = Figure(figsize=(0.4 * (width + 0.4), 0.4 * (height + 0.2)))
     axes = drawn.add_axes((0, 0, 1, 1))
     if circle:
-        axes.add_patch(Circle((0, 0), radius, fill=False, edgecolor="lightgrey", linewidth=0.8))
+        middle = width / 2
+        axes.add_patch(Circle((middle, middle), middle - MARGIN, fill=False, edgecolor="lightgrey", linewidth=0.8))
     for name, start, end in spans(arrangement):
         looks: dict[str, Any] = {"edgecolor": colour(name), "fill": False, "linewidth": 2}
         if circle:
             axes.add_patch(Polygon([middles[start], middles[end]], closed=False, **looks))
         else:
-            size = end - start
-            axes.add_patch(Arc(((start + end) / 2, 0.5), size, size, theta1=0, theta2=180, **looks))
+            size, (left, base) = end - start, middles[start]
+            axes.add_patch(Arc((left + size / 2, base + 0.5), size, size, theta1=0, theta2=180, **looks))
     for (across, up), name in zip(middles, arrangement, strict=True):
         axes.add_patch(
             FancyBboxPatch(
@@ -133,44 +142,27 @@ def figure(arrangement: Arrangement, circle: bool) -> Figure:
         )
         if name:
             axes.text(across, up - 0.02, str(name), ha="center", va="center", fontsize=10)
-    axes.set_xlim(left, right)
-    axes.set_ylim(bottom, top)
+    axes.set_xlim(0, width)
+    axes.set_ylim(0, height)
     axes.set_aspect("equal")
     axes.axis("off")
     return drawn
 
 
-UNIT = 30
-"""Pixels of a place in an SVG."""
-
-
 def svg(arrangement: Arrangement, circle: bool = False) -> str:
     """The same picture as SVG, which needs no library."""
-    length, arcs = len(arrangement), spans(arrangement)
+    upwards, width, height = _placed(arrangement, circle)
+    middles = [(across, height - up) for across, up in upwards]
+    lines = []
     if circle:
-        radius = 0.5 / math.sin(math.pi / max(length, 2))
-        side = 2 * (radius + 0.8)
-        middles = [
-            (side / 2 + radius * math.sin(turn), side / 2 - radius * math.cos(turn))
-            for turn in (math.tau * place / length for place in range(length))
-        ]
-        width, height = side, side
-        lines = [f'<circle cx="{side / 2:.3f}" cy="{side / 2:.3f}" r="{radius:.3f}" stroke="lightgrey"/>']
-        for name, start, end in arcs:
-            (from_x, from_y), (to_x, to_y) = middles[start], middles[end]
-            ends = f'x1="{from_x:.3f}" y1="{from_y:.3f}" x2="{to_x:.3f}" y2="{to_y:.3f}"'
-            lines.append(f'<line {ends} stroke="{_hex(name)}" stroke-width="0.07"/>')
-    else:
-        tallest = max((end - start for _, start, end in arcs), default=1) / 2
-        width, height = length + 0.6, tallest + 1.8
-        base = height - 0.8
-        middles = [(place + 0.8, base) for place in range(length)]
-        lines = [
-            f'<path d="M {start + 0.8:.3f} {base - 0.5:.3f} '
-            f'a {(end - start) / 2} {(end - start) / 2} 0 0 1 {end - start} 0" '
-            f'stroke="{_hex(name)}" stroke-width="0.07"/>'
-            for name, start, end in arcs
-        ]
+        middle = width / 2
+        lines = [f'<circle cx="{middle:.3f}" cy="{middle:.3f}" r="{middle - MARGIN:.3f}" stroke="lightgrey"/>']
+    for name, start, end in spans(arrangement):
+        (from_x, from_y), (to_x, to_y), size = middles[start], middles[end], end - start
+        line = f'line x1="{from_x:.3f}" y1="{from_y:.3f}" x2="{to_x:.3f}" y2="{to_y:.3f}"'
+        if not circle:
+            line = f'path d="M {from_x:.3f} {from_y - 0.5:.3f} a {size / 2} {size / 2} 0 0 1 {size} 0"'
+        lines.append(f'<{line} stroke="{_hex(name)}" stroke-width="0.07"/>')
     cubes = [
         f'<rect x="{across - 0.38:.3f}" y="{down - 0.38:.3f}" width="0.76" height="0.76" rx="0.12" '
         f'fill="{_hex(name) if name else "white"}" stroke="{"black" if name else "lightgrey"}"/>'
