@@ -1,4 +1,4 @@
-"""What a count costs, and whether it may start: one of over a year starts only where that is said to be meant."""
+"""What a count costs, and whether it may start: one of over a year starts only if the caller insists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from langford.errors import TooExpensive
 from langford.words import YEAR_SECONDS, long_duration, several
 
 MAX_SECONDS = float(YEAR_SECONDS)
-"""Seconds after which nothing starts unless it is meant."""
+"""Nothing that takes longer starts, unless the caller insists."""
 MAX_CORE_YEARS = 10_000.0
 """What the largest clusters could finish: a hundred thousand cores for a month."""
 CORES_OF_A_GPU = 700

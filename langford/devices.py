@@ -38,8 +38,8 @@ class Device(ABC):
     Attributes:
         index: which of the GPUs, from 0; 0 for the processor, whose cores are all alike.
         kernels: the kind whose kernels it runs: the key in ``Method.evaluators``.
-        label: what figures call it.
-        unit: one of its devices, in words.
+        label: its name in figures.
+        unit: the word for one device of this kind.
         on_cores: whether its devices are cores, of which the user chooses how many compute.
         fewer_levels: by how many levels its tasks are less deep, and so larger, than those for one core.
         task_seconds: how long a task of a new campaign should take; None: the method suggests the depth.

@@ -1,6 +1,6 @@
 """What other installed programs add to this one: methods and families, each by an entry point of its group.
 
-Every process finds them, also a worker, a rank of MPI or a server; what one registers itself, no other finds.
+Every process finds them: workers, MPI ranks and servers too.  What a process registers itself, no other finds.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class Campaign(db.Campaign):
         speed: Speed | None = None,
         executor: Executor | None = None,
     ) -> RunReport:
-        """Compute what is left, here or by an executor.  It may be killed at any moment, and called again.
+        """Compute what is left, here or by an executor.  It resumes after being killed at any point.
 
         Args:
             devices: "cpu" for all cores, "cuda" for every GPU, "cuda:1" for one of them; or a device a process.
@@ -152,7 +152,7 @@ class Ledger(db.Ledger):
 
         Args:
             where: a file name or database URL.
-            create: whether an empty or absent database becomes a new ledger.  Commands say it at each call.
+            create: whether an empty or absent database becomes a new ledger.  Commands state it in every call.
         """
         super().__init__(fspath(where) if isinstance(where, PathLike) else where, create)
 

@@ -1,6 +1,6 @@
 """Numbers, rates, shares and times as people read them: on a terminal, in logs, in messages and in reports.
 
-``jobs/farm/dashboard/static/words.js`` says the same in a browser; ``tests/cli/test_words.py`` compares the two.
+``jobs/farm/dashboard/static/words.js`` has the same for a browser; ``tests/cli/test_words.py`` compares the two.
 Halves are rounded up, as there.
 """
 

@@ -80,13 +80,13 @@ def compress(above: Array, depth: Array, factors: Array | None = None) -> list[S
     product = None if factors is None else factors.copy()
     phase = 0
     while len(waiting):
-        # Here ``ancestor`` is 2^phase levels above, for every waiting vertex; they stand at multiples of 2^phase.
+        # Here ``ancestor`` is 2^phase levels above, for every waiting vertex; they are at multiples of 2^phase.
         odd = (number[waiting] >> phase) & 1 == 1
         for chosen, steps in ((waiting[odd], reductions), (waiting[~odd], distributions)):
             if len(chosen):
                 chosen = chosen[stable_order(ancestor[chosen])]
                 steps.append(SparseStep(ancestor[chosen], chosen, None if product is None else product[chosen]))
-        # A vertex goes on to the next phase when it and its next ancestor are there.
+        # A vertex continues to the next phase when it and its next ancestor are there.
         waiting = waiting[~odd]
         phase += 1
         waiting = waiting[depth[waiting] >= 1 << phase]

@@ -13,7 +13,7 @@ from langford.irregular.memory import present_bytes
 
 
 class ArrayPlace(ABC):
-    """One device.  The GPU is looked for by the first property or method that needs it, which may raise NoGpu.
+    """One device.  The first property or method that needs the GPU looks for it, and may raise NoGpu.
 
     Attributes:
         on_gpu: whether it is the GPU.

@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all, and files of others, read only as far as is expected of them."""
+"""Files that are written completely or not at all, and files of others, read up to a size limit."""
 
 from __future__ import annotations
 

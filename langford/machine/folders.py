@@ -29,7 +29,7 @@ MAX_LINKS = 40
 
 
 class NoHome(LangfordError):
-    """Nothing says where the folders of this user are."""
+    """The environment names no folder of this user."""
 
 
 def base_folder(variable: str, below_home: str) -> Path:

@@ -44,7 +44,7 @@ def read(file: Path) -> bytes | None:
     content = whole[DIGEST_BYTES:]
     if whole[:DIGEST_BYTES] == sha256(content).digest():
         return content
-    # Of several processes that find it, the one that deletes it says so, and all where none can.
+    # Of several processes that find it, the one that deletes it reports it; if none can, all do.
     with suppress(FileNotFoundError):
         with suppress(PermissionError):
             file.unlink()

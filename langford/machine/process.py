@@ -76,7 +76,7 @@ def computing_threads(number: int) -> Iterator[ThreadPoolExecutor]:
 
 
 def compiling_words(what: str) -> str:
-    """What a command says when it compiles.
+    """What a command prints when it compiles.
 
     >>> compiling_words("of polyphase")
     'compiling the kernels of polyphase, which takes up to 30 s; they are kept for all problems of this shape …'

@@ -1,7 +1,7 @@
 """The settings that ``langford tune`` found best on the devices of this machine.
 
 The profile is a JSON file, device name → method → setting → value, in the user's configuration
-folder; a setting that it does not name has its default, and so have all where it cannot be read.
+folder.  Settings that it does not name have their defaults; all of them have, if it cannot be read.
 """
 
 from __future__ import annotations

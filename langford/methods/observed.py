@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from langford.methods.speed import KnownFrom, Speed
 
 OUTLIER = 10.0
-"""A result that claims this multiple of the usual time says nothing of other tasks."""
+"""A result that claims this multiple of the usual time is no evidence about other tasks."""
 Done = TypeVar("Done", bound=tuple[Any, ...])
 
 

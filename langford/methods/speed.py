@@ -1,7 +1,7 @@
 """How long a method takes on a device: whoever chooses a depth or a method, forecasts or limits asks here.
 
 What is known best answers: the results of the campaign, else what ``langford tune choice`` kept in the profile of
-this machine, else a measurement, else the table of benchmarks (``speeds.toml``).  All of them are of a device that
+this machine, else a measurement, else the table of benchmarks (``speeds.toml``).  All of them are for a device that
 nothing else uses.
 
 The work of a sum is known exactly, in points: one task shows its speed, which must not be too small, because each

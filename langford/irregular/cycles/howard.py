@@ -55,7 +55,7 @@ class Howard:
             graph: any graph.
             parts: its strong components.
             weights, times: of its edges, both int64 or both float64[m], no times: 1 each; the least ratio is
-                looked for.
+                sought.
             iteration: makes what works on the edges inside components, where the arrays are.
         """
         self._graph, self._parts, self._weights, self._times = graph, parts, weights, times

@@ -117,7 +117,7 @@ def _optimal(graph: Graph, weights: Array, times: Array | None, maximum: bool) -
             raise TooWide(f"the {name} need more than {BITS} bits: give floats, or divide them by a common factor")
     if not exact:
         _require_range(weights, times)
-    # Kernels take the address of the first number: what comes next must stand behind it.
+    # Kernels take the address of the first number: the others must follow it in memory.
     signed = xp.ascontiguousarray(-weights.astype(kind) if maximum else weights, kind)
     durations = None if times is None else xp.ascontiguousarray(times, kind)
     timeless = [] if times is None else timeless_cycle(graph, times)

@@ -24,7 +24,7 @@ from langford.problem import Problem
 EXACT_COLOURS = 9
 """Colours left to the exact count at the end of a walk, at most."""
 MIN_FRUITFUL = 30
-"""Walks that found an arrangement; the spread of fewer ones says nothing of the error."""
+"""Walks that found an arrangement: the spread of fewer does not show the error."""
 MAX_WALKS = 10**9
 """The limit of memory: two numbers are kept for each walk."""
 

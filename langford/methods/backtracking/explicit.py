@@ -22,7 +22,7 @@ MAX_PLACES = 128
 UNIFORM_COLOURS = 14
 """Up to this n subtrees are counted exactly on the way down."""
 PATIENCE = 20_000
-"""Steps after which a randomised search is abandoned, and another one begun."""
+"""After this many steps a randomised search is abandoned, and another one starts."""
 
 
 def iterate(problem: Problem) -> Iterator[Arrangement]:

@@ -46,7 +46,7 @@ class SearchOrder:
 
     Attributes:
         differences: colours in the order of placement.
-        weight: arrangements that each one reached stands for (2 with mirror halving).
+        weight: arrangements that each one found represents (2 with mirror halving).
         halved: whether the first colour takes only its left placements.
     """
 
