@@ -26,7 +26,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from langford.devices import processor_model
+from langford.devices import CPU
 from langford.errors import LangfordError
 from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.cores import cores
@@ -239,7 +239,7 @@ class Report:
             "seconds": round(time.time() - self._started, 1),
             "machine": {
                 "system": platform.system(),
-                "processor": processor_model(),
+                "processor": CPU.model,
                 "cores": cores(),
             },
             "versions": {"python": platform.python_version(), **versions()},

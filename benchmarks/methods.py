@@ -23,7 +23,7 @@ from harness import Figure, Report, Timing, parser_of, require_published, run, t
 
 import langford
 from langford.counting import count_tasks
-from langford.devices import CPU, processor_model
+from langford.devices import CPU
 from langford.methods import METHODS, Count
 from langford.problem import Problem
 from langford.problem.reference import published
@@ -85,7 +85,7 @@ def time_command(arguments: list[str], runs: int, cold: bool) -> float:
 
 def main(options: argparse.Namespace, report: Report) -> None:
     """Print the table, the times of the command and the peak of memory."""
-    report.note(f"{processor_model()}, Python {platform.python_version()}")
+    report.note(f"{CPU.model}, Python {platform.python_version()}")
     table = report.table("method", "problem", "cores", "median s", "min–max", "per second", "bar", "ratio")
     for row in ROWS:
         if options.quick and row.runs < SHORT:

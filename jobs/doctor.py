@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 
-from langford.devices import CPU, Cuda, Device, processor_model
+from langford.devices import CPU, Cuda, Device
 from langford.errors import CheckFailed
 from langford.kernels.gpu.runtime import NoGpu, describe_gpus
 from langford.machine.cores import cores
@@ -53,7 +53,7 @@ def examine() -> Iterator[Finding]:
         State.WORKS,
         f"{kernel_hash()}: the hash of all code that computes; of that of each method: {by_method}",
     )
-    yield examine_device("processor", CPU, f"{processor_model()}, {several(cores(), 'core')}; ")
+    yield examine_device("processor", CPU, f"{CPU.model}, {several(cores(), 'core')}; ")
     yield from _gpus()
     yield _of_python("sqlite", _sqlite, "for ledgers on a local disk")
     yield _of_python("tls", _tls, "for task servers and their workers")

@@ -153,7 +153,7 @@ class Cpu(Device):
 
     @property
     def model(self) -> str:
-        return processor_model()
+        return _processor_model()
 
     @property
     def described(self) -> str:
@@ -271,7 +271,7 @@ VERIFYING: dict[str, type[Device]] = {**KINDS, "host": Host}
 
 
 @cache
-def processor_model() -> str:
+def _processor_model() -> str:
     """The manufacturer's name of the processor; its architecture where the system does not have the name."""
     with suppress(OSError):
         for line in PROCESSOR_FILE.read_text(errors="replace").splitlines():

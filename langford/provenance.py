@@ -52,13 +52,12 @@ def require_unchanged(kernels: str) -> None:
         )
 
 
-@cache
-def kept_sources() -> Mapping[Path, bytes]:
-    return _sources()
-
-
 def _sources() -> dict[Path, bytes]:
     return {file: content for folder in COMPUTING for file, content in _read(ROOT / folder).items()}
+
+
+kept_sources = cache(_sources)
+"""As they were when this process first asked."""
 
 
 def _read(place: Path) -> dict[Path, bytes]:
