@@ -59,24 +59,12 @@ def test_a_form_of_version_1_does_the_same(now: str, before: str) -> None:
     assert times.sub("", said(now)) == times.sub("", said(before))
 
 
-@pytest.mark.exhaustive
-def test_the_name_of_a_campaign_comes_before_that_of_a_problem() -> None:
-    assert "campaign langford-11-polyphase-0 (would be created)" in said("run langford-11 --dry-run")
-    said("run 12 --depth 4 --method polyphase --name langford-11 --json")
-    assert "campaign langford-11 (is resumed): L(2,12)" in said("run langford-11 --dry-run")
-
-
 def test_the_words_are_listed() -> None:
     shown = said("families")
     assert all(word in shown for word in (*families(), *further_words(), *IN_WORDS))
     listed = json.loads(said("families --json"))
     for sequence, words in listed["sequences"].items():
         assert read(sequence).family == read(words).family
-
-
-def test_a_number_is_n_and_no_name() -> None:
-    assert "campaign langford-8-polyphase-0 (would be created)" in said("run 8 --dry-run")
-    assert "campaign 8 (is resumed)" in said("run --name 8 --dry-run")
 
 
 @pytest.mark.parametrize(

@@ -1,67 +1,85 @@
-"""The campaigns that a farm works on: named, or created from a problem in words."""
+"""Which campaigns the words on a command line mean: those of these names, or that of a problem."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from typing import TypeVar
 
-import db
+import click
+
 from langford.cli.campaigns.running import create_campaign, existing
 from langford.devices import Device
 from langford.errors import BadInput, BadProblem
-from langford.ledger import Ledger
-from langford.methods import ChosenPlan, chosen_plan
+from langford.ledger import Campaign, Ledger
+from langford.methods import chosen_plan
 from langford.problem import Problem
+from langford.problem.grammar import families
+from langford.problem.sequences import IN_WORDS
+
+Named = TypeVar("Named")
 
 
-@dataclass(frozen=True)
-class Opened:
-    """``is_named``: whether the words were names of campaigns, and no problem."""
+def problem_meant(words: Sequence[str], ledger: Ledger | None, is_new: bool = False) -> Problem | None:
+    """The problem that words mean; None: they are names of campaigns, whether or not the ledger has them.
 
-    ledger: Ledger
-    campaigns: Sequence[db.Campaign]
-    is_named: bool
+    Names in the ledger come before a problem.  In 1.1 a number was n for ``langford run`` and a name for ``langford
+    serve``.  So where the campaign of that name counts another problem, neither is guessed.
 
+    Args:
+        words: of the command line.
+        ledger: None: there is none yet.
+        is_new: whether options of a new campaign are given, for which a problem comes before names.
 
-def new_plan(problem: Problem, device: Device, task_seconds: float | None) -> ChosenPlan:
-    """The plan of a campaign for workers elsewhere; raises BadInput where nothing is to be computed."""
-    if problem.obstruction:
+    Raises BadProblem where they are neither, and BadInput.
+    """
+    text = " ".join(words)
+    absent = [word for word in words if ledger is None or not ledger.has(word)]
+    try:
+        problem = Problem.parse(text)
+    except BadProblem:
+        begins_problem = text in {*families(), *IN_WORDS} or text.removeprefix("-").isdecimal()
+        if len(absent) < len(words) or (len(words) == 1 and not begins_problem):
+            return None
+        raise
+    if ledger is None or absent or is_new:
+        return problem
+    number = next(filter(str.isdecimal, words), None)
+    if number and any(ledger.named(word).problem != problem for word in words):
         raise BadInput(
-            f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}; "
-            "`langford create --anyway` creates a campaign regardless"
+            f"{text} means {problem}, but the ledger's campaign {number} counts another problem: write "
+            f"{problem.name} for the problem; to use the campaign, rename it (`langford rename {number} NAME`)"
         )
-    return chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
+    return None
+
+
+def only(named: Sequence[Named]) -> Named:
+    """Raises UsageError unless there is one."""
+    if len(named) != 1:
+        raise click.UsageError("this command works on one campaign: name one")
+    return named[0]
 
 
 @contextmanager
 def opened(
     address: str, words: Sequence[str], device: Device, task_seconds: float | None = None
-) -> Iterator[Opened]:
-    """The campaigns that words name; one is created from a problem in words, if there is none.
+) -> Iterator[tuple[Ledger, Sequence[Campaign]]]:
+    """A ledger, and the campaigns of it that words mean; that of a problem is created, if there is none.
 
     ``device``, ``task_seconds``: of a new one, as for :func:`langford.methods.chosen_plan`.  Raises NoLedger,
     NoSuchCampaign, BadProblem, BadInput, and as that function.
     """
     with existing(address) as found:
-        absent = [word for word in words if found is None or not found.has(word)]
-    if absent:
-        new = _planned(words, device, task_seconds, is_name=len(words) == 1 or len(absent) < len(words))
-    if not absent or new is None:
+        problem = problem_meant(words, found, is_new=task_seconds is not None)
+    if problem is None:
         with Ledger(address, create=False) as ledger:
-            yield Opened(ledger, [ledger.named(name) for name in dict.fromkeys(words)], is_named=True)
+            yield ledger, [ledger.named(name) for name in dict.fromkeys(words)]
         return
+    if problem.obstruction:
+        raise BadInput(
+            f"{problem} = 0, so there is nothing to compute: no arrangement exists, {problem.obstruction}; "
+            "`langford create --anyway` creates a campaign regardless"
+        )
+    new = chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
     with Ledger(address, create=True) as ledger:
-        begun = ledger.begun(new)
-        yield Opened(ledger, [begun or create_campaign(ledger, new.key, None, yes=False)], is_named=False)
-
-
-def _planned(words: Sequence[str], device: Device, task_seconds: float | None, is_name: bool) -> ChosenPlan | None:
-    """The plan of the problem in these words; None where they rather are the name of a campaign."""
-    try:
-        problem = Problem.parse(" ".join(words))
-    except BadProblem:
-        if is_name:
-            return None
-        raise
-    return new_plan(problem, device, task_seconds)
+        yield ledger, [ledger.begun(new) or create_campaign(ledger, new.key, None, yes=False)]

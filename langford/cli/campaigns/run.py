@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from langford.cli.campaigns.opening import only, problem_meant
 from langford.cli.campaigns.running import (
     complete,
     conclude,
@@ -88,24 +89,23 @@ def run(
                 raise
         return conclude(campaign, report, stop, as_json, asked)
 
-    def exists(name: str) -> bool:
+    problem, names = None, chosen.words or tuple(filter(None, [chosen.name]))
+    is_new = chosen.is_new or task_time is not None
+    if chosen.words or not names:
         with existing(address) as found:
-            return found is not None and found.has(name)
-
-    resumed = chosen.resumed(exists)
-    if resumed is not None:
-        if task_time is not None:
-            raise click.UsageError("--task-time chooses the depth of a new campaign: leave it out")
+            problem = problem_meant(names, found, is_new)
+    if problem is None:
+        if is_new:
+            name = " ".join(names)
+            raise click.UsageError(f"{name:.80} is resumed as it was created: leave the options of a new one out")
         with Ledger(address, create=False) as ledger:
-            campaign = ledger.named(resumed)
+            campaign = only([ledger.named(name) for name in names])
             here = computing.devices()
             if dry_run:
                 planned(ledger, address, campaign.name, campaign.key, here).print(as_json)
                 return
             context.exit(completed(campaign))
     place = Device.parse(computing.device)
-    # Before the ledger is opened: bad input creates no ledger.
-    problem = chosen.problem()
     if problem.obstruction and not chosen.anyway:
         context.exit(nothing_to_count(problem, chosen.method_name, asked).print(as_json))
     usual = place.task_seconds

@@ -9,9 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 
-import click
-
-from langford.cli.campaigns.opening import opened
+from langford.cli.campaigns.opening import only, opened
 from langford.cli.campaigns.running import answer_of
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, make_log_folder
 from langford.cli.cluster.queue import LANGFORD, keeper_of
@@ -66,12 +64,10 @@ def farmed(
         )
     names = names_of_this_machine(host)
     _require_known(names[0])
-    with opened(queue.address, words, Device.parse(queue.device), task_seconds) as found:
-        [campaign, *others] = found.campaigns
-        if others:
-            raise click.UsageError("a farm works on one campaign: name one")
+    with opened(queue.address, words, Device.parse(queue.device), task_seconds) as (_, campaigns):
+        campaign = only(campaigns)
         if not campaign.standing().to_do:
-            return answer_of(found.ledger.named(campaign.name)).print(as_json)
+            return answer_of(campaign).print(as_json)
         name, logs = campaign.name, (job.logs / campaign.name).absolute()
         make_log_folder(logs)
         folder = FarmFolder(logs / "farm")

@@ -104,11 +104,6 @@ def campaign_of(name: str, queue: QueueOptions) -> db.Campaign:
 
 
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
-    if not queue.is_shared:
-        raise BadInput(
-            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
-            "URL (see `langford serve`), or a Postgres --ledger, or leave --once out"
-        )
     campaign = campaign_of(name, queue)
     address = queue.address
     command = [

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 
 import click
 
-from langford.cli.campaigns.opening import opened
+from langford.cli.campaigns.opening import only, opened
 from langford.cli.cluster.farm import farmed
 from langford.cli.cluster.job_options import JobOptions, QueueOptions, job_options, make_log_folder, queue_options
 from langford.cli.cluster.queue import LANGFORD, campaign_of, keeper_of, print_script
 from langford.cli.exit_codes import StopSignals, code_of_signal
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, task_time_option
+from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.options.notifying import (
     NotifyOptions,
     hidden_notify_options,
@@ -23,6 +25,7 @@ from langford.cli.options.notifying import (
 from langford.cli.output import display
 from langford.cli.output.progress import Terminal
 from langford.devices import Device
+from langford.errors import BadInput
 from slurm import SlurmScheduler, reservation_script
 
 
@@ -38,7 +41,7 @@ def slurm() -> None:
 @json_option
 def submit(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
     """Fill the queue with workers of a campaign, once."""
-    _once(name, queue, job, as_json)
+    _once(_name_of([name], queue), queue, job, as_json)
 
 
 @slurm.command(
@@ -52,7 +55,7 @@ Examples:
 
 Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 done, 128 + N stopped by signal N."""
 )
-@click.argument("words", nargs=-1, required=True, metavar="PROBLEM... | NAME")
+@problem_words(f"{PROBLEM} | NAME")
 @queue_options
 @job_options
 @task_time_option
@@ -79,9 +82,7 @@ def keep(
     certificate and token are in the folder --logs, which the nodes share; started again it continues.
     """
     if once:
-        if len(words) > 1:
-            raise click.UsageError("--once submits the workers of a campaign: give its name")
-        _once(words[0], queue, job, as_json)
+        _once(_name_of(words, queue, task_time), queue, job, as_json)
         return
     stop = StopSignals()
     if not queue.server and not queue.is_shared:
@@ -150,11 +151,14 @@ def _once(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> Non
         print(f"{name} is done")
 
 
-def _name_of(words: tuple[str, ...], queue: QueueOptions, task_time: float | None) -> str:
-    """The name of a campaign; in a Postgres ledger it is created from a problem in words."""
+def _name_of(words: Sequence[str], queue: QueueOptions, task_time: float | None = None) -> str:
+    """The name of a server's campaign, or of one in a Postgres ledger, as :func:`opened`; raises BadInput."""
     if queue.server:
-        if len(words) > 1:
-            raise click.UsageError("name the campaign of the --server")
-        return words[0]
-    with opened(queue.address, words, Device.parse(queue.device), task_time) as found:
-        return found.campaigns[0].name
+        return only(words)
+    if not queue.is_shared:
+        raise BadInput(
+            f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
+            "URL (see `langford serve`), or a Postgres --ledger, or leave --once out"
+        )
+    with opened(queue.address, words, Device.parse(queue.device), task_time) as (_, campaigns):
+        return only(campaigns).name

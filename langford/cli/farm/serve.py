@@ -30,6 +30,7 @@ from langford.cli.options.common import (
     replicate_option,
     task_time_option,
 )
+from langford.cli.options.groups import PROBLEM, problem_words
 from langford.cli.options.notifying import NotifyOptions, notified, notify_options
 from langford.devices import Device
 from langford.errors import BadInput, NotInstalled
@@ -49,7 +50,7 @@ Examples:
   langford serve langford-27-polyphase-16 --replicate 0.02
   langford serve langford-27-polyphase-16 --host 0.0.0.0 --certificate server.pem --key server.key"""
 )
-@click.argument("words", nargs=-1, required=True, metavar="PROBLEM... | NAME...")
+@problem_words(f"{PROBLEM} | NAME...")
 @ledger_option
 @kind_option
 @task_time_option
@@ -127,15 +128,15 @@ def serve(
         serving.require_certificate(certificate, key, time.time())
     hooks = notify.hooks()
     with (
-        opened(address, words, Device.parse(device), task_time) as found,
+        opened(address, words, Device.parse(device), task_time) as (ledger, campaigns),
         serving.socket_of(host, port) as listener,
         ended_in_order() as received,
         written(log_format, log_lines.LOGGERS),
         ExitStack() as stack,
     ):
-        ledger, campaigns = found.ledger, found.campaigns
         ledger.require_writable()
-        tokens = token_file or (None if found.is_named else Path(f"{campaigns[0].name}.token"))
+        first = campaigns[0].name
+        tokens = token_file or (None if first in words else Path(f"{first}.token"))
         if tokens is not None:
             if len(campaigns) > 1:
                 raise click.UsageError("--token-file is for one campaign: serve one, or use `langford token`")
@@ -148,12 +149,12 @@ def serve(
         application = server.application(ledger, [each.name for each in campaigns], clients, overviews)
         url = log_lines.listening(listener, certificate is not None, campaigns)
         if tokens is not None:
-            log_lines.worker_needs(_line(f"{url}/{campaigns[0].name}", tokens, certificate, insecure))
+            log_lines.worker_needs(_line(f"{url}/{first}", tokens, certificate, insecure))
         if until_closed:
             threading.Thread(target=_end_when_closed, daemon=True).start()
         if ready_file is not None:
             replace_file(ready_file, f"{url}\n".encode())
-        shared = {campaign: overviews.of(campaign.name) for campaign in campaigns}
+        shared: Mapping[Campaign, Shared[Overview]] = {each: overviews.of(each.name) for each in campaigns}
         with (
             notified(campaigns, hooks, notify.stalled_after, log_lines.notice, lambda: LAST_SECONDS),
             reported(shared),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
@@ -28,13 +27,10 @@ from langford.cli.options.common import (
 )
 from langford.cli.output.answer import Asked
 from langford.devices import Device, devices
-from langford.errors import BadProblem
 from langford.methods import ChosenPlan, chosen_plan
 from langford.problem import Problem
 from langford.problem.grammar import COPIES, EMPTY, OVER, families, further_words
 from langford.problem.variants import CYCLIC, DEFECT, DIFFERENCES, HOLE, MISSING, SECOND_HOLE
-
-NUMBER = re.compile(r"-?\d{1,20}", re.ASCII)
 
 
 def gathered(
@@ -65,6 +61,8 @@ ABOUT = """
 PROBLEM is in words: 12, skolem 9, near-skolem 12 missing 5, A059106 12; `langford families` lists all.
 """
 """A paragraph in the help of all commands that take a problem."""
+OR_NAME = "NAME is that of a campaign in the ledger, and comes before a problem.\n"
+"""More of it where they also take the names of campaigns."""
 OF_VERSION_1 = "differences", "places", "empty", "copies", "defect", "hole", "second-hole", "missing"
 """The options that named a problem in 1.x; they work through 2.x."""
 
@@ -110,24 +108,11 @@ class CampaignOptions(ProblemOptions):
     yes: bool
     anyway: bool  # whether to compute even if it takes over a year, or if no arrangement can exist
 
-    def resumed(self, exists: Callable[[str], bool]) -> str | None:
-        """The name of the campaign that is resumed by its name; None: a problem is named.
-
-        ``exists``: whether a campaign has a name; it decides for a word that is also the name of a problem.
-        Raises UsageError when options of a new campaign are given beside it.
-        """
-        words = self.words or tuple(filter(None, [self.name]))
-        if len(words) != 1:
-            return None
-        [word] = words
-        if self.words and (
-            NUMBER.fullmatch(word) or word in families() or (_is_problem(word) and not exists(word))
-        ):
-            return None
-        chosen = (self.method_name, self.depth, self.plan_seed, self.words and self.name)
-        if any(value not in (None, ()) for value in chosen):
-            raise click.UsageError(f"{word:.80} is resumed as it was created: leave the options of a new one out")
-        return word
+    @property
+    def is_new(self) -> bool:
+        """Whether options of a new campaign are given; ``--name`` alone names one to resume."""
+        chosen = (self.method_name, self.depth, self.plan_seed, self.name if self.words else None)
+        return any(value is not None for value in chosen)
 
     def require_one_depth(self, task_time: float | None) -> None:
         """Raises UsageError where the depth is given, and the time of tasks that would choose it too."""
@@ -166,19 +151,12 @@ answer_options = gathered("asked", Asked, expect_option, verbose_option)
 compute_options = gathered("computing", ComputeOptions, workers_option, device_option, time_limit_option)
 
 
-def _is_problem(word: str) -> bool:
-    try:
-        Problem.parse(word)
-    except BadProblem:
-        return False
-    return True
-
-
 def problem_words(metavar: str) -> Callable[[Command], Command]:
     """The argument of a problem, as one value, ``words``; ``metavar``: how the usage of the command writes it."""
 
     def decorate(command: Command) -> Command:
-        command.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n{ABOUT}"
+        about = ABOUT if metavar == PROBLEM else ABOUT + OR_NAME
+        command.__doc__ = f"{inspect.cleandoc(command.__doc__ or '')}\n{about}"
         return words(command)
 
     words: Callable[[Command], Command] = gathered(

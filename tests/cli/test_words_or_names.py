@@ -1,0 +1,147 @@
+"""What words on a command line mean, a problem or names of campaigns: every command gives the same answer."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+
+import db
+from langford.cli.cluster.job_options import QueueOptions
+from langford.errors import BadInput
+from langford.methods import METHODS, PlanKey, plan_of
+from langford.problem import Problem
+from tests.support.command_line import run_here
+
+CAMPAIGNS = {
+    "mine": "12",
+    "8": "8",
+    "15": "8",
+    "skolem": "8",
+    "langford-11": "12",
+    "langford-7-polyphase-4": "7",
+}
+"""The problems of campaigns, by their names; version 1.0 created those whose name is a number."""
+OF_NEW = re.compile(f"(.*)-({'|'.join(METHODS)})-.*")
+WORDS = {
+    # names
+    "mine": "mine",
+    "langford-11": "langford-11",  # also a problem
+    "skolem": "skolem",  # also the first word of one
+    "mine langford-11": "mine langford-11",
+    "nobody": "*no campaign 'nobody' in langford.db*",
+    "langford-7-polyphase-2": "*no campaign 'langford-7-polyphase-2' in langford.db*",
+    "mine nobody": "*no campaign 'nobody' in langford.db*",
+    # problems, of which there is no campaign, one of another name, one of its own
+    "16": "new langford-16",
+    "12": "new langford-12",
+    "7": "langford-7-polyphase-4",
+    "langford 7": "langford-7-polyphase-4",
+    "skolem 9": "new skolem-9",
+    "skolem-9": "new skolem-9",
+    "A059106 9": "new skolem-9",
+    "--differences 1,3,5": "new differences-1.3.5-over-6",
+    # a number that is also the name of a campaign: of the same problem, of another one
+    "8": "8",
+    "15": "*write langford-15 for the problem; to use the campaign, rename it (`langford rename 15 NAME`)*",
+    "langford-15": "new langford-15",
+    "langford 15": "new langford-15",
+    "skolem 8": "*write skolem-8 for the problem; to use the campaign, rename it (`langford rename 8 NAME`)*",
+    # what is neither
+    "skolm 9": "*did you mean skolem?*",
+    "near-skolem 12 mising 5": "*did you mean missing?*",
+    "hooked-skolem": "*hooked-skolem needs a number, like 12, after it*",
+    "A059106": "*A059106 needs the index of its term*",
+    "-- -8": "*n must be at least 1*",
+    "4097": "*at most 4,096*",
+    "": "*name a problem*",
+}
+"""The campaigns that words mean, or "new" and a problem, or the pattern of an error."""
+WITHOUT_LEDGER = {
+    "nobody": "*there is no ledger*",
+    "16": "new langford-16",
+    "langford-11": "new langford-11",
+    "skolm 9": "*did you mean skolem?*",
+    "skolem": "*skolem needs a number, like 12, after it*",
+}
+
+
+def asked(names: Sequence[str]) -> NoReturn:
+    raise BadInput(f"asked for {' '.join(names)}.")
+
+
+COMMANDS: dict[str, tuple[str, Callable[..., object]]] = {
+    "run --dry-run --anyway": (
+        "langford.cli.campaigns.run:planned",
+        lambda ledger, address, name, key, devices: asked([name or key.name]),
+    ),
+    "serve --port 0": ("langford.cli.farm.serve:Overviews", asked),
+    "slurm keep --host localhost": ("langford.cli.cluster.farm:make_log_folder", lambda logs: asked([logs.name])),
+    **dict.fromkeys(
+        ["slurm keep --partition of-a-database", "slurm keep --once --partition of-a-database"],
+        ("langford.cli.cluster.slurm:keeper_of", lambda name, *_: asked([name])),
+    ),
+}
+"""Each command that takes a problem or names, and what is called with the campaigns that it has found."""
+
+
+@pytest.fixture(scope="module")
+def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("ledger") / "langford.db"
+    with db.Ledger(str(file), create=True) as created:
+        for name, words in CAMPAIGNS.items():
+            key = PlanKey(Problem.parse(words), "polyphase", 4)
+            created.create_campaign(name, key, plan_of(key).work.tolist())
+    return file
+
+
+def answer(command: str, words: str, folder: Path) -> str:
+    """Which campaigns a command works on, or what it says instead."""
+    called, stand_in = COMMANDS[command]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(QueueOptions, "is_shared", "of-a-database" in command)
+        done = run_here([*command.split(), *words.split()], folder, values={called: stand_in})
+    assert done.returncode == 2, done
+    found = re.search(r"asked for (.*)\.$", done.stderr, re.MULTILINE)
+    if found is None:
+        return done.stderr
+    new = OF_NEW.fullmatch(found[1])
+    return f"new {new[1]}" if new and found[1] not in CAMPAIGNS else found[1]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("words", "meant"), WORDS.items(), ids=WORDS)
+def test_every_command_takes_words_for_the_same(
+    ledger: Path, tmp_path: Path, words: str, meant: str, command: str
+) -> None:
+    shutil.copy(ledger, tmp_path)
+    if words == "mine langford-11" and not command.startswith("serve"):
+        meant = "*this command works on one campaign: name one*"
+    assert fnmatchcase(answer(command, words, tmp_path), meant)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize(("words", "meant"), WITHOUT_LEDGER.items(), ids=WITHOUT_LEDGER)
+def test_without_a_ledger_there_are_no_names(tmp_path: Path, words: str, meant: str, command: str) -> None:
+    assert fnmatchcase(answer(command, words, tmp_path), meant)
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ("15 --method polyphase --depth 8 --name fifteen", "campaign fifteen (would be created): L(2,15)"),
+        ("langford-11 --depth 8", "(would be created): L(2,11)"),
+        ("8 --task-time 1", "campaign langford-8-polyphase-0 (would be created): L(2,8)"),
+        ("--name 15", "campaign 15 (is resumed): L(2,8)"),
+    ],
+)
+def test_options_of_a_new_campaign_are_for_a_problem(ledger: Path, tmp_path: Path, words: str, meant: str) -> None:
+    """The jobs that version 1.1 wrote for a cluster run the first command."""
+    shutil.copy(ledger, tmp_path)
+    done = run_here(["run", *words.split(), "--dry-run", "--anyway"], tmp_path)
+    assert meant in done.stdout, done
