@@ -193,7 +193,8 @@ class Coverage:
     done: int
     tasks: int
     work: float  # share of the work of all tasks that was compared
-    seed: int | None  # of the random choice; None when the tasks were named
+    seed: int | None  # of the random choice; None when the tasks were named, or waited
+    waited: bool = False  # whether they were chosen because they waited for a recheck or a decision
 
     def finds(self, wrong: int) -> float:
         """The probability that a random choice of this size contains at least one of ``wrong`` wrong tasks."""
@@ -210,7 +211,8 @@ class Coverage:
         if self.compared == self.tasks:
             return "every task was compared: a wrong one would have been found"
         if self.seed is None:
-            return "these tasks were chosen by name: this says nothing about the others"
+            reason = "because they waited for a recheck or a decision" if self.waited else "by name"
+            return f"these tasks were chosen {reason}: this says nothing about the others"
         more = [f"{wrong} wrong ones with {self.finds(wrong):.3g}" for wrong in (10, 100) if wrong < self.done]
         one = f"a random choice of this size finds a single wrong task with probability {self.finds(1):.3g}"
         return ", ".join([one, *more])

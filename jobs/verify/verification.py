@@ -91,7 +91,7 @@ class Verification:
         :func:`recomputation`.
         """
         self.campaign = campaign
-        self._device = device
+        self._device, self._waited = device, selection.waiting
         self._export = campaign.export()
         done = [evaluation.result.index for evaluation in self._export.results]
         for index in selection.named:
@@ -105,8 +105,12 @@ class Verification:
         self.tasks = chosen
         if not campaign.tasks:
             raise Incomplete(f"nothing was verified: {campaign.name} has no tasks, so its count is 0")
-        if not done or not chosen:
+        if not done:
             raise Incomplete(f"nothing was verified: no task of {campaign.name} has a result yet; run them first")
+        if not chosen:
+            raise Incomplete(
+                f"nothing was verified: no result of {campaign.name} waits for a recheck or a decision"
+            )
         self._recomputation = recomputation(campaign.plan, method, device)
         self._done, work = len(done), campaign.plan.work
         self.work = float(work[sorted({*chosen} & {*done})].sum())
@@ -139,7 +143,7 @@ class Verification:
         checks, pending = _checked(campaign, campaign.export(), unconfirmed) if all_checks else ([], None)
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
         share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
-        coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed)
+        coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed, self._waited)
         origins = sources([each for each in self._export.results if each.result.index in compared])
         statement = statement_of(
             campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks, origins,

@@ -62,7 +62,7 @@ def test_nothing_is_verified_without_results(campaign: Campaign) -> None:
     with pytest.raises(Incomplete, match="no task of"):
         Verification(campaign, Selection(), None, CPU)
     finish(campaign, "a")
-    with pytest.raises(Incomplete):
+    with pytest.raises(Incomplete, match="waits for a recheck"):
         Verification(campaign, Selection(waiting=True), None, CPU)
     with pytest.raises(TaskIndexOutOfRange):
         Verification(campaign, Selection(named=[TASKS]), None, CPU)

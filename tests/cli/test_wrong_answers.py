@@ -143,6 +143,7 @@ def test_the_operator_settles_a_conflict(langford: Run, wrong_file: Path) -> Non
     assert (waits.returncode, f"`langford verify {NAME} --waiting`" in waits.stderr) == (3, True)
     decided = langford("verify", NAME, "--waiting")
     assert (decided.returncode, "decided   3" in decided.stdout) == (4, True)
+    assert "chosen because they waited for a recheck or a decision" in decided.stdout
     assert "its result is now the recomputed value" in decided.stderr
     assert json.loads(langford("result", NAME, "--json").stdout)["agrees"] is True
     assert "no result" in langford("verify", NAME, "--waiting").stdout
