@@ -487,6 +487,11 @@ class Campaign:
             lifecycle.rename(transaction, name, self.database.where)
         self.record = replace(self.record, name=name)
 
+    def refresh(self) -> None:
+        """Read again what others may have changed: its name and its share; raises NoSuchCampaign."""
+        with self.database.reading() as connection:
+            self.record = queries.present(connection, self.record)
+
     def delete(self, kept: TrustedFile) -> None:
         """Delete it with its tasks, attempts, results, events, tokens and notices.
 

@@ -7,14 +7,14 @@ no SQL.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from multiprocessing import current_process
 from os import PathLike, fspath
 
 import db
-from db.errors import NoSuchCampaign
+from db.errors import LedgerError, NoSuchCampaign
 from db.identity import Identity
-from db.records import CampaignRecord
 from db.states import require_new_name
 from jobs.console import SILENT, Console
 from jobs.pools.evaluation import InProcessPool
@@ -40,16 +40,6 @@ class Campaign(db.Campaign):
 
     Besides what is here it has the methods of :class:`db.campaign.Campaign`, such as ``results`` and ``overview``.
     """
-
-    def __init__(self, ledger: Ledger, record: CampaignRecord) -> None:
-        """:meth:`Ledger.campaign` gives one.
-
-        Args:
-            ledger: an open one.
-            record: of the campaign in it.
-        """
-        super().__init__(ledger.database, record)
-        self._ledger = ledger
 
     def __repr__(self) -> str:
         return f"<Campaign {self.name}, {several(self.tasks, 'task')}, in {self.database.where}>"
@@ -112,14 +102,17 @@ class Campaign(db.Campaign):
                 "this process cannot start others, as those of a multiprocessing.Pool: one device computes, in it"
             )
             pool_of, here = InProcessPool, here[:1]
-        self._ledger.create_campaign(self.name, self.key, self.plan.work.tolist())
         worker = identity or Identity.fresh(here)
         source = TaskSource(Calls(console).through(self), worker, outbox, console)
 
         def probe(key: PlanKey) -> Speed | None:
             return speed_here(plan_of(key), here) if speed is None and executor is None else speed
 
-        return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
+        try:
+            return Run(source, here, console, time_limit, pool_of, patience, probe=probe).run()
+        finally:
+            with suppress(LedgerError):
+                self.refresh()  # it may have another name now, which messages about the run mention
 
     def count(self, unconfirmed: bool = False) -> Count:
         """The merged count of a complete campaign; raises as :func:`jobs.run.loop.result`.
@@ -165,7 +158,7 @@ class Ledger(db.Ledger):
         Args:
             name: of the campaign.
         """
-        return Campaign(self, super().campaign(name).record)
+        return Campaign(self.database, super().campaign(name).record)
 
     def campaign(
         self,
@@ -207,7 +200,7 @@ class Ledger(db.Ledger):
         if name is not None and not self.has(name):
             require_new_name(name)
         created = self.create_campaign(name or key.name, key, plan_of(key).work.tolist())
-        return Campaign(self, created.record)
+        return Campaign(self.database, created.record)
 
     def begun(self, new: ChosenPlan, name: str | None = None) -> Campaign | None:
         """The campaign that is resumed instead of creating one by a chosen plan; None: there is none.
@@ -234,4 +227,4 @@ class Ledger(db.Ledger):
 
     def campaigns(self) -> Sequence[Campaign]:
         """All campaigns, oldest first."""
-        return [Campaign(self, campaign.record) for campaign in super().campaigns()]
+        return [Campaign(self.database, campaign.record) for campaign in super().campaigns()]

@@ -45,6 +45,14 @@ def required_campaign(connection: Connection, name: str, where: str) -> Campaign
     return record
 
 
+def present(connection: Connection, campaign: CampaignRecord) -> CampaignRecord:
+    """A campaign as it is now; raises NoSuchCampaign when it was deleted."""
+    row = connection.execute(_CAMPAIGNS.where(Campaign.uuid == campaign.uuid)).one_or_none()
+    if row is None:
+        raise deleted(campaign)
+    return _campaign_of(row)
+
+
 _STILL_THERE = select(Campaign.uuid).where(Campaign.id == CAMPAIGN)
 
 

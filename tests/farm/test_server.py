@@ -124,6 +124,12 @@ def test_a_token_opens_no_other_campaign(farm: Dialogue) -> None:
     assert other.progress().attempts == {"running": 1}
 
 
+def test_a_renamed_campaign_is_listed_under_the_name_that_is_answered(farm: Dialogue) -> None:
+    farm.ledger.campaign(NAME).rename("renamed")
+    [listed] = farm.ask("GET", "/campaigns", Role.READER).json()
+    assert farm.ask("GET", f"/campaigns/{listed['campaign']}", Role.READER).status_code == 200
+
+
 def test_a_worker_of_another_campaign_gets_nothing(farm: Dialogue) -> None:
     assert farm.post("/leases", **LEASE, campaign=str(uuid.uuid4())).status_code == 410
     assert farm.campaign.progress().attempts == {}

@@ -19,6 +19,7 @@ import jobs
 import langford
 import slurm
 from db.errors import BadName, NoSuchCampaign
+from jobs.pools.evaluation import InProcessPool
 from jobs.pools.pool import Pool
 from jobs.reach import campaign as reach
 from jobs.reach.outbox import Outbox
@@ -136,6 +137,15 @@ def test_a_script_without_a_guard_counts_in_a_ledger(tmp_path: Path) -> None:
     assert campaign.startswith("<Campaign skolem-9-")
     assert campaign.endswith(", in records.db>")
     assert counted == f"<Count Skolem(2,9) = 1328> {tasks} 1328"
+
+
+def test_a_run_continues_under_the_name_that_its_campaign_has_meanwhile(tmp_path: Path) -> None:
+    with langford.Ledger(tmp_path / "l.db") as ledger:
+        campaign = ledger.campaign(7, "polyphase", 4)
+        ledger.named(campaign.name).rename("seven")
+        campaign.run(pool_of=InProcessPool)
+        assert campaign.name == "seven"
+        assert [each.name for each in ledger.campaigns()] == ["seven"]
 
 
 def test_the_same_call_resumes_a_campaign_by_another_method(tmp_path: Path) -> None:

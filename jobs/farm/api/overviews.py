@@ -62,7 +62,7 @@ class Overviews:
             campaigns: of this server.
             in_full: as for :meth:`status`.
         """
-        listed = [_listed(self._overviews[campaign.name].newest()) for campaign in campaigns]
+        listed = [_listed(campaign.name, self._overviews[campaign.name].newest()) for campaign in campaigns]
         if in_full:
             return encoded(listed)
         return json.dumps([_without(document(each), "title") for each in listed]).encode()
@@ -83,10 +83,11 @@ def _without(fields: dict[str, Any], *names: str) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if name not in names}
 
 
-def _listed(overview: Overview) -> Listed:
+def _listed(name: str, overview: Overview) -> Listed:
+    """``name``: under which this server has the campaign, also when the ledger has another one by now."""
     tasks, finished = overview.tasks, overview.finished
     return Listed(
-        campaign=overview.campaign,
+        campaign=name,
         problem=overview.problem,
         tasks=TaskNumbers(total=tasks.total, done=tasks.done),
         finished=None if finished is None else iso(finished),
