@@ -211,7 +211,7 @@ def _require_agreement(problem: Problem, counted: Counted) -> None:
     known = agreement(problem, counted.count.published)
     if known.agrees is False:
         raise CheckFailed(
-            f"{problem} = {counted.count.published:,} is wrong ({' '.join(known.words.split())}); find the "
+            f"{problem} = {counted.count.published:,} is wrong ({known.words}); find the "
             f"wrong result by `langford verify {counted.name} --sample 100%`"
         )
 

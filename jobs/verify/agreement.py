@@ -54,21 +54,31 @@ class Agreement:
 
     @property
     def words(self) -> str:
+        """Such as "agrees with the published value …", "differs from …", or "not compared: …"."""
+        return f"{self.verdict} {self.compared}".strip()
+
+    @property
+    def verdict(self) -> str:
+        """ "agrees", "differs" or "consistent"; empty: the count is not compared."""
+        if self.published is None and self.standard_errors is None:
+            return ""
+        return {True: "agrees", False: "differs", None: "consistent"}[self.agrees]
+
+    @property
+    def compared(self) -> str:
+        """With what the count is compared, after :attr:`verdict`; or why it is not."""
+        than = "from" if self.agrees is False else "with"
         if self.problem.obstruction:
-            return f"{self._verdict} 0: no arrangement exists, {self.problem.obstruction}"
+            return f"{than} 0: no arrangement exists, {self.problem.obstruction}"
         if self.published is not None:
-            return f"{self._verdict} the published value {self.published:,} ({cited(self.problem)})"
+            return f"{than} the published value {self.published:,} ({cited(self.problem)})"
         far = self.standard_errors
         if far is None or self.estimate is None:
             return "not compared: no published value, and the random-walk estimate is too uncertain"
         return (
-            f"{self._verdict} a random-walk estimate of {self.estimate:.4g} ± {self.standard_error:.2g} "
+            f"{than} a random-walk estimate of {self.estimate:.4g} ± {self.standard_error:.2g} "
             f"({far:.1f} standard errors; no published value)"
         )
-
-    @property
-    def _verdict(self) -> str:
-        return {True: "agrees    with", False: "DIFFERS   from", None: "consistent with"}[self.agrees]
 
     def document(self) -> dict[str, object]:
         """``agrees`` is null where nothing decides."""

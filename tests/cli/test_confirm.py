@@ -172,7 +172,7 @@ def test_nothing_is_measured_where_there_is_no_choice(monkeypatch: pytest.Monkey
     ("problem", "count", "agrees", "words"),
     [
         (PROBLEM, 150, True, "confirmed: polyphase and shifted give the same count"),
-        (PROBLEM, 151, False, "not with what is known: DIFFERS"),
+        (PROBLEM, 151, False, "not with what is known: differs"),
         (Problem.hooked_langford(10), 6824, True, "confirmed: polyphase and shifted"),  # nothing is published
     ],
 )

@@ -27,7 +27,7 @@ def verdict(evidence: Evidence) -> str:
     if count is None or compared is None:
         return _no_count(evidence)
     if compared.agrees is False:
-        return f"The count is wrong, although all checks passed: it {' '.join(compared.words.split())}"
+        return f"The count is wrong, although all checks passed: it {compared.words}"
     confirmed = evidence.numbers.confirmed
     again = f" {confirmed:,} of {count.tasks:,} partial sums were found twice, independently" if confirmed else ""
     again += f"{_said(evidence)}." if again else ""
@@ -58,15 +58,14 @@ def count(evidence: Evidence) -> Iterator[Block]:
         f"{several(found.tasks, 'partial result')}, each an exact integer, over "
         f"{number(found.evaluated)} {METHODS[evidence.history.key.method].evaluated}."
     )
-    words = " ".join(compared.words.split())
     if compared.agrees is False:
-        yield Remark(f"The count cannot be right: it {words}", bad=True)
+        yield Remark(f"The count cannot be right: it {compared.words}", bad=True)
     checks = [check[:1].upper() + check[1:] for check in found.checks]
     # What was drawn is among the checks.
     if evidence.promise is None or not evidence.promise.drawn:
         promise = in_words(evidence.promise)
         checks.append(f"{promise[:1].upper()}{promise[1:]}")
-    yield Points([*(f"{check}." for check in checks), f"{words[:1].upper()}{words[1:]}."])
+    yield Points([*(f"{check}." for check in checks), f"{compared.words[:1].upper()}{compared.words[1:]}."])
     yield Paragraph(_limits(evidence))
 
 

@@ -104,7 +104,7 @@ class Answer:
             *([f"  chosen    {self.method}, {self.chosen}"] if self.asked.verbose and self.chosen else []),
             *(f"  checked   {check}" for check in self._checks),
             *([f"  promise   {self.promise}"] if self.promise else []),
-            f"  {self.comparison.words}",
+            f"  {self._compared_in_words}",
             *([f"  agrees    with the expected {self.asked.expected:,}{self._images}"] if self._is_said else []),
         ]
 
@@ -112,6 +112,11 @@ class Answer:
     def _checks(self) -> Iterable[str]:
         """In one line of a few words each, unless all words are asked for."""
         return self.count.checks if self.asked.verbose else [", ".join(filter(None, map(brief, self.count.checks)))]
+
+    @property
+    def _compared_in_words(self) -> str:
+        verdict, compared = self.comparison.verdict, self.comparison.compared
+        return f"{verdict.upper() if verdict == 'differs' else verdict:<9} {compared}" if verdict else compared
 
     @property
     def _is_said(self) -> bool:
@@ -129,10 +134,10 @@ class Answer:
     def judged(self) -> ExitCode:
         if self.comparison.agrees is not False:
             return self._judged_by_expectation()
-        differs, checks = _difference(self.comparison.words), "; ".join(self.count.checks)
+        checks = "; ".join(self.count.checks)
         display.say(
-            f"langford: {self.problem} = {self.count.published:,} is wrong, it {differs}; it passed all checks "
-            f"({checks}), but at least one task is wrong: {self.how_to_find()}"
+            f"langford: {self.problem} = {self.count.published:,} is wrong, it {self.comparison.words}; it passed "
+            f"all checks ({checks}), but at least one task is wrong: {self.how_to_find()}"
         )
         return ExitCode.CHECK_FAILED
 
@@ -189,10 +194,6 @@ def _power(number: int) -> str:
     if not display.has_characters("⁰"):
         return str(number)
     return f"2{str(exponent).translate(SUPERSCRIPTS)}" if exponent > 1 and number == 1 << exponent else str(number)
-
-
-def _difference(words: str) -> str:
-    return " ".join(words.replace("DIFFERS", "differs", 1).split())
 
 
 def count_again(key: PlanKey, device: Device, elsewhere: str) -> str:
