@@ -1,12 +1,16 @@
-"""Where a result comes from: versions and a hash of the code that computes."""
+"""Where a result comes from: host, device, versions, and a hash of the code that computes; written and read."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import platform
+import re
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from langford.errors import MachineFailed
 from langford.version import __version__
@@ -16,6 +20,8 @@ SHARED = ("arithmetic", "kernels")
 COMPUTING = (*SHARED, "methods")
 SUFFIXES = (".py", ".cu", ".cuh", ".h")
 ROOT = Path(__file__).parent
+LONGEST = 200
+"""The maximum number of characters of each text of a provenance that are kept when it is read."""
 
 
 class InstallationChanged(MachineFailed):
@@ -85,3 +91,42 @@ def versions() -> dict[str, str]:
         with suppress(PackageNotFoundError):
             installed[package] = version(package)
     return installed
+
+
+def written(kernels: str, device: str, **more: str) -> str:
+    """The provenance of a result of this process, as JSON.
+
+    Args:
+        kernels: hash of the code that computed it.
+        device: on which it was computed, see :attr:`langford.devices.Device.described`.
+        more: further facts by name.
+    """
+    facts = {"host": platform.node(), "device": device, "kernels": kernels, **versions(), **more}
+    return json.dumps(facts, sort_keys=True)
+
+
+def read(text: str) -> dict[str, str]:
+    """The facts of a provenance as short texts by name; empty if it cannot be read.
+
+    >>> read('{"device": "cpu", "host": ""}'), read("[" * 4000)
+    ({'device': 'cpu'}, {})
+    """
+    try:
+        document: Any = json.loads(text)
+        if not isinstance(document, dict):
+            return {}
+        return {
+            str(name)[:LONGEST]: str(value)[:LONGEST] for name, value in sorted(document.items()) if value != ""
+        }
+    except (ValueError, RecursionError):
+        return {}
+
+
+def device_and_model(text: str) -> tuple[str, str]:
+    """(which of its host, model) of a device as a provenance names it.
+
+    >>> device_and_model("cuda:1 NVIDIA H200"), device_and_model("cpu")
+    (('cuda:1', 'NVIDIA H200'), ('cpu', 'cpu'))
+    """
+    named = re.fullmatch(r"(cuda:\d{1,4}|cpu) (.+)", text, re.DOTALL)
+    return (named[1], named[2]) if named else (text, text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import platform
 import time
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +10,7 @@ from jobs.pools.pool import PREFETCH, Finished
 from langford.devices import CPU, Device
 from langford.errors import LangfordError, MachineFailed
 from langford.methods import Evaluator, Plan, PlanKey, method_hash, plan_of
-from langford.provenance import versions
+from langford.provenance import written
 from langford.result import Evaluation
 
 
@@ -68,9 +66,7 @@ def evaluate(plan: Plan, index: int, device: Device = CPU) -> Evaluation:
         raise
     seconds = time.perf_counter() - start
     plan.expectation(index).check(result)
-    kernels = method_hash(plan.method.name)
-    provenance = {"host": platform.node(), "device": device.described, "kernels": kernels, **versions()}
-    return Evaluation(result, seconds, json.dumps(provenance, sort_keys=True), began)
+    return Evaluation(result, seconds, written(method_hash(plan.method.name), device.described), began)
 
 
 class InProcessPool:

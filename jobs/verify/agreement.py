@@ -5,10 +5,7 @@ Code that counts never reads the published values; the comparison comes after th
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import dataclass
-from typing import Any
 
 from langford.errors import MethodDoesNotApply
 from langford.methods.backtracking.limits import refusal
@@ -21,8 +18,6 @@ MIN_FRUITFUL = 1000
 """The minimum number of walks that find arrangements; with fewer, the standard error is meaningless."""
 MAX_STANDARD_ERRORS = 10.0
 """A count that is further away from its estimate is considered wrong."""
-LONGEST = 200
-"""The maximum number of characters of each text that are kept."""
 
 
 @dataclass(frozen=True)
@@ -109,30 +104,3 @@ def agreement(problem: Problem, count: int) -> Agreement:
     if walked.fruitful < MIN_FRUITFUL:
         return Agreement(problem, count, None)
     return Agreement(problem, count, None, walked.value, walked.standard_error)
-
-
-def provenance(text: str) -> dict[str, str]:
-    """The provenance of a result as short texts by name; empty if it cannot be read.
-
-    >>> provenance('{"device": "cpu", "host": ""}'), provenance("[" * 4000)
-    ({'device': 'cpu'}, {})
-    """
-    try:
-        document: Any = json.loads(text)
-        if not isinstance(document, dict):
-            return {}
-        return {
-            str(name)[:LONGEST]: str(value)[:LONGEST] for name, value in sorted(document.items()) if value != ""
-        }
-    except (ValueError, RecursionError):
-        return {}
-
-
-def device(text: str) -> tuple[str, str]:
-    """(which of its host, model) of a device as a provenance names it.
-
-    >>> device("cuda:1 NVIDIA H200"), device("cpu")
-    (('cuda:1', 'NVIDIA H200'), ('cpu', 'cpu'))
-    """
-    named = re.fullmatch(r"(cuda:\d{1,4}|cpu) (.+)", text, re.DOTALL)
-    return (named[1], named[2]) if named else (text, text)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import math
-import platform
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from concurrent.futures import Executor, Future
@@ -18,13 +16,12 @@ from numpy.typing import NDArray
 
 from db import Export
 from jobs.pools.evaluation import evaluate
-from jobs.verify.agreement import device, provenance
 from langford.arithmetic.residue import residue
 from langford.devices import Device
 from langford.errors import BadInput
 from langford.machine.process import computing_threads
 from langford.methods import METHODS, Plan, method_hash
-from langford.provenance import versions
+from langford.provenance import device_and_model, read, written
 from langford.result import Evaluation, PartialResult
 from langford.words import percent, plain, several
 
@@ -99,10 +96,8 @@ class Recomputation:
     def evaluation(self, index: int, parts: Collection[Evaluation]) -> Evaluation:
         value = sum(part.result.value for part in parts)
         result = PartialResult(index, value, residue(value), sum(part.result.evaluated for part in parts))
-        kernels = method_hash(self.plan.method.name)
-        provenance = {"host": platform.node(), "device": str(self.device), "kernels": kernels, **versions()}
-        how = json.dumps({**provenance, "how": self.words}, sort_keys=True)
-        return Evaluation(result, sum(part.seconds for part in parts), how)
+        provenance = written(method_hash(self.plan.method.name), self.device.described, how=self.words)
+        return Evaluation(result, sum(part.seconds for part in parts), provenance)
 
 
 def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomputation:
@@ -250,14 +245,16 @@ def sources(evaluations: Collection[Evaluation], by_model: bool = False) -> dict
     """
     counted: dict[str, int] = {}
     for evaluation in evaluations:
-        known = provenance(evaluation.provenance)
+        known = read(evaluation.provenance)
         where = known.get("device", "an unknown device")
-        words = plain(f"kernels {known.get('kernels', 'unknown')} on {device(where)[1] if by_model else where}")
+        words = plain(
+            f"kernels {known.get('kernels', 'unknown')} on {device_and_model(where)[1] if by_model else where}"
+        )
         counted[words] = counted.get(words, 0) + 1
     return dict(sorted(counted.items()))
 
 
-def stale(counted: dict[str, int], method: str) -> int:
+def stale(evaluations: Iterable[Evaluation], method: str) -> int:
     """How many of these results come from other kernels than those of this program for the method."""
-    here = f"kernels {method_hash(method)} "
-    return sum(number for words, number in counted.items() if not words.startswith(here))
+    here = method_hash(method)
+    return sum(read(evaluation.provenance).get("kernels") != here for evaluation in evaluations)

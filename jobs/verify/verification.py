@@ -144,12 +144,12 @@ class Verification:
         compared = {comparison.index for comparison in comparisons if comparison.stored is not None}
         share = float(campaign.plan.work[list(compared)].sum() / campaign.plan.work.sum())
         coverage = Coverage(len(compared), self._done, campaign.tasks, share, self._seed, self._waited)
-        origins = sources([each for each in self._export.results if each.result.index in compared])
+        stored = [each for each in self._export.results if each.result.index in compared]
         statement = statement_of(
-            campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks, origins,
-            campaign.promise(),
+            campaign.name, key, comparisons, coverage, self._recomputation.words, self._device, checks,
+            sources(stored), campaign.promise(),
         )  # fmt: skip
-        return Conclusion(campaign.name, statement, comparisons, decided, stale(origins, key.method), pending)
+        return Conclusion(campaign.name, statement, comparisons, decided, stale(stored, key.method), pending)
 
 
 def decide(campaign: Campaign, comparisons: Sequence[Comparison], device: Device) -> list[int]:

@@ -62,9 +62,9 @@ def test_results_of_other_kernels_are_counted() -> None:
     result = PartialResult(0, 0, 0, 0)
     here = f'{{"kernels": "{method_hash("godfrey")}", "device": "cpu"}}'
     told = [here, '{"kernels": "old"}', "no JSON", "[]", "[" * 4000]
-    counted = sources([Evaluation(result, 0.0, text) for text in told])
-    assert sum(counted.values()) == 5
-    assert stale(counted, "godfrey") == 4
+    evaluations = [Evaluation(result, 0.0, text) for text in told]
+    assert sum(sources(evaluations).values()) == 5
+    assert stale(evaluations, "godfrey") == 4
 
 
 def test_gpus_of_one_model_are_told_apart_or_counted_together() -> None:

@@ -170,7 +170,7 @@ def findings(content: bytes, folder: Path) -> set[str]:
                 found.add(name)
     if {each.index for each in results} != set(plan.tasks) or len(results) != len(plan.tasks):
         found.add("complete")
-    if recomputation.stale(recomputation.sources(export.results), export.key.method):
+    if recomputation.stale(export.results, export.key.method):
         found.add("kernels")
     try:
         count = merge(plan, results)

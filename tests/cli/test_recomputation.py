@@ -22,6 +22,7 @@ from langford.devices import CPU, HOST, Device
 from langford.errors import BadDepth, MethodDoesNotApply
 from langford.methods import METHODS, Plan, PlanKey, plan_of
 from langford.problem import Problem
+from langford.provenance import read
 from langford.result import Evaluation
 from tests.support.campaigns import PLAN, finish, new_campaign
 from tests.support.cases import exhaustive
@@ -124,6 +125,15 @@ def test_each_task_is_compared_and_its_parts_are_told(ledger: Ledger) -> None:
         assert comparison.verdict == "agrees"
         assert comparison.recomputed == PLAN.evaluate(comparison.index).value
     assert list(shares.values()) == pytest.approx([1.0] * len(PLAN.tasks))
+
+
+def test_a_recomputed_value_tells_its_device_as_results_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(CPU), "described", property(lambda device: "cpu of a maker"))
+    way = recomputation(PLAN, None, CPU)
+    again = way.evaluation(0, [way.part(part) for part in way.parts(0)])
+    facts = [read(each.provenance) for each in (evaluate(PLAN, 0), again)]
+    assert facts[1] == {**facts[0], "how": way.words}
+    assert facts[0]["device"] == "cpu of a maker"
 
 
 def test_help_names_the_methods_that_share_partial_results() -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from db.look.history import History
-from jobs.verify.agreement import device, provenance
 from langford.devices import CPU
+from langford.provenance import device_and_model, read
 
 NAMED = ("host", "device", "kernels")
 UNKNOWN = "not known"
@@ -34,8 +34,8 @@ def origins(history: History) -> tuple[DeviceResults, ...]:
     alike: dict[tuple[str, str, str, tuple[tuple[str, str], ...]], list[int]] = {}
     units: dict[tuple[str, str], set[str]] = {}
     for place, source in enumerate(figures.sources):
-        said = provenance(source.text)
-        place_of, model = device(said.get("device", UNKNOWN))
+        said = read(source.text)
+        place_of, model = device_and_model(said.get("device", UNKNOWN))
         if model == str(CPU):
             model = source.model or model
         host = said.get("host", UNKNOWN)
