@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jobs.verify import exchange
+from jobs.verify import signatures
 from jobs.verify.recomputation import Coverage, choose, sample_size, sources, stale
 from langford.devices import HOST
 from langford.errors import NotInstalled
@@ -95,7 +95,7 @@ def test_missing_programs_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     file = tmp_path / "file"
     file.write_text("text")
     with pytest.raises(NotInstalled, match="install OpenSSH"):
-        exchange.write(file, b"another text", tmp_path / "key")
+        signatures.write(file, b"another text", tmp_path / "key")
     assert file.read_text() == "text"
     with pytest.raises(NoCompiler, match="install it"):
         plan_of(PlanKey(Problem.langford(4), "godfrey", 2)).evaluator(HOST)

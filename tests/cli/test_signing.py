@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jobs.verify import exchange
-from jobs.verify.exchange import BadSignature, signature_of, signer
+from jobs.verify import signatures
+from jobs.verify.signatures import BadSignature, signature_of, signer
 
 pytestmark = pytest.mark.skipif(shutil.which("ssh-keygen") is None, reason="needs ssh-keygen")
 
@@ -29,7 +29,7 @@ def ada(tmp_path: Path) -> Path:
 def signed(tmp_path: Path, ada: Path) -> Path:
     """A file that ada has signed."""
     file = tmp_path / "file"
-    assert exchange.write(file, b"what ada said", ada) == signature_of(file)
+    assert signatures.write(file, b"what ada said", ada) == signature_of(file)
     return file
 
 
@@ -57,7 +57,7 @@ def test_a_file_without_a_signature_is_not_signed(signed: Path, ada: Path) -> No
 
 
 def test_a_key_that_nobody_allowed_is_not_trusted(signed: Path, ada: Path) -> None:
-    exchange.write(signed, b"what eve said", key(ada.parent, "eve"))
+    signatures.write(signed, b"what eve said", key(ada.parent, "eve"))
     with pytest.raises(BadSignature, match="do not trust it"):
         signer(signed, allowed(ada))
 

@@ -14,7 +14,7 @@ from db.files.promise import in_words
 from db.store import copying
 from db.store.database import without_password
 from db.store.revision import SCHEMA
-from jobs.verify import exchange
+from jobs.verify import exchange, signatures
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, ledger_option, without_open_password
 from langford.cli.output import display
@@ -94,7 +94,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         kept_in = f"{what} is kept in {file}"
         if not (yes or display.confirmed(f"{kept_in}. Delete the campaign?")):
             raise BadInput(f"{kept_in}: answer the question on a terminal, or give --yes")
-        exchange.write(file, kept.content, key=None, private=True)
+        signatures.write(file, kept.content, key=None, private=True)
         try:
             # What cannot be read back is not kept.
             exchange.validated(file)

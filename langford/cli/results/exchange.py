@@ -13,7 +13,7 @@ from db.files import reading
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.files.reading import STANDARD_INPUT
-from jobs.verify import exchange
+from jobs.verify import exchange, signatures
 from langford.cli.campaigns.running import answer_of, campaign_answer
 from langford.cli.exit_codes import ExitCode
 from langford.cli.options.common import (
@@ -86,7 +86,7 @@ def result(
     files = [Path(name) for name in names]
     if allowed is not None and STANDARD_INPUT in files:
         raise click.UsageError("standard input has no signature file: give --from a FILE")
-    signers = {file: exchange.signer(file, allowed) for file in files if file.is_file()}
+    signers = {file: signatures.signer(file, allowed) for file in files if file.is_file()}
     export, count = exchange.count_of(files, unconfirmed)
     for file, words in signers.items():
         display.say(f"{file}: {words}")
@@ -119,7 +119,7 @@ def export(name: str, address: str, out: Path | None, key: Path | None, as_json:
         campaign = ledger.named(name)
         exported = campaign.trusted_export()
     file, doubtful = out or Path(f"{name}.jsonl.gz"), exported.left_out
-    signature = exchange.write(file, exported.content, key)
+    signature = signatures.write(file, exported.content, key)
     if doubtful:
         display.say(
             f"{several(len(doubtful), 'result')} in doubt left out (first: task {doubtful[0]}): settle this with "

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from db import Ledger
-from jobs.verify import exchange
+from jobs.verify import signatures
 from jobs.verify.congruences import congruent
 from jobs.verify.recomputation import Comparison
 from jobs.verify.statement import Statement
@@ -173,7 +173,7 @@ def verify(
     if allowed is not None:
         raise click.UsageError("--allowed-signers belongs to --check")
     if statement is not None:
-        exchange.require_place(statement, key)
+        signatures.require_place(statement, key)
     chosen_device = (VERIFYING[where].present(1) if where in VERIFYING else devices(where))[0]
     with Ledger(address) as ledger:
         campaign = ledger.campaign(name)
@@ -198,7 +198,7 @@ def verify(
     else:
         _print_outcome(outcome)
     if statement is not None:
-        signature = exchange.write(statement, outcome.statement.to_text().encode(), key)
+        signature = signatures.write(statement, outcome.statement.to_text().encode(), key)
         signed = "" if signature is None else f", signed in {signature}"
         display.say(f"the statement is in {statement}{signed}")
     if outcome.error is not None:
@@ -259,6 +259,6 @@ def _print_outcome(outcome: Conclusion) -> None:
 
 def _print_checked(file: Path, allowed: Path | None, as_json: bool) -> None:
     """Raises BadInput, ChangedStatement or BadSignature."""
-    stated, words = Statement.read(file), exchange.signer(file, allowed)
+    stated, words = Statement.read(file), signatures.signer(file, allowed)
     text = f"{stated.words}\nThis statement is {words}."
     display.outcome(text, {"signature": words, **stated.document}, as_json)
