@@ -34,26 +34,19 @@ def validated(file: Path) -> Export:
     return export
 
 
-def take(ledger: Ledger, file: Path) -> tuple[Campaign, list[EventKind | None]]:
-    """Import a file into a ledger, see :func:`take_export`; raises BadExport too."""
-    return take_export(ledger, validated(file), file)
-
-
-def take_export(
-    ledger: Ledger, export: Export, file: Path | None = None
-) -> tuple[Campaign, list[EventKind | None]]:
-    """Import the export of a file into a ledger in one transaction; the campaign is created unless it exists.
+def take(ledger: Ledger, file: Path, export: Export | None = None) -> tuple[Campaign, list[EventKind | None]]:
+    """Import a file into a ledger in one transaction; the campaign is created unless it exists.
 
     Args:
         ledger: it records the name of the file, its SHA-256, and who imported it.
-        export: the content of the file.
-        file: the one that was read; None: the export is of no file.
+        file: the name may be that of standard input.
+        export: the content, if it was :func:`validated` already.
 
     Returns the campaign, and the event of each result that is new to the ledger, see db.Ledger.take.
-    Raises CampaignMismatch or CheckFailed.
+    Raises BadExport, CampaignMismatch or CheckFailed.
     """
-    identity = Identity.fresh()
-    where = "no file" if file is None else f"{_shown(Path(in_words(file)).name)}, SHA-256 {export.sha256}"
+    identity, export = Identity.fresh(), export or validated(file)
+    where = f"{_shown(Path(in_words(file)).name)}, SHA-256 {export.sha256}"
     source = f"{where}, imported by {user()} on {identity.host}"
     return ledger.take(export, plan_for(export), identity.worker_id, identity.host, identity.process, source)
 

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from db import Export, Ledger
-from jobs.verify import exchange
 from jobs.verify.confirmation import Confirmation
 from jobs.verify.second_method import advised, second_method
 from langford.arithmetic.residue import residue
@@ -31,7 +30,7 @@ def write_campaign(folder: Path, key: PlanKey, results: list[PartialResult], nam
     """A campaign with these results in the ledger of a folder."""
     evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
     with new_ledger("sqlite", folder, "langford.db") as ledger:
-        exchange.take_export(ledger, Export(name, key, len(plan_of(key).tasks), evaluations))
+        ledger.take(Export(name, key, len(plan_of(key).tasks), evaluations), plan_of(key), "i", "here", "1")
 
 
 def true_results(key: PlanKey) -> list[PartialResult]:

@@ -29,7 +29,6 @@ from jobs.tables.counting import Interrupted, TableCounting
 from jobs.tables.entries import Family, entries, representative
 from jobs.tables.forecast import TableForecast
 from jobs.tables.method_choice import MethodChoice
-from jobs.verify import exchange
 from langford.arithmetic.residue import residue
 from langford.devices import CPU, Cpu, Device
 from langford.errors import Incomplete
@@ -206,7 +205,7 @@ def write_wrong(folder: Path, key: PlanKey, factor: int) -> None:
     evaluations = tuple(Evaluation(result, 0.1, "{}") for result in results)
     file = folder / "langford.db"
     with Ledger(str(file)) if file.exists() else new_ledger("sqlite", folder, file.name) as ledger:
-        exchange.take_export(ledger, Export(key.name, key, len(plan.tasks), evaluations))
+        ledger.take(Export(key.name, key, len(plan.tasks), evaluations), plan, "i", "here", "1")
 
 
 @pytest.mark.parametrize(("again", "words"), [("miller", "miller"), ("shifted --seed 3", "shifted with seed 3")])

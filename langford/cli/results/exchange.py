@@ -179,7 +179,7 @@ def import_(
     with Ledger(address, create=True) as ledger:
         campaigns: dict[str, Campaign] = {}
         for file, export in zip(files, chain([first], exports), strict=True):
-            campaign, events = exchange.take_export(ledger, export, file)
+            campaign, events = exchange.take(ledger, file, export)
             by_kind = {str(kind): events.count(kind) for kind in dict.fromkeys(events) if kind}
             new = events.count(None)
             promise = promise_document(export.promise)
