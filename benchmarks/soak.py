@@ -31,7 +31,6 @@ from sqlalchemy import func, select
 
 from db.schema.models import Attempt
 from db.states import Outcome
-from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.problem.reference import published
 
@@ -101,7 +100,7 @@ class Soak:
             first = select(Attempt.task_index, func.count()).where(Attempt.outcome == Outcome.DONE)
             rows = connection.execute(first.group_by(Attempt.task_index)).all()
         self.doubled += sum(number - 1 for _, number in rows)
-        if not self.lost and result(one.campaign).published != published(self._key.problem):
+        if not self.lost and one.campaign.merged().published != published(self._key.problem):
             self.wrong += 1
 
 

@@ -461,13 +461,17 @@ class Campaign:
             return list(progress.results(transaction))
 
     def merged(self, unconfirmed: bool = False) -> Count:
-        """The count, without a word on replication.
+        """The count of a complete campaign.
 
-        Raises the errors of :meth:`results`, Incomplete or CheckFailed.
+        Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
+
+        Args:
+            unconfirmed: merge although some of the promised share are not replicated.
         """
         with self.reading(snapshot=True) as transaction:
             waiting.require_trust(transaction, self.record, unconfirmed)
-            return merge(self.plan, progress.results(transaction))
+            count = merge(self.plan, progress.results(transaction))
+            return replace(count, checks=(*count.checks, *waiting.replication(transaction).checks))
 
     # -- operators ------------------------------------------------------------------------
 

@@ -155,6 +155,12 @@ class Replication:
     def words(self) -> str:
         return f"{self.replicated:,} of {self.drawn:,} drawn results replicated by independent voters"
 
+    @property
+    def checks(self) -> tuple[str, ...]:
+        """What a count says of it beside its other checks; nothing if nothing was drawn."""
+        missing = "" if self.replicated == self.drawn else "NOT CONFIRMED: "
+        return (f"{missing}{self.words}",) if self.drawn else ()
+
 
 @dataclass(frozen=True)
 class TaskRecord:

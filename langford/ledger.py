@@ -24,7 +24,7 @@ from jobs.pools.process_pool import WorkerPool
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Calls
 from jobs.run.limits import PATIENCE_SECONDS
-from jobs.run.loop import Run, RunReport, result
+from jobs.run.loop import Run, RunReport
 from jobs.run.source import TaskSource
 from langford.devices import CPU, BadDevice, Device
 from langford.devices import devices as present
@@ -115,12 +115,12 @@ class Campaign(db.Campaign):
                 self.refresh()  # it may have another name now, which messages about the run mention
 
     def count(self, unconfirmed: bool = False) -> Count:
-        """The merged count of a complete campaign; raises as :func:`jobs.run.loop.result`.
+        """The merged count of a complete campaign; raises as :meth:`db.Campaign.merged`.
 
         Args:
             unconfirmed: merge although some of the promised share are not replicated.
         """
-        return result(self, unconfirmed)
+        return self.merged(unconfirmed)
 
 
 def _require_seconds(name: str, seconds: float | None) -> None:

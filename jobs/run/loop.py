@@ -9,10 +9,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
-from db import Delivery, Lease, Replication
+from db import Delivery, Lease
 from db.states import Ending, Outcome
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console, Step
@@ -25,12 +24,9 @@ from jobs.run.tally import Effort
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.machine.process import compiling_words
-from langford.methods import Count, PlanKey
+from langford.methods import PlanKey
 from langford.methods.speed import Speed
 from langford.words import duration, several
-
-if TYPE_CHECKING:
-    from db import Campaign
 
 PREEMPTION = "SIGTERM"
 """The reason to stop of a worker that a scheduler takes away."""
@@ -46,26 +42,6 @@ class RunReport:
     stopped: str | None  # why it stopped early; None when nothing was left to do here
     set_aside: int  # number of tasks of the campaign that failed too often
     given_back: int = 0  # number of its leases that others can have at once
-
-
-def result(campaign: Campaign, unconfirmed: bool = False) -> Count:
-    """Merge the results.
-
-    Args:
-        campaign: a complete one.
-        unconfirmed: merge although some of the promised share are not replicated.
-
-    Raises Incomplete, ConflictingResults, UntrustedResults, Unreplicated or CheckFailed.
-    """
-    return with_replication(campaign.merged(unconfirmed), campaign.replication())
-
-
-def with_replication(count: Count, replication: Replication) -> Count:
-    """A count whose checks say how far the promised share is replicated, if anything was drawn."""
-    if not replication.drawn:
-        return count
-    missing = "" if replication.replicated == replication.drawn else "NOT CONFIRMED: "
-    return replace(count, checks=(*count.checks, missing + replication.words))
 
 
 class Run:

@@ -15,7 +15,7 @@ from jobs.pools.evaluation import InProcessPool
 from jobs.pools.kept_workers import KeptWorkers
 from jobs.reach.outbox import Outbox
 from jobs.reach.patience import Calls, Patience
-from jobs.run.loop import OUT_OF_TIME, Run, result
+from jobs.run.loop import OUT_OF_TIME, Run
 from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun
 from jobs.tables.entries import Entry, Row, RowPattern, representative
@@ -138,7 +138,7 @@ class TableCounting:
     def _finish(self, problem: Problem, which: int, campaign: Campaign, number: int) -> Counted:
         if campaign.standing().missing:
             self._run(problem, which, campaign, number)
-        count, origins = result(campaign), tuple(sources(campaign.export().results, by_model=True))
+        count, origins = campaign.merged(), tuple(sources(campaign.export().results, by_model=True))
         seconds, unpromised = campaign.progress().seconds, campaign.promise() is None
         return Counted(campaign.name, _method_words(campaign.key), count, seconds, origins, unpromised)
 

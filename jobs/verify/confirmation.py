@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from db import Campaign, Standing
-from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from jobs.verify.second_method import relation, second_method, second_seed
 from langford.devices import Device
@@ -71,13 +70,13 @@ class Confirmation:
 
 
 def require_complete(campaign: Campaign) -> Count:
-    """Raises as :func:`jobs.run.loop.result` unless the campaign is complete."""
+    """Raises as :meth:`db.Campaign.merged` unless the campaign is complete."""
     missing = campaign.standing().missing
     if missing:
         raise Incomplete(
             f"{campaign.name}: {portion(missing, campaign.tasks, 'task')} no result yet; run them first"
         )
-    return result(campaign)
+    return campaign.merged()
 
 
 def confirmations(campaign: Campaign, count: Count, others: Iterable[Campaign]) -> Iterator[Confirmation]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from db import Campaign
-from jobs.run.loop import result
 from langford.errors import BadInput, CheckFailed
 from langford.methods import Count
 from langford.problem.congruences import Congruence, unit_congruences
@@ -39,16 +38,16 @@ def congruent(campaign: Campaign, unconfirmed: bool) -> Congruent:
 
     Args:
         campaign: a complete one.
-        unconfirmed: see :func:`jobs.run.loop.result`.
+        unconfirmed: see :meth:`db.Campaign.merged`.
 
-    Raises BadInput for a row on a line, CheckFailed, and as :func:`jobs.run.loop.result`.
+    Raises BadInput for a row on a line, CheckFailed, and as :meth:`db.Campaign.merged`.
     """
     problem, name = campaign.problem, campaign.name
     if not problem.circle:
         raise BadInput(
             f"{problem} is a row on a line, which has no symmetries but its mirror: use `langford confirm {name}`"
         )
-    count = result(campaign, unconfirmed)
+    count = campaign.merged(unconfirmed)
     congruences = tuple(unit_congruences(problem))
     for each in congruences:
         if not each.holds(count):

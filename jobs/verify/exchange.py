@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
@@ -11,7 +12,6 @@ from db.errors import BadExport, Unreplicated
 from db.files.reading import agreed_plan, in_words
 from db.identity import Identity
 from db.states import EventKind
-from jobs.run.loop import with_replication
 from langford.errors import CheckFailed
 from langford.machine.process import user
 from langford.methods import Count, Plan, merge
@@ -87,4 +87,4 @@ def merged(export: Export, files: Sequence[Path], unconfirmed: bool = False) -> 
             f"then `langford verify {export.name} --waiting`, or print the count as it is: "
             f"`langford result --from {named} --unconfirmed`"
         )
-    return with_replication(count, export.promise.replication)
+    return replace(count, checks=(*count.checks, *export.promise.replication.checks))

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from db import Campaign, Export
 from db.errors import Unreplicated
 from db.identity import Identity
-from jobs.run.loop import result
 from jobs.verify.agreement import agreement
 from jobs.verify.recomputation import (
     Comparison,
@@ -134,7 +133,7 @@ class Verification:
         Args:
             comparisons: of :meth:`compare`.
             all_checks: check all stored results too, and the count of a complete campaign.
-            unconfirmed: see :func:`jobs.run.loop.result`.
+            unconfirmed: see :meth:`db.Campaign.merged`.
 
         Raises CheckFailed, ConflictingResults or UntrustedResults when the checks of all results fail.
         """
@@ -205,7 +204,7 @@ def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[lis
     if left:
         return [*checks, f"no count yet: {several(left, 'task')} without a result"], None
     try:
-        count = result(campaign, unconfirmed)
+        count = campaign.merged(unconfirmed)
     except Unreplicated as error:
         return [*checks, "no count: the promised share is not replicated"], error
     comparison = agreement(campaign.problem, count.published)

@@ -608,7 +608,7 @@ def test_a_table_waits_for_its_ledger_and_loses_no_result(
     def box(identity: Identity, console: Console) -> Outbox:
         return Outbox(tmp_path / "box", identity, console)
 
-    question = "deliver" if how == "stopped" else "replication"
+    question = "deliver" if how == "stopped" else "promise"
     console = KeptConsole(lambda: "SIGTERM" if asked and how == "stopped" else None)
     with new_ledger("sqlite", tmp_path, "langford.db") as ledger:
         campaign = begun(ledger, ROSA, "shifted2", 4, 0.0)

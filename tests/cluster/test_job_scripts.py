@@ -11,7 +11,6 @@ import pytest
 from click.testing import CliRunner, Result
 
 from db import Campaign, Ledger
-from jobs.run.loop import result
 from langford import count as langford_count
 from langford.cli.cluster.slurm import LANGFORD
 from langford.cli.main import cli
@@ -57,7 +56,7 @@ def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path, problem: list[st
         campaign = ledger.campaign("ours")
         run_script(langford, campaign, tmp_path, "--ledger", address)
         assert [each.name for each in ledger.campaigns()] == ["ours"]
-        assert result(campaign).published == langford_count(campaign.problem)
+        assert campaign.merged().published == langford_count(campaign.problem)
 
 
 def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> None:

@@ -16,7 +16,6 @@ from pathlib import Path
 import pytest
 
 from db import Ledger
-from jobs.run.loop import result
 from slurm import Element, QueueKeeper, Resources, SlurmScheduler, array_script, job_name
 from tests.cluster.slurm_cluster import Cluster
 from tests.support.command_line import Run
@@ -212,7 +211,7 @@ def test_a_campaign_preempted_at_random(cluster: Cluster, langford: Run, tmp_pat
         thread.join(timeout=200)
     assert kept == [None]
     assert max(present) <= 5
-    assert result(campaign).published == COUNT
+    assert campaign.merged().published == COUNT
     progress = campaign.progress()
     assert progress.tasks == {"done": campaign.tasks}
     assert progress.conflicts == 0

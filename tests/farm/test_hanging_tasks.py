@@ -17,7 +17,7 @@ from db.identity import Identity
 from db.schema.models import Attempt, Event, Worker
 from db.states import Ending, EventKind, Outcome
 from db.work.leases import COPY_SECONDS
-from jobs.run.loop import Run, RunReport, result
+from jobs.run.loop import Run, RunReport
 from jobs.run.source import TaskSource
 from jobs.run.tally import LEASE_SECONDS
 from langford.devices import CPU
@@ -114,7 +114,7 @@ def test_a_task_that_hangs_is_ended_after_the_patience(
     assert re.match(rf"task {SICK} has been evaluated for 4\d s", death), death
     assert f"and {STEPS} steps: its process was killed; its tasks go back to the queue" in death
     assert outcomes(campaign, SICK) == {Outcome.DIED: 1, Outcome.DONE: 1}
-    assert result(campaign).published == COUNT
+    assert campaign.merged().published == COUNT
 
 
 def test_steps_that_are_not_known_are_not_named(
@@ -149,7 +149,7 @@ def test_a_task_that_hangs_again_and_again_is_set_aside_by_name(
     assert "its process was killed" in str(detail)
     assert campaign.reopen() == 1
     run(SlowPool(clock, {}))
-    assert result(campaign).published == COUNT
+    assert campaign.merged().published == COUNT
 
 
 def test_a_slow_task_that_is_within_its_limit_is_left_alone(

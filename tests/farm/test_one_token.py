@@ -38,7 +38,6 @@ from jobs.farm.guard.access import RateLimit
 from jobs.farm.guard.bodies import Bounds
 from jobs.farm.guard.shares import Payer
 from jobs.reach.wire import HEADER
-from jobs.run.loop import result
 from jobs.show.notifications import STALLED_SECONDS, NotifiableFacts
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
@@ -172,7 +171,7 @@ def test_a_token_without_results_holds_a_share_and_others_do_the_rest(farm: Bear
     assert farm.renew(held, steps=1) == sorted(lease.attempt for lease in held)
     assert farm.lease(other, copies=1000) == []
     assert farm.work(good) == SHARE
-    assert result(farm.campaign).published == COUNT
+    assert farm.campaign.merged().published == COUNT
 
 
 @BOTH
@@ -188,7 +187,7 @@ def test_a_token_that_comes_first_and_copies_its_own_tasks_keeps_them_from_nobod
     good = farm.enrol("good", HONEST, processes=8)
     farm.renew([*held, *copies], steps=7)
     assert farm.work(good) == TASKS
-    assert result(farm.campaign).published == COUNT
+    assert farm.campaign.merged().published == COUNT
 
 
 @pytest.mark.parametrize("farm", ["postgres"], indirect=True)
@@ -274,7 +273,7 @@ def test_a_recheck_is_kept_from_others_no_longer_than_tasks_take(farm: Bearers, 
         assert farm.renew(held, step)
         assert not step or farm.lease(other) == []
         assert farm.work() == done
-    assert result(farm.campaign).published == COUNT
+    assert farm.campaign.merged().published == COUNT
 
 
 @pytest.mark.parametrize("tokens", [1, 2])
@@ -294,7 +293,7 @@ def test_who_gives_tasks_back_and_gets_them_again_keeps_them_from_nobody(
             farm.lease(worker, token, held=[], copies=1000)
         done += farm.work()
     assert done == TASKS
-    assert result(farm.campaign).published == COUNT
+    assert farm.campaign.merged().published == COUNT
 
 
 @BOTH
@@ -314,7 +313,7 @@ def test_who_gives_rechecks_back_and_gets_them_again_keeps_them_from_nobody(
         assert len(farm.lease(liar, held=[])) <= SHARE
         done += farm.work()
     assert done == TASKS
-    assert result(farm.campaign).published == COUNT
+    assert farm.campaign.merged().published == COUNT
 
 
 def test_a_worker_that_joins_gets_tasks_at_once(farm: Bearers) -> None:
@@ -561,7 +560,7 @@ def test_one_token_sets_no_task_aside_while_another_is_present(farm: Bearers, pa
         for _ in range(4):
             assert not any(farm.end(path, lease) for lease in farm.lease(worker, count=3))
     assert farm.work() == TASKS
-    assert result(farm.campaign).published == COUNT
+    assert farm.campaign.merged().published == COUNT
 
 
 @BOTH

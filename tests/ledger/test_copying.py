@@ -17,7 +17,6 @@ from sqlalchemy import Connection, Table, text
 from db import Campaign, Database, Ledger
 from db.errors import LedgerError, LedgerUnusable, NoLedger
 from db.store import copying
-from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, NAME, TASKS, new_campaign, true_deliveries, write_used_ledger
 from tests.support.cases import exhaustive
@@ -32,7 +31,7 @@ def finish(where: str) -> int:
         for worker in "cd":
             ledger.enrol(worker, f"host-{worker}", "1")
             campaign.deliver(true_deliveries(campaign.lease(worker, TASKS, 60), 0.1))
-        return result(campaign).published
+        return campaign.merged().published
 
 
 @pytest.mark.parametrize("kind", ["postgres", *exhaustive(["sqlite", "pgbouncer"])])

@@ -22,7 +22,6 @@ from db.errors import LedgerUnusable
 from db.schema import upgrading
 from db.store.database import Database
 from db.store.revision import MIGRATIONS, SCHEMA
-from jobs.run.loop import result
 from jobs.verify.exchange import take
 from langford.methods import plan_of
 from langford.result import Evaluation
@@ -71,7 +70,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
         assert copy == Path(f"{where}.schema-{schema}")
         assert dump(copy) == before
     with Ledger(where) as ledger:
-        assert result(ledger.campaign(FINISHED)).published == 150
+        assert ledger.campaign(FINISHED).merged().published == 150
         campaign = ledger.campaign(EMPTY)
         plan = plan_of(campaign.key)
         assert campaign.progress().tasks == {"ready": len(plan.work)}
@@ -79,7 +78,7 @@ def test_a_ledger_of_an_earlier_version_is_upgraded_and_goes_on(schema: str, tmp
         for lease in campaign.lease("a", len(plan.work), 60.0):
             evaluation = Evaluation(plan.evaluate(lease.index), 0.5, "{}")
             campaign.deliver([Delivery.of(lease, evaluation)])
-        assert result(campaign).published == 26
+        assert campaign.merged().published == 26
 
 
 def test_a_ledger_of_before_version_1_is_left_alone(langford: Run, tmp_path: Path) -> None:
@@ -110,7 +109,7 @@ def test_an_export_of_an_earlier_version_is_imported(schema: str, tmp_path: Path
         campaign, events = take(ledger, EARLIER / f"{schema}.jsonl.gz")
         assert campaign.name == FINISHED
         assert len(events) == 55
-        assert result(campaign).published == 150
+        assert campaign.merged().published == 150
 
 
 def test_a_copy_replaces_nothing_and_is_as_private_as_the_ledger(tmp_path: Path) -> None:

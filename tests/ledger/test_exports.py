@@ -18,7 +18,6 @@ from db.errors import BadExport, CampaignMismatch, ConflictingResults
 from db.machines import Machine
 from db.records import Computation
 from db.states import EventKind
-from jobs.run.loop import result as result_of
 from jobs.verify import exchange
 from langford.errors import CheckFailed, Incomplete
 from langford.methods import merge
@@ -119,10 +118,10 @@ def test_a_campaign_moves_in_parts_and_repeatedly(ledger: Ledger, tmp_path: Path
     campaign, events = exchange.take(ledger, parts[0])
     assert events == [None] * half
     with pytest.raises(Incomplete):
-        result_of(campaign)
+        campaign.merged()
     for file in (parts[0], parts[1], parts[0], parts[1]):
         exchange.take(ledger, file)
-    assert result_of(campaign).published == COUNT
+    assert campaign.merged().published == COUNT
     progress = campaign.progress()
     assert progress.tasks == {"done": TASKS}
     assert progress.confirmed == 0
@@ -147,7 +146,7 @@ def test_another_evaluation_confirms_once_or_conflicts_once(ledger: Ledger, tmp_
     assert events == [EventKind.CONFLICT]
     assert exchange.take(ledger, wrong)[1] == []
     with pytest.raises(ConflictingResults):
-        result_of(campaign)
+        campaign.merged()
 
 
 def test_an_import_overtakes_a_lease(ledger: Ledger, campaign: Campaign, tmp_path: Path) -> None:

@@ -14,7 +14,6 @@ from db.records import Right
 from db.schema.models import Base
 from db.states import EventKind, Role, TaskState
 from db.work import lifecycle
-from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.problem import Problem
 from tests.support.campaigns import (
@@ -63,7 +62,7 @@ def test_a_cancelled_campaign_grants_nothing_until_it_is_taken_up_again(ledger: 
     assert [receipt.event for receipt in campaign.deliver(true_deliveries([late]))] == [None]
     assert campaign.reopen() == TASKS - 2
     finish(campaign, "b")
-    assert result(campaign).published == COUNT
+    assert campaign.merged().published == COUNT
 
 
 def test_a_campaign_gets_another_name(ledger: Ledger, campaign: Campaign) -> None:

@@ -18,7 +18,6 @@ from db.look.questions import QUESTIONS, Filters, ask
 from db.schema import creation
 from db.states import Role
 from db.store.connections import SETTINGS
-from jobs.run.loop import result
 from langford.cli.main import cli
 from tests.support.campaigns import COUNT, HOUR, NAME, TRUE, delivery, finish, new_campaign
 from tests.support.command_line import Run
@@ -92,7 +91,7 @@ def test_a_database_without_an_encoding_keeps_every_character(address: str) -> N
     write_finished(with_encoding(address, "SQL_ASCII"))
     with Ledger(address) as ledger:
         campaign = ledger.campaign(NAME)
-        assert result(campaign).published == COUNT
+        assert campaign.merged().published == COUNT
         assert [token.label for token in campaign.tokens()] == [WORDS]
         with ledger.database.reading() as connection:
             [note] = connection.scalars(text("SELECT note FROM attempt WHERE outcome = 'failed'"))
@@ -119,7 +118,7 @@ def test_a_ledger_where_characters_are_missing_is_used_on(address: str, monkeypa
         write_finished(with_encoding(address, "LATIN1"), "Ärger")
     assert "lacks a character" in refusal(address, ["token", NAME, "--label", WORDS])
     with Ledger(address) as ledger:
-        assert result(ledger.campaign(NAME)).published == COUNT
+        assert ledger.campaign(NAME).merged().published == COUNT
         assert [token.label for token in ledger.campaign(NAME).tokens()] == ["Ärger"]
 
 
@@ -182,7 +181,7 @@ def test_a_ledger_in_any_schema_of_the_search_path(address: str) -> None:
     write_finished(on_path(address, "none,two,public"))
     for path in ("two", "two,public", "one,two", "none,two,one"):
         with Ledger(on_path(address, path), create=True) as ledger:
-            assert result(ledger.campaign(NAME)).published == COUNT
+            assert ledger.campaign(NAME).merged().published == COUNT
     assert "not a ledger" in refusal(address, ["status"])
     assert "is an empty database" in refusal(on_path(address, "one"), ["status"])
     for arguments in (["status"], WRITING[0]):

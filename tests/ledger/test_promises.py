@@ -22,7 +22,6 @@ from db.schema import models
 from db.schema.models import Event, Voter
 from db.states import EventKind, Role
 from db.trust.draw import MIN_VALID
-from jobs.run.loop import result as result_of
 from jobs.verify import exchange
 from langford.errors import Incomplete
 from langford.methods import PlanKey, plan_of
@@ -273,7 +272,7 @@ def test_a_lie_does_not_pass_through_a_file(ledger: Ledger, tmp_path: Path) -> N
     assert again.promise() == BROKEN
     verdict = [Evaluation(result, 0.5, "{}") for result in TRUE]
     assert again.judge(verdict, "operator", "operating", "1") == list(range(TASKS))
-    assert result_of(again).published == COUNT
+    assert again.merged().published == COUNT
     assert again.promise() == Promise(1.0, ALL, dict.fromkeys(ALL))
 
 
@@ -329,7 +328,7 @@ def test_a_campaign_of_files_without_a_promise_records_none(ledger: Ledger, tmp_
     campaign = take(ledger, tmp_path, export_of(None))
     assert campaign.promise() is None
     assert campaign.export().to_bytes() == export_of(None).to_bytes()
-    assert result_of(campaign).published == COUNT
+    assert campaign.merged().published == COUNT
 
 
 def test_a_campaign_is_not_deleted_when_its_export_lacks_its_promise(ledger: Ledger, campaign: Campaign) -> None:

@@ -16,7 +16,6 @@ from db.errors import LedgerUnusable
 from db.schema import views
 from db.schema.models import Base
 from db.store.revision import MIGRATIONS, SCHEMA
-from jobs.run.loop import result
 from tests.support.campaigns import COUNT, NAME, TASKS, finish, write_used_ledger
 from tests.support.cases import exhaustive
 from tests.support.databases import fresh_database, new_address
@@ -85,7 +84,7 @@ def test_an_upgrade_keeps_everything(kind: str, version: str, tmp_path: Path) ->
             ledger.enrol(worker, f"host-{worker}", "1", "cuda")
             finish(campaign, worker)
         assert campaign.progress().tasks == {"done": TASKS}
-        assert result(campaign).published == COUNT
+        assert campaign.merged().published == COUNT
 
 
 def schema_of(engine: Engine) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from db.records import CampaignInfo
 from db.states import Role
 from jobs.farm.api import server
 from jobs.reach import outbox_files
-from jobs.run.loop import result
 from jobs.verify import exchange
 from jobs.verify.recomputation import recomputation
 from langford.devices import CPU
@@ -66,7 +65,7 @@ def test_a_ledger_keeps_campaigns_of_two_seeds_apart(ledger: Ledger, tmp_path: P
         assert campaign.key == key
         assert events == [None] * len(campaign.plan.tasks)
     assert [campaign.key for campaign in ledger.campaigns()] == [KEY, DEFAULT]
-    assert {result(campaign).arrangements for campaign in ledger.campaigns()} == {arrangements(PROBLEM)}
+    assert {campaign.merged().arrangements for campaign in ledger.campaigns()} == {arrangements(PROBLEM)}
     with pytest.raises(CampaignMismatch, match="with seed 7"):
         ledger.create_campaign(KEY.name, DEFAULT, plan_of(DEFAULT).work.tolist())
     with pytest.raises(CampaignMismatch, match="join exports of one campaign"):

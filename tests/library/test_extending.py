@@ -12,7 +12,7 @@ import langford
 from db import Ledger
 from db.identity import Identity
 from jobs.pools.evaluation import InProcessPool
-from jobs.run.loop import Run, result
+from jobs.run.loop import Run
 from jobs.run.source import TaskSource
 from langford.counting import count_tasks
 from langford.devices import CPU
@@ -80,7 +80,7 @@ def test_a_method_of_ones_own_completes_a_campaign(inclusion: Inclusion, tmp_pat
         report = Run(TaskSource(campaign, Identity.fresh()), [CPU], pool_of=InProcessPool).run()
         assert (report.tasks_here, report.stopped, report.set_aside) == (2**6, None, 0)
         assert ledger.campaign(f"langford-{problem.n}-inclusion-6").key == key
-        assert result(campaign).published == true_count(problem)
+        assert campaign.merged().published == true_count(problem)
 
 
 def test_a_method_without_a_kernel_for_gpus_says_so(inclusion: Inclusion) -> None:

@@ -15,7 +15,6 @@ from sqlalchemy import Connection, Dialect, Engine, event
 from db import Ledger
 from db.schema import views
 from db.states import Ending
-from jobs.run.loop import result
 from tests.support.campaigns import COUNT, finish, new_campaign
 
 
@@ -58,4 +57,4 @@ def compile_statements() -> None:
         finish(campaign, "a")
         campaign.overview()
         ledger.leave("a", Ending.FINISHED)
-        assert result(ledger.campaign(campaign.name)).published == COUNT
+        assert ledger.campaign(campaign.name).merged().published == COUNT

@@ -19,7 +19,6 @@ from db.schema.models import Worker
 from db.states import Role
 from jobs.reach.patience import Backoff
 from jobs.reach.remote import SERVER, RemoteCampaign
-from jobs.run.loop import result
 from langford.methods import PlanKey, plan_of
 from langford.methods.godfrey.cpu import GodfreyOnCpu
 from langford.problem import Problem
@@ -213,7 +212,7 @@ class Farm:
                 worker.kill()
                 raise AssertionError(f"it has not ended: {worker.communicate(timeout=30)[1]}") from None
             assert worker.returncode == 0, errors
-        assert result(self.campaign).published == published(self.campaign.problem)
+        assert self.campaign.merged().published == published(self.campaign.problem)
         progress = self.campaign.progress()
         assert progress.tasks == {"done": self.campaign.tasks}
         assert progress.conflicts == 0

@@ -16,7 +16,6 @@ from db.look.figures.campaign import CampaignFigures, Contribution
 from db.look.history import History, PastWorker
 from db.look.overview.records import Eta
 from db.states import Ending
-from jobs.run.loop import result
 from jobs.show.report import exported
 from jobs.show.report.origins import UNKNOWN, DeviceResults, origins
 from jobs.verify import exchange
@@ -111,7 +110,7 @@ def of_campaign(campaign: Campaign, unconfirmed: bool = False, others: Iterable[
     ``unconfirmed``: count although the promised share is not replicated; ``others``: may have the same problem.
     """
     history = campaign.history()
-    found = _evidence(history, lambda: result(campaign, unconfirmed), _lacks(history), campaign.promise())
+    found = _evidence(history, lambda: campaign.merged(unconfirmed), _lacks(history), campaign.promise())
     if found.count is not None:
         found = replace(found, confirmations=tuple(confirmations(campaign, found.count, others)))
         if history.tasks > MAX_HASHED:
