@@ -6,7 +6,6 @@ it finds its array elements by the name of their jobs.
 
 from __future__ import annotations
 
-import fcntl
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -180,18 +179,14 @@ def held(file: Path) -> Iterator[None]:
     The operating system releases the lock when the process ends, however it ends.
     """
     try:
-        opened = lock_file(file)
+        lock = lock_file(file)
     except NotRegular as error:
         raise QueueNotKept(f"{error}, so it cannot be locked: remove it, then try again") from error
-    with opened as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise QueueNotKept(f"another keeper holds {file}: stop that one first") from error
-        except OSError as error:
-            raise QueueNotKept(
-                f"{file} cannot be locked ({error.strerror}): give another folder for --logs"
-            ) from error
+    except BlockingIOError as error:
+        raise QueueNotKept(f"another keeper holds {file}: stop that one first") from error
+    except OSError as error:
+        raise QueueNotKept(f"{file} cannot be locked ({error.strerror}): give another folder for --logs") from error
+    with lock:
         yield
 
 

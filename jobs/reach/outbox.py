@@ -13,13 +13,12 @@ none ends a worker.  No link is followed, and nothing is deleted that this progr
 
 from __future__ import annotations
 
-import fcntl
 import os
 import re
 import secrets
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
@@ -205,7 +204,7 @@ class Outbox:
         for name in sorted(names - {self._identity.worker_id}):
             if re.match(UUID, name):
                 # Otherwise the worker lives, another one adopts its files, or this file system has no locks.
-                with suppress(OSError, NotRegular), _locked(self._campaign / f"{name}{LOCK}"):
+                with suppress(OSError, NotRegular), lock_file(self._campaign / f"{name}{LOCK}"):
                     self._take_over(self._campaign / name)
 
     def close(self) -> None:
@@ -243,7 +242,6 @@ class Outbox:
             self._campaign.mkdir(mode=0o700, exist_ok=True)
             with suppress(FileNotFoundError, BlockingIOError):
                 lock = lock_file(self._lock_file)
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 if self._lock_file.stat().st_ino == os.fstat(lock.fileno()).st_ino:
                     return lock
         raise OSError(0, "another program holds its lock")
@@ -301,11 +299,3 @@ def _is(kind: Callable[[int], bool], file: Path) -> bool:
         return kind(file.lstat().st_mode)
     except OSError:
         return False
-
-
-@contextmanager
-def _locked(file: Path) -> Iterator[None]:
-    """Raises OSError when it is not free, or NotRegular."""
-    with lock_file(file) as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 import re
 import stat
@@ -129,8 +130,17 @@ def regular_content(file: Path, most: int) -> bytes:
 
 
 def lock_file(file: Path) -> IO[bytes]:
-    """A regular file to be locked, made if it is not there; waits for nothing.  Raises NotRegular or OSError."""
-    return os.fdopen(_opened(file, os.O_RDWR | os.O_CREAT), "r+b")
+    """A regular file, made if it is not there, which this process has locked until it closes it or ends.
+
+    Waits for nothing.  Raises BlockingIOError where another process has the lock, NotRegular or OSError.
+    """
+    opened = os.fdopen(_opened(file, os.O_RDWR | os.O_CREAT), "r+b")
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        opened.close()
+        raise
+    return opened
 
 
 def _opened(file: Path, flags: int) -> int:
