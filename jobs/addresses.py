@@ -1,9 +1,12 @@
-"""Addresses as users write them, and which hosts are this machine: what is sent there crosses no network."""
+"""Addresses of task servers as users write them, and which hosts are this machine."""
 
 from __future__ import annotations
 
 import ipaddress
 import re
+from urllib.parse import SplitResult, urlsplit
+
+from langford.errors import BadInput
 
 LOCAL_NAMES = {"localhost", "ip6-localhost", "ip6-loopback"}
 SCHEMES = ("http://", "https://")
@@ -25,7 +28,7 @@ def is_this_machine(host: str) -> bool:
 
 
 def has_scheme(text: str) -> bool:
-    """Whether a text is the address of a server, in capitals or small letters, and no name or file.
+    """Whether a text is the address of a server, in upper or lower case, rather than a name or a file.
 
     >>> has_scheme("HTTP://farm:8765"), has_scheme("langford-24-polyphase-12")
     (True, False)
@@ -42,8 +45,31 @@ def lacks_scheme(text: str) -> bool:
     return WITHOUT_SCHEME.fullmatch(text) is not None
 
 
+def server_parts(url: str) -> SplitResult:
+    """The parts of the address of a task server, or of a campaign on it; raises BadInput."""
+    if "@" in url:  # what is before it may be a password, and is not shown
+        raise BadInput(
+            "the address of a task server has no user, password or @: leave them out, and give the token in "
+            "LANGFORD_TOKEN or with --token-file"
+        )
+    if lacks_scheme(url):
+        raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
+    try:
+        parts = urlsplit(url)
+        parts.port  # noqa: B018 -- raises ValueError
+        url.encode("ascii")
+    except ValueError as error:
+        raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
+    if parts.scheme not in ("http", "https") or not parts.hostname or "//" in parts.path:
+        raise BadInput(
+            f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN, or for `langford status` "
+            "http://HOST:PORT for all campaigns that the token opens"
+        )
+    return parts
+
+
 def without_brackets(host: str) -> str:
-    """A host; an IPv6 address in the brackets that it has in an address of a server is taken out of them.
+    """A host, without the brackets that an IPv6 address has in the address of a server.
 
     >>> without_brackets("[::1]"), without_brackets("farm")
     ('::1', 'farm')

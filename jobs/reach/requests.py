@@ -9,11 +9,10 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import SplitResult, urlsplit
 
 from db.errors import Away, UnknownWorker
 from db.messages import BadMessage, decoded, encoded
-from jobs.addresses import is_this_machine, lacks_scheme
+from jobs.addresses import is_this_machine, server_parts
 from jobs.clock import SYSTEM, Clock
 from jobs.console import SILENT, Console
 from jobs.reach.diagnosis import NO_PASSWORD, distrust, permanent, proxy_of, wants_password
@@ -93,7 +92,7 @@ class Requests:
         """
         import httpx
 
-        parts = _split(url)
+        parts = server_parts(url)
         below, _, self.name = parts.path.strip("/").rpartition("/")
         self.address, self.clock = f"{parts.scheme}://{parts.netloc}{below and f'/{below}'}", clock
         host = parts.hostname or ""
@@ -282,29 +281,6 @@ def understood(address: str) -> Iterator[None]:
         raise ServerAway(
             f"{address} gave an unexpected answer ({error}): use the server's version of langford"
         ) from error
-
-
-def _split(url: str) -> SplitResult:
-    """Raises BadInput."""
-    if "@" in url:  # what is before it may be a password, and is not shown
-        raise BadInput(
-            "the address of a task server has no user, password or @: leave them out, and give the token in "
-            "LANGFORD_TOKEN or with --token-file"
-        )
-    if lacks_scheme(url):
-        raise BadInput(f"{url!r} does not say how to talk to the server: write https://{url}, or http://{url}")
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 -- raises ValueError
-        url.encode("ascii")
-    except ValueError as error:
-        raise BadInput(f"{url!r} is not an address ({error}): write http://HOST:PORT/CAMPAIGN") from error
-    if parts.scheme not in ("http", "https") or not parts.hostname or "//" in parts.path:
-        raise BadInput(
-            f"{url!r} is not the address of a campaign: write http://HOST:PORT/CAMPAIGN, or for `langford status` "
-            "http://HOST:PORT for all campaigns that the token opens"
-        )
-    return parts
 
 
 def _trusting(certificate: Path | None) -> ssl.SSLContext:
