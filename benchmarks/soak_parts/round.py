@@ -42,9 +42,9 @@ heard signals or after."""
 PLANTED = """
 import dataclasses, os, platform, sys
 platform.node = lambda: os.environ["SOAK_HOST"]
-import jobs.reach.patience, jobs.reach.remote, jobs.run.tally
+import jobs.reach.patience, jobs.reach.remote, jobs.run.effort
 jobs.reach.patience.Backoff.__init__.__defaults__ = (0.05, 0.5)
-jobs.run.tally.STOCK = 0
+jobs.run.effort.STOCK = 0
 way = jobs.reach.remote.SERVER
 jobs.reach.remote.RemoteCampaign.transport = dataclasses.replace(way, idle_seconds=(0.2, 1.0))
 lies = float(os.environ.get("SOAK_LIES", "0"))

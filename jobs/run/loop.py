@@ -18,9 +18,9 @@ from jobs.console import SILENT, Console, Step
 from jobs.pools.pool import Died, Failed, Finished, Pool
 from jobs.pools.process_pool import WorkerPool
 from jobs.reach.requests import CampaignReplaced
+from jobs.run.effort import Effort
 from jobs.run.limits import PATIENCE_SECONDS, KnownSpeed, TimeLimit, Watch
 from jobs.run.source import TaskSource
-from jobs.run.tally import Effort
 from langford.devices import Device
 from langford.errors import LangfordError, MachineFailed
 from langford.machine.process import compiling_words

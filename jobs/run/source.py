@@ -28,12 +28,14 @@ from jobs.reach.outgoing import FailedTask, Outgoing
 from jobs.reach.patience import Backoff, Limited, Patience
 from jobs.reach.requests import RequestRefused, ServerRefuses
 from jobs.reach.wire import MAX_AT_ONCE
-from jobs.run.tally import LEASE_SECONDS, LastOverview, Tally
+from jobs.run.tally import LastOverview, Tally
 from langford.errors import LangfordError
 from langford.methods import PlanKey, method_hash
 from langford.methods.speed import KnownFrom, Speed
 from langford.words import several
 
+LEASE_SECONDS = 120
+"""How long a lease lasts by default unless it is renewed."""
 RENEWAL_SECONDS = 60.0
 """Maximum time between two renewals of leases: whoever is not seen for minutes is taken to have stopped."""
 T = TypeVar("T")

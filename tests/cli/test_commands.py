@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from db import Ledger
 from db.errors import LedgerError
-from jobs.run.tally import WorkersKeepDying
+from jobs.run.effort import WorkersKeepDying
 from langford.cli.exit_codes import code_of_error, code_of_signal
 from langford.cli.main import COMMANDS, cli
 from langford.errors import BadProblem, CheckFailed, Incomplete, LangfordError, WrongResult

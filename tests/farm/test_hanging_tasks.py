@@ -18,8 +18,7 @@ from db.schema.models import Attempt, Event, Worker
 from db.states import Ending, EventKind, Outcome
 from db.work.leases import COPY_SECONDS
 from jobs.run.loop import Run, RunReport
-from jobs.run.source import TaskSource
-from jobs.run.tally import LEASE_SECONDS
+from jobs.run.source import LEASE_SECONDS, TaskSource
 from langford.devices import CPU
 from langford.methods.speed import KnownFrom, Speed
 from tests.support.campaigns import COUNT, HOUR, PLAN, TASKS, age, new_campaign, true_deliveries

@@ -27,7 +27,10 @@ ANSWER = "L(2,12) = 108,144\n"
 TASKS = len(METHODS["godfrey"].plan(Problem.langford(12), 10).work)
 RESTS = 0.1
 """Seconds at each task, until :func:`hurry`."""
-PREPARED: Preparation = ("tests.support.preloaded:adapt", {"values": {"jobs.run.tally:SHORT_TASK_SECONDS": 1000.0}})
+PREPARED: Preparation = (
+    "tests.support.preloaded:adapt",
+    {"values": {"jobs.run.effort:SHORT_TASK_SECONDS": 1000.0}},
+)
 """Such a run leases a stock of tasks as soon as one is done, however busy the machine is."""
 ALONE: Preparation = ("tests.support.farm:prepare", {"seconds": RESTS})
 """Such a run evaluates its tasks itself: it starts no processes, which take most of a start."""

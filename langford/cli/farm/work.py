@@ -13,7 +13,7 @@ from jobs.console import Step
 from jobs.reach.outbox import Outbox
 from jobs.reach.remote import RemoteCampaign
 from jobs.run.loop import Run
-from jobs.run.source import TaskSource
+from jobs.run.source import LEASE_SECONDS, TaskSource
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.access import AccessOptions, access_options
 from langford.cli.options.common import (
@@ -53,7 +53,7 @@ SIGTERM, SIGUSR1 and SIGUSR2 end the worker, which gives its leases back.  Exit 
 @click.option(
     "--lease",
     type=FiniteRange(min=1, max=86_400),
-    default=120,
+    default=LEASE_SECONDS,
     show_default=True,
     help="Seconds from the last renewal of this worker's leases until they expire.",
 )
