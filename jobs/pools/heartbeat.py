@@ -5,8 +5,7 @@ The parent reads it whenever it likes, also when the process hangs.
 
 from __future__ import annotations
 
-from multiprocessing.context import SpawnContext
-
+from jobs.pools.fork_server import SPAWN
 from langford.machine.process import COMPILING, STEPS
 
 NO_TASK = -1
@@ -16,8 +15,8 @@ TOKEN, MADE, COMPILES = 0, 1, 2
 class Heartbeat:
     """The heartbeat of one computing process; it is made by the parent, and given to the process."""
 
-    def __init__(self, context: SpawnContext) -> None:
-        self._numbers = context.RawArray("q", [NO_TASK, 0, 0])
+    def __init__(self) -> None:
+        self._numbers = SPAWN.RawArray("q", [NO_TASK, 0, 0])
 
     # -- in the computing process ---------------------------------------------------------
 

@@ -18,7 +18,7 @@ from functools import partial
 from multiprocessing.connection import Connection, wait
 
 from jobs.pools.evaluation import evaluate, evaluator_of
-from jobs.pools.fork_server import SPAWN, ForkServer
+from jobs.pools.fork_server import ForkServer
 from jobs.pools.heartbeat import Heartbeat
 from jobs.pools.pool import PREFETCH, Died, Failed, Finished
 from langford.devices import Device
@@ -57,8 +57,8 @@ class WorkerPool:
         """
         require_elsewhere(key.method)
         self._key, self.devices = key, tuple(devices)
-        self._loading = Heartbeat(SPAWN)
-        self._members = [_Member(Heartbeat(SPAWN)) for _ in devices]
+        self._loading = Heartbeat()
+        self._members = [_Member(Heartbeat()) for _ in devices]
         self._server = self._begin()
 
     def _begin(self) -> ForkServer:
