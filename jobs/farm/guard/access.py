@@ -22,7 +22,7 @@ from db.states import Role
 from db.work import tokens
 from jobs.clock import SYSTEM, Clock
 from jobs.farm.guard import cookie
-from jobs.farm.guard.connections import Connections, LimitedLog, Proxies
+from jobs.farm.guard.connections import Connections, LimitedLog, address_of
 from jobs.farm.guard.sessions import Sessions
 from jobs.farm.guard.shares import Charges, Lane, Payer
 from langford.errors import LangfordError
@@ -126,17 +126,16 @@ class Access:
         """
         self.campaigns, self.log, self.charges = campaigns, log, charges or Charges()
         self._ledger, self._limit, self._connections = ledger, limit, connections
-        self._hosts, self._proxies = frozenset(proxies), Proxies(frozenset(proxies))
-        self._sessions = sessions or Sessions()
+        self._proxies, self._sessions = frozenset(proxies), sessions or Sessions()
         self._known_tokens = KnownTokens()
         self._working, self._reading = Lane(self.charges, WORKING), Lane(self.charges, READING)
 
     def address(self, request: Request) -> str:
-        return self._proxies.client(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")))
+        return address_of(_client(request)[0], ",".join(_entries(request, "x-forwarded-for")), self._proxies)
 
     def encrypted(self, request: Request) -> bool:
         """On its way to this server, or to its proxy."""
-        said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._hosts else [""]
+        said = _entries(request, "x-forwarded-proto") if _client(request)[0] in self._proxies else [""]
         return (said[-1] or request.scope.get("scheme")) == "https"
 
     def payer(self, request: Request) -> Payer:

@@ -12,7 +12,6 @@ import logging
 import resource
 import threading
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from jobs.clock import SYSTEM, Clock
@@ -61,27 +60,25 @@ def network_of(host: str) -> str:
     return host
 
 
-@dataclass(frozen=True)
-class Proxies:
-    """The proxies before the server, whose X-Forwarded-For is believed."""
+def address_of(host: str, forwarded_for: str, proxies: Collection[str]) -> str:
+    """The address of a client: that of ``host``, or the one that a proxy at ``host`` names.
 
-    hosts: frozenset[str] = frozenset()
+    Args:
+        host: the other end of the connection.
+        forwarded_for: the header X-Forwarded-For of the request.
+        proxies: those before the server, which are believed.
 
-    def client(self, host: str, forwarded_for: str) -> str:
-        """The address of a client: ``host``, or the one that a proxy at ``host`` names.
-
-        >>> proxies = Proxies(frozenset({"10.0.0.1"}))
-        >>> proxies.client("10.0.0.1", "192.0.2.9, 192.0.2.7"), proxies.client("192.0.2.1", "192.0.2.9")
-        ('192.0.2.7', '192.0.2.1')
-        """
-        for said in reversed(forwarded_for.split(",")[-len(self.hosts) - 1 :]):
-            if host not in self.hosts:
-                break
-            try:
-                host = str(ipaddress.ip_address(said.strip()))
-            except ValueError:
-                break
-        return network_of(host)
+    >>> address_of("10.0.0.1", "192.0.2.9, 192.0.2.7", {"10.0.0.1"}), address_of("192.0.2.1", "192.0.2.9", set())
+    ('192.0.2.7', '192.0.2.1')
+    """
+    for said in reversed(forwarded_for.split(",")[-len(proxies) - 1 :]):
+        if host not in proxies:
+            break
+        try:
+            host = str(ipaddress.ip_address(said.strip()))
+        except ValueError:
+            break
+    return network_of(host)
 
 
 class Connections:
