@@ -130,13 +130,13 @@ CHANGES: Mapping[str, tuple[Callable[[WorkerView], str], Callable[[Sequence[Work
 
 
 def lost(campaign: str, outcome: Outcome, numbers: Sequence[int]) -> None:
-    """Attempts that ended without a result; ``outcome``: one of LOST, ``numbers``: add up to how many they are."""
-    number, (event, one, many) = sum(numbers), LOST[outcome]
+    """Attempts that ended without a result; ``outcome``: one of LOSSES, ``numbers``: how many, in parts."""
+    number, (event, one, many) = sum(numbers), LOSSES[outcome]
     goes = "its task goes" if number == 1 else "their tasks go"
     line(event, f"{several(number, one, many)}: {goes} back to the queue", campaign, alarm=True, number=number)
 
 
-LOST = {
+LOSSES = {
     Outcome.EXPIRED: ("leases_expired", "lease has expired", "leases have expired"),
     Outcome.DIED: ("processes_died", "process of a worker has died", "processes of workers have died"),
 }

@@ -65,7 +65,7 @@ class CampaignReporter:
         self._events = EventReader(campaign.database, campaign.campaign_id, WORDINGS)
         lines: dict[str, Callable[[list[Any]], object]] = {
             **{kind: partial(log_lines.happened, campaign.name, kind) for kind in WORDINGS},
-            **{outcome: partial(log_lines.lost, campaign.name, outcome) for outcome in log_lines.LOST},
+            **{outcome: partial(log_lines.lost, campaign.name, outcome) for outcome in log_lines.LOSSES},
         }
         self._gathered = {kind: Gathered(clock, log) for kind, log in lines.items()}
         self._presence = {
@@ -127,7 +127,7 @@ class CampaignReporter:
                 self._presence["silent"].add(worker)
             elif was in GONE and state is not WorkerState.DISTRUSTED:
                 self._presence["back"].add(worker)
-        for outcome in log_lines.LOST:
+        for outcome in log_lines.LOSSES:
             new = now.attempts.get(outcome, 0) - before.attempts.get(outcome, 0)
             if new > 0:
                 self._gathered[outcome].add(new)

@@ -69,7 +69,7 @@ def test_the_page_has_every_event_with_its_fields(
     log_lines.done(overview)
     for change in log_lines.CHANGES:
         log_lines.changed(NAME, change, overview.workers)
-    for outcome in log_lines.LOST:
+    for outcome in log_lines.LOSSES:
         log_lines.lost(NAME, outcome, [2])
     for kind in WORDINGS:
         log_lines.happened(NAME, kind, [EventRecord(1, 0.0, kind, 3, 4, "a detail")])

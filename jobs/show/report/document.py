@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+MAX_ROWS = 24
+"""The maximum number of rows of a table; one more row sums up the rest."""
+
 
 @dataclass(frozen=True)
 class Paragraph:
@@ -32,6 +35,15 @@ class Grid:
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     numbers: int = 0  # how many of the last columns are numbers, written to the right
+
+
+def capped(rows: list[list[str]], number: int = 0) -> list[list[str]]:
+    """The first rows of a table, and how many more there are; ``number``: of all, if these are some of them."""
+    number = max(number, len(rows))
+    if number <= MAX_ROWS:
+        return rows
+    rest = [f"and {number - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
+    return [*rows[:MAX_ROWS], rest]
 
 
 @dataclass(frozen=True)

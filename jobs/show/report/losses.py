@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence, Set
 
 from db.states import EventKind, Outcome
-from jobs.show.report.document import Block, Grid, Paragraph, Remark
+from jobs.show.report.document import Block, Grid, Paragraph, Remark, capped
 from jobs.show.report.gathering import Evidence
-from jobs.show.report.participants import capped
 from langford.words import duration, instant, several, share
 
 MEANING = {
@@ -17,7 +16,7 @@ MEANING = {
     Outcome.FAILED: "the evaluation raised an error, or its result failed the checks",
     Outcome.DIED: "the process that evaluated it died, or was killed because it hung",
 }
-TOLD = {
+NAMED_EVENTS = {
     EventKind.CONFLICT: ("result that contradicts another", "results that contradict others"),
     EventKind.SETTLED: ("contradiction settled", "contradictions settled"),
     EventKind.DISTRUSTED: ("worker trusted no more", "workers trusted no more"),
@@ -39,7 +38,7 @@ def summary(evidence: Evidence) -> str:
         lost, effective = evidence.numbers.aborted_seconds, evidence.numbers.effective
         overhead = f" (at most {share(lost / effective)} of the effective time)" if effective else ""
         parts.append(f"{several(aborted, 'attempt')} aborted{overhead}")
-    parts += [several(counts[kind], *words) for kind, words in TOLD.items() if counts.get(kind)]
+    parts += [several(counts[kind], *words) for kind, words in NAMED_EVENTS.items() if counts.get(kind)]
     return ", ".join(parts) + "." if parts else "Nothing: no attempt was lost, and no result was contradicted."
 
 
@@ -65,7 +64,7 @@ def blocks(evidence: Evidence) -> Iterator[Block]:
     if evidence.history.event_counts.get(EventKind.CONFLICT):
         yield _settled(evidence)
     # A liar causes a contradiction for each of its results: they must not hide what else there is.
-    yield from _events(evidence, "Events", TOLD.keys() - DISPUTES)
+    yield from _events(evidence, "Events", NAMED_EVENTS.keys() - DISPUTES)
     yield from _events(evidence, "Contradictions and how they were settled", DISPUTES)
 
 

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 
 from db.look.figures.campaign import MAX_SHOWN
 from db.look.history import PastWorker
-from jobs.show.report.document import Block, Grid, Paragraph, Picture
+from jobs.show.report.document import Block, Grid, Paragraph, Picture, capped
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.origins import UNKNOWN, DeviceResults
 from langford.devices import CPU
 from langford.words import duration, instant, number, quantity, several, share, speed
-
-MAX_ROWS = 24
-"""The maximum number of rows of a table; one more row sums up the rest."""
 
 
 def summary(evidence: Evidence) -> str:
@@ -112,12 +109,3 @@ def _workers(evidence: Evidence) -> Grid:
 
 def _ending(worker: PastWorker) -> str:
     return ", ".join(filter(None, [worker.ending, "distrusted" if worker.distrusted is not None else None]))
-
-
-def capped(rows: list[list[str]], number: int = 0) -> list[list[str]]:
-    """``number``: of all rows, if these are only the first ones."""
-    number = max(number, len(rows))
-    if number <= MAX_ROWS:
-        return rows
-    rest = [f"and {number - MAX_ROWS:,} more", *([""] * (len(rows[0]) - 1))]
-    return [*rows[:MAX_ROWS], rest]

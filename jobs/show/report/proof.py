@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from db.files.promise import in_words
 from db.states import EventKind
-from jobs.show.report.document import Answers, Block, Commands, Grid, Paragraph, Points, Remark
+from jobs.show.report.document import Answers, Block, Commands, Grid, Paragraph, Points, Remark, capped
 from jobs.show.report.gathering import Evidence
 from jobs.show.report.origins import UNKNOWN
-from jobs.show.report.participants import capped
 from langford.methods import METHODS
 from langford.words import instant, number, several, share
 
