@@ -51,7 +51,7 @@ def examine() -> Iterator[Finding]:
     yield Finding(
         "kernels",
         State.WORKS,
-        f"{kernel_hash()}: the hash of all code that computes; of that of each method: {by_method}",
+        f"{kernel_hash()}: the hash of all code that computes; by method: {by_method}",
     )
     yield examine_device("processor", CPU, f"{CPU.model}, {several(cores(), 'core')}; ")
     yield from _gpus()
@@ -100,7 +100,7 @@ def _of_python(part: str, version_of: Callable[[], str], use: str) -> Finding:
     try:
         return Finding(part, State.WORKS, f"{version_of()}, {use}")
     except ImportError as error:
-        return Finding(part, State.ABSENT, f"this Python is built without ({error}); {use}: use another Python")
+        return Finding(part, State.ABSENT, f"this Python was built without it ({error}): use another one {use}")
 
 
 def _version(package: str) -> str | None:
@@ -114,7 +114,7 @@ def _gpus() -> Iterator[Finding]:
     try:
         gpus = describe_gpus()
     except NoGpu as error:
-        yield Finding("gpu", State.ABSENT, f"{error}; everything else works without")
+        yield Finding("gpu", State.ABSENT, f"{error}; everything else works without one")
         return
     for index, description in enumerate(gpus):
         yield examine_device(f"gpu {index}", Cuda(index), f"{description}; ")

@@ -122,7 +122,7 @@ def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomp
             )
     chosen, deeper = other, other.deeper()
     owners = None if deeper is None else plan.owners(deeper)
-    split = f"in the same split, depth {other.depth}: there is no deeper one"
+    split = f"at the same depth, {other.depth}, the deepest"
     if deeper is not None and owners is not None:
         split, chosen = f"as sums of the tasks at depth {deeper.depth}", deeper
     else:
@@ -130,7 +130,7 @@ def recomputation(plan: Plan, method_name: str | None, device: Device) -> Recomp
     assert owners is not None
     seed = f" with the same seed {chosen.seed}" if chosen.method.seeded else ""
     chosen.evaluator(device)
-    how = f"{chosen.method.name}{seed}, {split}, by {device.kernel_words}"
+    how = f"{chosen.method.name}{seed}, {split}, using {device.kernel_words}"
     return Recomputation(plan, chosen, owners, device, how)
 
 
@@ -208,9 +208,16 @@ class Coverage:
         if self.seed is None:
             reason = "because they waited for a recheck or a decision" if self.waited else "by name"
             return f"these tasks were chosen {reason}: this says nothing about the others"
-        more = [f"{wrong} wrong ones with {self.finds(wrong):.3g}" for wrong in (10, 100) if wrong < self.done]
-        one = f"a random choice of this size finds a single wrong task with probability {self.finds(1):.3g}"
+        more = [
+            f"at least one of {wrong} with {self._probability(wrong)}" for wrong in (10, 100) if wrong < self.done
+        ]
+        one = f"a sample of this size would catch one wrong task with probability {self._probability(1)}"
         return ", ".join([one, *more])
+
+    def _probability(self, wrong: int) -> str:
+        """1 only where it is certain."""
+        found = self.finds(wrong)
+        return f"{found if found == 1.0 else min(found, 0.999):.3g}"
 
 
 def sample_size(text: str, done: int) -> int:

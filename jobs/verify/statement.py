@@ -170,7 +170,7 @@ def statement_of(
             },
             "checks": list(checks),
             **promise_document(promise),
-            "not_verified": f"the other {left} tasks" if left else "nothing of the tasks was left out",
+            "not_verified": f"the other {left} tasks" if left else "no task: all were recomputed",
             "sources": dict(counted_sources),
         }
     )

@@ -53,9 +53,14 @@ def test_tasks_without_a_result_are_not_proved() -> None:
 
 
 def test_a_proof_speaks_of_no_more_wrong_tasks_than_there_are() -> None:
-    assert "wrong ones" not in Coverage(3, 10, 10, 0.3, 1).proof
-    assert Coverage(3, 11, 11, 0.3, 1).proof.endswith(", 10 wrong ones with 1")
-    assert Coverage(1, 101, 101, 0.01, 1).proof.endswith(", 10 wrong ones with 0.099, 100 wrong ones with 0.99")
+    assert "at least" not in Coverage(3, 10, 10, 0.3, 1).proof
+    assert Coverage(3, 11, 11, 0.3, 1).proof.endswith(", at least one of 10 with 1")
+    several = "at least one of 10 with 0.099, at least one of 100 with 0.99"
+    assert Coverage(1, 101, 101, 0.01, 1).proof.endswith(f", {several}")
+
+
+def test_only_what_is_certain_has_the_probability_1() -> None:
+    assert "probability 0.999" in Coverage(9_999, 10_000, 10_000, 0.9, 7).proof
 
 
 def test_results_of_other_kernels_are_counted() -> None:

@@ -43,9 +43,7 @@ def test_the_numbers_say_what_the_sample_proves() -> None:
     assert stated().document["coverage"]["finds_one_wrong"] == pytest.approx(0.5)
     assert stated(coverage=Coverage(2, 4, 4, 0.5, None)).document["coverage"]["finds_one_wrong"] is None
     assert stated().document["not_verified"] == "the other 3 tasks"
-    assert (
-        stated(coverage=Coverage(4, 4, 4, 1.0, 7)).document["not_verified"] == "nothing of the tasks was left out"
-    )
+    assert stated(coverage=Coverage(4, 4, 4, 1.0, 7)).document["not_verified"] == "no task: all were recomputed"
 
 
 def test_a_share_that_is_not_all_is_not_called_all() -> None:

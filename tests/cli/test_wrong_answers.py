@@ -186,7 +186,7 @@ def test_verify_compares_by_another_split_kernel_or_search(langford: Run) -> Non
         assert piece in all_checks.stdout
     assert langford("run", "langford", "8", "--method", "miller", "--depth", "8").returncode == 0
     deepest = langford("verify", "langford-8-miller-8", "1")
-    assert (deepest.returncode, "in the same split" in deepest.stdout) == (0, True)
+    assert (deepest.returncode, "at the same depth, 8, the deepest" in deepest.stdout) == (0, True)
 
 
 @pytest.mark.exhaustive
