@@ -43,6 +43,13 @@ class RunReport:
     set_aside: int  # number of tasks of the campaign that failed too often
     given_back: int = 0  # number of its leases that others can have at once
 
+    def set_aside_words(self, campaign: str) -> str:
+        """How many tasks were set aside, and what to do; ``campaign``: its name."""
+        return (
+            f"{several(self.set_aside, 'task is', 'tasks are')} set aside (failed too often, or cancelled); see "
+            f"`langford tasks {campaign} --state set-aside`, then `langford retry {campaign}`"
+        )
+
 
 class Run:
     def __init__(

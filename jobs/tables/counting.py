@@ -20,7 +20,7 @@ from jobs.run.source import TaskSource
 from jobs.tables.begun import Begun
 from jobs.tables.entries import Entry, Row, RowPattern, representative
 from jobs.tables.forecast import TableForecast
-from jobs.verify.agreement import agreement
+from jobs.verify.agreement import agreement, recomputing
 from jobs.verify.confirmation import confirming_plan
 from jobs.verify.recomputation import sources
 from langford.errors import CheckFailed, Incomplete
@@ -130,8 +130,7 @@ class TableCounting:
             _require_agreement(problem, second)
             raise CheckFailed(
                 f"{problem}: {first.name} counts {first.count.published:,} and {second.name} "
-                f"{second.count.published:,}; find the wrong result with `langford verify {first.name} --sample "
-                f"100%` and `langford verify {second.name} --sample 100%`"
+                f"{second.count.published:,}; find the wrong result with {recomputing(first.name, second.name)}"
             )
         return first, second
 
@@ -161,10 +160,7 @@ class TableCounting:
         self._done += console.done
         self._shares[problem][which] -= console.done
         if report.set_aside:
-            raise Incomplete(
-                f"tasks of {campaign.name} are set aside, because they failed too often or it was cancelled: see "
-                f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
-            )
+            raise Incomplete(report.set_aside_words(campaign.name))
         if not campaign.standing().missing:
             return
         if report.stopped:
@@ -212,7 +208,7 @@ def _require_agreement(problem: Problem, counted: Counted) -> None:
     if known.agrees is False:
         raise CheckFailed(
             f"{problem} = {counted.count.published:,} is wrong ({known.words}); find the "
-            f"wrong result by `langford verify {counted.name} --sample 100%`"
+            f"wrong result with {recomputing(counted.name)}"
         )
 
 
@@ -228,13 +224,13 @@ def _row(entry: Entry, counted: Mapping[RowPattern, tuple[Counted, Counted | Non
     counts = [counted[representative(problem)][0].count.arrangements for problem in problems]
     known = known_of(problems)
     if known is not None and known.arrangements != sum(counts):
-        source, names = (
+        source, find = (
             known.source(known.arrangements, mirror_images=True),
-            ", ".join(each.name for each in firsts),
+            recomputing(*(one.name for one in firsts)),
         )
         raise CheckFailed(
             f"the counts for n = {entry.n} add up to {sum(counts):,}, not to the published {known.arrangements:,} "
-            f"({source}): find the wrong result with `langford verify NAME --sample 100%` of {names}"
+            f"({source}): find the wrong result with {find}"
         )
     return Row(
         entry,

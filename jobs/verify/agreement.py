@@ -104,3 +104,12 @@ def agreement(problem: Problem, count: int) -> Agreement:
     if walked.fruitful < MIN_FRUITFUL:
         return Agreement(problem, count, None)
     return Agreement(problem, count, None, walked.value, walked.standard_error)
+
+
+def recomputing(*names: str) -> str:
+    """The commands that find the wrong task of a campaign, or of one of several.
+
+    >>> recomputing("l24")
+    '`langford verify l24 --sample 100%`'
+    """
+    return " and ".join(f"`langford verify {name} --sample 100%`" for name in names)

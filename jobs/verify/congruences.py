@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from db import Campaign
+from jobs.verify.agreement import recomputing
 from langford.errors import BadInput, CheckFailed
 from langford.methods import Count
 from langford.problem.congruences import Congruence, unit_congruences
@@ -53,6 +54,6 @@ def congruent(campaign: Campaign, unconfirmed: bool) -> Congruent:
         if not each.holds(count):
             raise CheckFailed(
                 f"{problem} = {count:,} is {count % each.modulus} mod {each.modulus}, but its symmetries require "
-                f"{each.remainder}: at least one task is wrong; find it with `langford verify {name} --sample 100%`"
+                f"{each.remainder}: at least one task is wrong; find it with {recomputing(name)}"
             )
     return Congruent(count, congruences)

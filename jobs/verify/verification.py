@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from db import Campaign, Export
 from db.errors import Unreplicated
 from db.identity import Identity
-from jobs.verify.agreement import agreement
+from jobs.verify.agreement import agreement, recomputing
 from jobs.verify.recomputation import (
     Comparison,
     Coverage,
@@ -211,6 +211,6 @@ def _checked(campaign: Campaign, export: Export, unconfirmed: bool) -> tuple[lis
     if comparison.agrees is False:
         raise CheckFailed(
             f"{campaign.problem} = {count.published:,} is wrong ({comparison.words}), so at least one task is: "
-            "find it with --sample 100%"
+            f"find it with {recomputing(campaign.name)}"
         )
     return [*checks, *count.checks, f"{campaign.problem} = {count.published:,} {comparison.words}"], None

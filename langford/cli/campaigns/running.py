@@ -19,6 +19,7 @@ from jobs.clock import SYSTEM, Clock
 from jobs.console import Console, Step
 from jobs.reach.outbox import Outbox
 from jobs.run.loop import OUT_OF_TIME, RunReport
+from jobs.verify.agreement import recomputing
 from jobs.verify.second_method import advised
 from langford.cli.exit_codes import ExitCode, StopSignals, code_of_signal
 from langford.cli.options.common import outbox_folder
@@ -139,10 +140,7 @@ def unfinished(campaign: Campaign, report: RunReport, stop: StopSignals) -> Unfi
         words = f"stopped by {stop.received.name} after {several(report.tasks_here, 'task')}; {advice}"
         return Unfinished(campaign, report, code_of_signal(stop.received), words)
     if report.set_aside:
-        words = (
-            f"{several(report.set_aside, 'task is', 'tasks are')} set aside (failed too often, or cancelled); see "
-            f"`langford tasks {campaign.name} --state set-aside`, then `langford retry {campaign.name}`"
-        )
+        words = report.set_aside_words(campaign.name)
         return Unfinished(campaign, report, ExitCode.TASKS_SET_ASIDE, words)
     left = campaign.standing().missing
     if left:
@@ -204,7 +202,7 @@ def campaign_answer(
 
     def find() -> str:
         other = advised(key)
-        verifying = f"{first}find it with `langford verify {name} --sample 100%`"
+        verifying = f"{first}find it with {recomputing(name)}"
         return f"{verifying}, or count with {other}" if other else verifying
 
     fields = {"campaign": name, "depth": key.depth, "seed": key.seed, **more}
