@@ -166,8 +166,10 @@ class Outgoing:
             yield delivery, receipt
 
     def close(self) -> None:
-        """End, and say where results are that still wait; the next worker of the campaign adopts them."""
-        for count, fate in ((len(self._held), "lost"), (self.count - len(self._held), f"kept in {self.folder}")):
+        """End, and say what becomes of results that still wait."""
+        kept = f"kept in {self.folder} for the next worker of this campaign on this machine"
+        held = len(self._held)
+        for count, fate in ((held, "lost, and will be computed again"), (self.count - held, kept)):
             if count and self._info is not None:
                 self._console.say(f"{several(count, 'result is', 'results are')} {fate}")
         if self._outbox is not None:

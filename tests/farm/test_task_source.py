@@ -159,6 +159,7 @@ def test_the_next_run_delivers_what_the_last_one_could_not(machine: Machine, tro
     with suppress(LedgerUnusable):
         source.close(Ending.STOPPED)
     assert machine.console.said[-1].startswith("3 results are kept in ")
+    assert machine.console.said[-1].endswith(" for the next worker of this campaign on this machine")
     _, later = machine.source()
     later.attend([], {})
     assert machine.done() == 3
@@ -236,7 +237,7 @@ def test_without_an_outbox_results_wait_in_memory(machine: Machine) -> None:
     reached.trouble = ConnectionLost("no answer")
     source.deliver(finished(leases[1:]))
     source.close(Ending.STOPPED)
-    assert machine.console.said[-1] == "1 result is lost"
+    assert machine.console.said[-1] == "1 result is lost, and will be computed again"
 
 
 def test_failures_and_deaths_are_reported_when_the_ledger_is_back(machine: Machine) -> None:
