@@ -16,7 +16,8 @@ from langford.cli.cluster.job_options import QueueOptions
 from langford.errors import BadInput
 from langford.methods import METHODS, PlanKey, plan_of
 from langford.problem import Problem
-from tests.support.command_line import run_here
+from tests.support.campaigns import delivery
+from tests.support.command_line import run_here, without_announcement
 
 CAMPAIGNS = {
     "mine": "12",
@@ -24,7 +25,7 @@ CAMPAIGNS = {
     "15": "8",
     "skolem": "8",
     "langford-11": "12",
-    "langford-7-polyphase-4": "7",
+    "langford-7-polyphase-6": "7",
 }
 """The problems of campaigns, by their names; version 1.0 created those whose name is a number."""
 OF_NEW = re.compile(f"(.*)-({'|'.join(METHODS)})-.*")
@@ -39,9 +40,9 @@ WORDS = {
     "mine nobody": "*no campaign 'nobody' in langford.db*",
     # problems, of which there is no campaign, one of another name, one of its own
     "16": "new langford-16",
-    "12": "new langford-12",
-    "7": "langford-7-polyphase-4",
-    "langford 7": "langford-7-polyphase-4",
+    "12": "mine counts the same and is unfinished (1 of 3 *): `langford run mine` resumes it\nnew langford-12",
+    "7": "langford-7-polyphase-6",
+    "langford 7": "langford-7-polyphase-6",
     "skolem 9": "new skolem-9",
     "skolem-9": "new skolem-9",
     "A059106 9": "new skolem-9",
@@ -61,7 +62,7 @@ WORDS = {
     "4097": "*at most 4,096*",
     "": "*name a problem*",
 }
-"""The campaigns that words mean, or "new" and a problem, or the pattern of an error."""
+"""The campaigns that words mean, or "new" and a problem, or the pattern of what they say."""
 WITHOUT_LEDGER = {
     "nobody": "*there is no ledger*",
     "16": "new langford-16",
@@ -95,8 +96,12 @@ def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("ledger") / "langford.db"
     with db.Ledger(str(file), create=True) as created:
         for name, words in CAMPAIGNS.items():
-            key = PlanKey(Problem.parse(words), "polyphase", 4)
+            key = PlanKey(Problem.parse(words), "polyphase", 6)
             created.create_campaign(name, key, plan_of(key).work.tolist())
+        created.enrol("a", "host", "1")
+        campaign = created.campaign("mine")
+        [lease] = campaign.lease("a", 1, 60.0)
+        campaign.deliver([delivery(lease, campaign.plan.evaluate(lease.index))])
     return file
 
 
@@ -107,11 +112,9 @@ def answer(command: str, words: str, folder: Path) -> str:
         patch.setattr(QueueOptions, "is_shared", "of-a-database" in command)
         done = run_here([*command.split(), *words.split()], folder, values={called: stand_in})
     assert done.returncode == 2, done
-    found = re.search(r"asked for (.*)\.$", done.stderr, re.MULTILINE)
-    if found is None:
-        return done.stderr
-    new = OF_NEW.fullmatch(found[1])
-    return f"new {new[1]}" if new and found[1] not in CAMPAIGNS else found[1]
+    said, _, found = without_announcement(done.stderr).rstrip(".\n").partition("langford: asked for ")
+    new = OF_NEW.fullmatch(found)
+    return said + (f"new {new[1]}" if new and found not in CAMPAIGNS else found)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 import click
 
-from langford.cli.campaigns.running import create_campaign, existing
+from langford.cli.campaigns.running import create_campaign, existing, resumed
 from langford.devices import Device
 from langford.errors import BadInput, BadProblem
 from langford.ledger import Campaign, Ledger
@@ -82,4 +82,4 @@ def opened(
         )
     new = chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
     with Ledger(address, create=True) as ledger:
-        yield ledger, [ledger.begun(new) or create_campaign(ledger, new.key, None, yes=False)]
+        yield ledger, [resumed(ledger, new) or create_campaign(ledger, new.key, None, yes=False)]

@@ -11,8 +11,8 @@ from langford.cli.campaigns.running import (
     create_campaign,
     existing,
     failed,
-    name_others,
     planned,
+    resumed,
 )
 from langford.cli.exit_codes import StopSignals
 from langford.cli.options.common import (
@@ -115,14 +115,12 @@ def run(
     new = chosen.plan(place, usual if task_time is None else task_time, at_most=at_most)
     here = computing.devices()
     with existing(address) as found:
-        begun = None if found is None else found.begun(new, chosen.name)
+        begun = resumed(found, new, chosen.name)
         if dry_run:
             planned(found, address, chosen.name, new.key if begun is None else begun.key, here).print(as_json)
             return
         if begun is not None:
             context.exit(completed(begun))
-        if found is not None:
-            name_others(found, new.key)
     cost = Cost.of_count(new.problem, new.method, here)
     cost.require_consent(chosen.yes, chosen.anyway, computing.time_limit)
     with Ledger(address, create=True) as ledger:

@@ -222,11 +222,28 @@ def existing(address: str) -> Iterator[Ledger | None]:
         yield ledger
 
 
-def key_in(address: str, new: ChosenPlan, name: str | None) -> PlanKey:
-    """The plan of the campaign that is resumed at an address; that of the new one, where none is."""
-    with existing(address) as ledger:
-        campaign = None if ledger is None else ledger.begun(new, name)
-        return new.key if campaign is None else campaign.key
+def resumed(ledger: Ledger | None, new: ChosenPlan, name: str | None = None) -> Campaign | None:
+    """The campaign that is resumed instead of a new one (:meth:`langford.ledger.Ledger.begun`).
+
+    None: there is none; unfinished campaigns of the same problem under other names are named then.
+    """
+    if ledger is None:
+        return None
+    begun = ledger.begun(new, name)
+    if begun is not None:
+        return begun
+    for other in ledger.campaigns():
+        if other.problem == new.problem:
+            standing = other.standing()
+            done = standing.tasks_done
+            if done and standing.unfinished:
+                share = standing.work_done / other.work
+                so_far = f"{done:,} of {several(other.tasks, 'task')}, {percent(share, 0)} of the work"
+                display.say(
+                    f"{other.name} counts the same and is unfinished ({so_far}): "
+                    f"`langford run {other.name}` resumes it"
+                )
+    return None
 
 
 def planned(
@@ -257,18 +274,3 @@ def place_of(ledger: Ledger | None, address: str) -> str:
 
     place = without_password(address)
     return place if ledger is not None else f"{place} (would be created)"
-
-
-def name_others(ledger: Ledger, key: PlanKey) -> None:
-    """Name the unfinished campaigns of the same problem before another one is created."""
-    for other in ledger.campaigns():
-        if other.problem == key.problem and other.key != key:
-            standing = other.standing()
-            done = standing.tasks_done
-            if done and standing.unfinished:
-                share = standing.work_done / other.work
-                so_far = f"{done:,} of {several(other.tasks, 'task')}, {percent(share, 0)} of the work"
-                display.say(
-                    f"{other.name} counts the same and is unfinished ({so_far}): "
-                    f"`langford run {other.name}` resumes it"
-                )

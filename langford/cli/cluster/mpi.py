@@ -11,7 +11,7 @@ import langford
 from jobs.mpi.rank_pool import RankPool, serve
 from jobs.mpi.static import count_static
 from jobs.mpi.world import device_of, world
-from langford.cli.campaigns.running import complete, conclude, create_campaign, key_in
+from langford.cli.campaigns.running import complete, conclude, create_campaign, existing, resumed
 from langford.cli.cluster.ranks import abort, failing_together
 from langford.cli.exit_codes import ExitCode, StopSignals
 from langford.cli.options.common import device_option, json_option, ledger_option, time_limit_option
@@ -83,7 +83,9 @@ def mpi(
         rank_device = device_of(communicator, device, first_computes=static)
         if not static:
             if not communicator.rank:
-                key = key_in(address, new, chosen.name)
+                with existing(address) as found:
+                    begun = resumed(found, new, chosen.name)
+                key = new.key if begun is None else begun.key
             key = communicator.bcast(key)
         if not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
