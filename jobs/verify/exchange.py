@@ -8,10 +8,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from db import Campaign, Export, Ledger, joined, read_export
-from db.errors import BadExport, Unreplicated
+from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone, Unreplicated
 from db.files.reading import agreed_plan, in_words
+from db.files.writing import TrustedFile
 from db.identity import Identity
 from db.states import EventKind
+from jobs.verify import signatures
 from langford.errors import CheckFailed
 from langford.machine.process import user
 from langford.methods import Count, Plan, merge
@@ -88,3 +90,27 @@ def merged(export: Export, files: Sequence[Path], unconfirmed: bool = False) -> 
             f"`langford result --from {named} --unconfirmed`"
         )
     return replace(count, checks=(*count.checks, *export.promise.replication.checks))
+
+
+NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
+"""After these errors a campaign is still in its ledger, unchanged."""
+
+
+def delete(campaign: Campaign, kept: TrustedFile, file: Path) -> None:
+    """Write the export of a campaign to a file that only the owner can read, and delete the campaign.
+
+    Args:
+        campaign: of a ledger.
+        kept: what its ``trusted_export`` returned.
+        file: it is removed again when the campaign is still there; after an error of another kind that is unknown.
+
+    Raises BadExport when the file cannot be read back, and as :func:`jobs.verify.signatures.write` and
+    :meth:`db.Campaign.delete`.
+    """
+    signatures.write(file, kept.content, key=None, private=True)
+    try:
+        validated(file)
+        campaign.delete(kept)
+    except NOTHING_DELETED:
+        file.unlink()
+        raise

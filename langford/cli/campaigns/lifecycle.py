@@ -8,21 +8,17 @@ from pathlib import Path
 import click
 
 from db import Database, Ledger
-from db.errors import BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.store import copying
 from db.store.database import without_password
 from db.store.revision import SCHEMA
-from jobs.verify import exchange, signatures
+from jobs.verify import exchange
 from langford.cli.lazy import ListingGroup
 from langford.cli.options.common import json_option, ledger_option, without_open_password
 from langford.cli.output import display
 from langford.errors import BadInput
 from langford.words import several
-
-NOTHING_DELETED = BadExport, LeasesRunning, LedgerReadOnly, NoSuchCampaign, TransactionUndone
-"""After these errors the campaign is still in the ledger, unchanged; after other errors its state is unknown."""
 
 
 @click.command(
@@ -94,14 +90,7 @@ def delete(name: str, yes: bool, out: Path | None, address: str, as_json: bool) 
         kept_in = f"{what} is kept in {file}"
         if not (yes or display.confirmed(f"{kept_in}. Delete the campaign?")):
             raise BadInput(f"{kept_in}: answer the question on a terminal, or give --yes")
-        signatures.write(file, kept.content, key=None, private=True)
-        try:
-            # What cannot be read back is not kept.
-            exchange.validated(file)
-            campaign.delete(kept)
-        except NOTHING_DELETED:
-            file.unlink()
-            raise
+        exchange.delete(campaign, kept, file)
     document = {"campaign": name, "results": kept.results, "left_out": doubtful, "file": str(file)}
     lost = f"\n{several(len(doubtful), 'result')} in doubt lost" if doubtful else ""
     words = (
