@@ -99,7 +99,7 @@ class Campaign(db.Campaign):
         self.plan.method.require_kernel(here[0].kind)
         if pool_of is WorkerPool and current_process().daemon:
             console.say(
-                "this process cannot start others, as those of a multiprocessing.Pool: one device computes, in it"
+                "this process cannot start others (as in a multiprocessing.Pool): it computes alone, on one device"
             )
             pool_of, here = InProcessPool, here[:1]
         worker = identity or Identity.fresh(here)
@@ -126,7 +126,7 @@ class Campaign(db.Campaign):
 def _require_seconds(name: str, seconds: float | None) -> None:
     """Raises BadInput."""
     if seconds is not None and not (isinstance(seconds, int | float) and seconds >= 0):
-        raise BadInput(f"{name} must be a number of seconds that is not negative, not {seconds!r:.60}")
+        raise BadInput(f"{name} must be a number of seconds, 0 or more, not {seconds!r:.60}")
 
 
 class Ledger(db.Ledger):

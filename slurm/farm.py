@@ -51,7 +51,7 @@ class FarmFolder:
         """Make the folder, unless it is there; raises BadInput or OSError where others may read or change it."""
         reason = objection(folder, create=True)
         if reason is not None:
-            raise BadInput(f"the token of the farm cannot be kept in {folder}: {reason}, or choose other --logs")
+            raise BadInput(f"the farm's token cannot be kept in {folder}: {reason}, or choose another --logs")
         folder.chmod(0o700)
         self.folder = folder
         self.authority, self.certificate = folder / "authority.pem", folder / "server.pem"
@@ -63,7 +63,7 @@ class FarmFolder:
             from trustme import CA
         except ImportError as error:
             raise NotInstalled(
-                f"a farm makes its certificate with trustme ({error}): {install('server')}"
+                f"a farm needs trustme for its certificate ({error}): {install('server')}"
             ) from error
         made = self._authority(CA)
         leaf = made.issue_cert(*names, organization_name="langford")

@@ -81,7 +81,9 @@ class ExecutorPool:
 
     def kill(self, token: int, reason: str) -> None:
         """Raises MachineFailed: no executor ends one worker."""
-        raise MachineFailed(f"a task of an executor cannot be ended ({reason}): end the executor, and run again")
+        raise MachineFailed(
+            f"a task of an executor cannot be stopped alone ({reason}): shut the executor down, and run again"
+        )
 
     def submit(self, token: int, index: int) -> None:
         """Raises MachineFailed when the executor takes no task; each kind has its own errors for that."""
@@ -137,4 +139,4 @@ def _news(token: int, index: int, future: Any) -> Finished | Failed | Died:
 
 def _broken(error: Exception) -> MachineFailed:
     reason = f"{type(error).__name__}: {error}"
-    return MachineFailed(f"the executor is broken ({reason}): make another one, and run again to resume")
+    return MachineFailed(f"the executor is broken ({reason}): create a new one, and run again to resume")

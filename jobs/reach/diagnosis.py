@@ -24,14 +24,14 @@ WORDS = {
     2: ("the authority that signed it is unknown here", UNKNOWN),
     9: ("it is not valid yet", RENEW),
     10: ("it has expired", RENEW),
-    18: ("it is signed by itself, and unknown here", UNKNOWN),
+    18: ("it is self-signed and unknown here", UNKNOWN),
     19: ("the authority that signed it is unknown here", UNKNOWN),
     20: ("the authority that signed it is unknown here", UNKNOWN),
     21: ("the authority that signed it is unknown here", UNKNOWN),
     23: ("it was revoked", RENEW),
-    26: ("it is not made for servers", RENEW),
-    62: ("it is for other host names", OTHER_NAME),
-    64: ("it is not for this address", OTHER_NAME),
+    26: ("it is not a server's certificate", RENEW),
+    62: ("it was issued for other host names", OTHER_NAME),
+    64: ("it was not issued for this address", OTHER_NAME),
     66: ("its key is too short", RENEW),
     67: ("the key of its authority is too short", RENEW),
     68: ("its signature uses an algorithm that is too weak", RENEW),
@@ -105,7 +105,7 @@ def distrust(error: BaseException, host: str, port: int) -> Distrust | None:
                 here, there = time.time(), _time_at(host, port)
                 reason += f"; it is {iso(here)} here and {'an unknown time' if there is None else iso(there)} there"
                 if there is not None and abs(here - there) > ANOTHER_CLOCK_SECONDS:
-                    remedy = "set the clock that is wrong"
+                    remedy = "correct the clock that is wrong"
             return Distrust(reason, remedy)
     return None
 

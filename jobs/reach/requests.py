@@ -185,7 +185,7 @@ class Requests:
         if said is None:
             pointed = _pointed_to(response)
             if pointed is not None:
-                moved = f"{address} has moved to {pointed} ({reason}): write the address of the server there"
+                moved = f"{address} has moved to {pointed} ({reason}): use the server's address there"
                 raise ServerRefuses(moved) if is_first else ServerAway(moved)
             kind = response.headers.get("content-type", "nothing").partition(";")[0]
             raise NoTaskServer(f"no task server answers at {address}{self._through}, but {reason} with {kind[:40]}")

@@ -187,5 +187,5 @@ class Watch:
         limit = UNKNOWN_SECONDS if expected is None else LIMIT_FACTOR * expected
         if seconds <= max(limit, self._patience):
             return None
-        usual = "" if expected is None else f", {duration(expected)} were expected"
+        usual = "" if expected is None else f" ({duration(expected)} expected)"
         return f"has been evaluated for {duration(seconds)}{usual}"

@@ -50,7 +50,7 @@ def listening(listener: socket.socket, tls: bool, campaigns: Sequence[Campaign])
 
 
 def worker_needs(command: str) -> None:
-    line("worker_needs", f"a worker needs: {command}", command=command)
+    line("worker_needs", f"start workers with: {command}", command=command)
 
 
 def _done(campaign: Campaign) -> str:

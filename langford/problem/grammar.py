@@ -143,7 +143,7 @@ def _of_sequence(name: str, index: str, rest: list[tuple[str, str]]) -> Words:
     if not index:
         raise BadProblem(f"{name} needs the index of its term, like {name} 12")
     if rest:
-        raise BadProblem(f"{name} {index[:LONGEST_WORD]} is all of a problem: leave the other words out")
+        raise BadProblem(f"{name} {index[:LONGEST_WORD]} is a complete problem: leave the other words out")
     place = number(f"the index of {name}", index)
     words = read(IN_WORDS[name](place)) if place >= 0 else None
     if words is None:

@@ -40,7 +40,7 @@ class Parameter:
         if given is None:
             raise BadProblem(
                 f"{variant} {n} needs {self.name}: write {variant} {n} {self.name} {self.least}, or another number "
-                f"{words} (`langford table {variant} {n}` counts with all)"
+                f"{words} (`langford table {variant} {n}` counts all)"
             )
         value = whole(self.name, given, BadProblem)
         if value < self.least or (most is not None and value > most):

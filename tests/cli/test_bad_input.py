@@ -74,7 +74,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("list 8 --limit 1 --sample-seed 3", "belongs to --sample"),
     ("list 9 --sample 1", "no arrangement to draw"),
     # families
-    ("count extended-skolem 8", "from 1 to 17 (`langford table extended-skolem 8` counts with all)"),
+    ("count extended-skolem 8", "from 1 to 17 (`langford table extended-skolem 8` counts all)"),
     ("count rosa 8 --hole 9", "rosa takes no parameter: leave hole out"),
     ("run near-skolem 8 --missing 9", "a number from 1 to 8, not 9"),
     ("count --differences 1,2 --hole 3", "leave hole out"),
@@ -303,7 +303,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("slurm submit eight --time 20:00 --dry-run", "is a SQLite file"),
     ("slurm keep eight --once", "leave --once out"),
     ("slurm keep skolem 9 --once", "leave --once out"),
-    ("slurm keep eight --dry-run", "whose server runs"),
+    ("slurm keep eight --dry-run", "which need a server"),
     ("slurm keep eight --host no.host.invalid", "give --host the name"),
     ("slurm keep nobody", "no campaign 'nobody'"),
     ("slurm keep skolm 9", "did you mean skolem?"),

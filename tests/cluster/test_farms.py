@@ -89,4 +89,4 @@ def test_one_command_is_a_farm(cluster: Cluster, langford: Run, quick: Path, tmp
 def test_a_farm_whose_server_cannot_start_says_why(langford: Run, tmp_path: Path) -> None:
     (tmp_path / "slurm-logs").mkdir(mode=0o700)
     done = langford("slurm", "keep", "12", "--host", "no.such.host.invalid")
-    assert (done.returncode, "give --host the name that the nodes have for it" in done.stderr) == (2, True)
+    assert (done.returncode, "give --host the name by which the nodes know it" in done.stderr) == (2, True)

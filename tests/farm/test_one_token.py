@@ -449,7 +449,10 @@ def test_a_token_that_takes_the_server_and_brings_nothing_is_reported(farm: Bear
     first, second = farm.campaign.tokens()
     assert first.used == pytest.approx(MANY_SECONDS + 1)
     assert first.share == pytest.approx(first.used / (first.used + second.used))
-    assert "(0 results; not paid for by them: 61 s of the server's processor)" in farm.warnings()
+    assert (
+        "costs more than its results pay for (0 results; in excess: 61 s of the server's processor)"
+        in farm.warnings()
+    )
     assert "token 2" not in farm.warnings()
     clock.move(1.5 / FREE_SHARE)
     assert kinds(farm) == []

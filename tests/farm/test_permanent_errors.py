@@ -230,7 +230,7 @@ def test_a_renewed_certificate_is_read_again(certificate: tuple[Path, Path], tmp
         for content in (file.read_bytes(), b"half a certif"):
             file.write_bytes(content)
             with pytest.raises(
-                ServerAway, match=rf"is not trusted here \(it is signed by itself.*\): copy it to {file}"
+                ServerAway, match=rf"is not trusted here \(it is self-signed.*\): copy it to {file}"
             ):
                 client.info()
         file.write_bytes(renewed[0].read_bytes())
@@ -251,7 +251,7 @@ def test_of_a_certificate_that_is_not_valid_now_both_clocks_are_named(
     with busy(certificate, port):
         said = str(permanent(error, "https", "127.0.0.1", port))
     assert f"is not trusted here ({reason}; it is {here}" in said
-    assert "here and 2022-02-01T03:04:05Z there): set the clock that is wrong" in said
+    assert "here and 2022-02-01T03:04:05Z there): correct the clock that is wrong" in said
     assert "here and an unknown time there" in str(permanent(error, "https", "127.0.0.1", port))
 
 

@@ -1,4 +1,4 @@
-"""`langford serve` of a problem in words: the campaign, a worker's token and the line that a worker needs."""
+"""`langford serve` of a problem in words: the campaign, a worker's token and the command that starts a worker."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_a_problem_in_words_is_served_and_completed(langford: Run, tmp_path: Pat
         finally:
             server.terminate()
             _, log = server.communicate(timeout=30)
-        needed = re.search(r"a worker needs: langford (.*)", log)
+        needed = re.search(r"start workers with: langford (.*)", log)
         assert needed is not None, log
         assert shlex.split(needed[1]) == ["work", f"{address}/{name}", "--token-file", token.name]
         assert token.read_bytes() == kept
@@ -57,6 +57,6 @@ def test_a_name_is_served_as_before_and_gets_no_token(langford: Run, tmp_path: P
     )  # fmt: skip
     wait_for(tmp_path / "ready", server)
     _, log = server.communicate(timeout=30)  # closes its input, as when the program that started it ends
-    assert "a worker needs" not in log
+    assert "start workers with" not in log
     assert "stopped" in log
     assert not list(tmp_path.glob("*.token"))

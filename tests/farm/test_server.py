@@ -293,4 +293,6 @@ def test_a_refusal_for_a_role_names_the_token_in_the_log(farm: Dialogue, caplog:
     number = next(token.token_id for token in farm.campaign.tokens() if token.role is Role.READER)
     assert farm.post("/retries", Role.READER).status_code == 403
     [record] = caplog.records
-    assert record.getMessage().endswith(f": {NAME}: token {number} of role reader asks for what needs admin")
+    assert record.getMessage().endswith(
+        f": {NAME}: token {number} of role reader asks for something that needs role admin"
+    )

@@ -40,7 +40,7 @@ def test_the_limit_is_a_multiple_of_what_the_slowest_would_need(clock: MovableCl
     assert speed.longest(1.0) == pytest.approx(0.1)
     limit = LIMIT_FACTOR * 0.1 * WORK
     assert limit < seconds_until_overdue(watch, clock, steps=3) < limit + 5
-    assert "10 s were expected" in str(watch.overdue(TOKEN, WORK))
+    assert "(10 s expected)" in str(watch.overdue(TOKEN, WORK))
 
 
 def test_small_tasks_have_the_patience_and_unknown_ones_a_day(clock: MovableClock) -> None:

@@ -33,7 +33,7 @@ def test_times_that_are_none(tmp_path: Path, limit: str, seconds: float) -> None
     with langford.Ledger(tmp_path / "a.db") as ledger:
         campaign = ledger.campaign(8)
         run: Callable[..., object] = campaign.run
-        with pytest.raises(BadInput, match=f"{limit} must be a number of seconds that is not negative"):
+        with pytest.raises(BadInput, match=f"{limit} must be a number of seconds, 0 or more"):
             run(**{limit: seconds})
 
 

@@ -140,7 +140,7 @@ def _costs_much(transaction: Transaction, name: str) -> list[str]:
         costs = [f"{several(round(spent), 'lease')} and refused results"] if spent >= MANY_LEASES else []
         costs += [f"{duration(seconds)} of the server's processor"] if seconds >= MANY_SECONDS else []
         warnings.append(
-            f"token {number} costs much and brings little ({several(results, 'result')}; not paid for by them: "
+            f"token {number} costs more than its results pay for ({several(results, 'result')}; in excess: "
             f"{', '.join(costs)}): `langford token {name} --list` shows what it does, `langford token {name} "
             f"--revoke {number}` ends it"
         )

@@ -235,7 +235,9 @@ class Endpoints:
                     "or was revoked"
                 )
             if not right.role.includes(role):
-                asked = f"{name}: token {right.number} of role {right.role} asks for what needs {role}"
+                asked = (
+                    f"{name}: token {right.number} of role {right.role} asks for something that needs role {role}"
+                )
                 self.access.log.say(self.access.address(request), asked)
                 raise Forbidden(f"this needs a token of role {role}, yours is {right.role}: ask for another one")
             said = request.headers.get(HEADER)

@@ -73,7 +73,7 @@ def require_certificate(certificate: str, key: str | None, now: float) -> None:
     if status.st_mode & others:
         raise BadInput(
             f"others on this machine can read the private key in {secret}: chmod 600 {secret}; if they may have "
-            "done so, have a new key and certificate made"
+            "done so, get a new key and certificate"
         )
     try:
         ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key, password="")
@@ -86,7 +86,7 @@ def require_certificate(certificate: str, key: str | None, now: float) -> None:
     begins, ends = (time.timestamp() for time in (first.not_valid_before_utc, first.not_valid_after_utc))
     if not begins <= now <= ends:
         how = f"expired at {iso(ends)}" if now > ends else f"is not valid before {iso(begins)}"
-        raise BadInput(f"the certificate {certificate} {how}, and no worker would trust it: have a new one made")
+        raise BadInput(f"the certificate {certificate} {how}, and no worker would trust it: get a new one")
 
 
 class Server(uvicorn.Server):

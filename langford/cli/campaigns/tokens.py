@@ -49,8 +49,8 @@ def worker_token(campaign: db.Campaign, file: Path, label: str, clock: Clock = S
         token = token_of(file)
         if not campaign.extend(token, VALID_DAYS * DAY_SECONDS):
             raise BadInput(
-                f"the token in {file} is none of {campaign.name}, or was revoked: delete the file, and it is made "
-                "anew, or give another --token-file"
+                f"the token in {file} does not belong to {campaign.name}, or was revoked: delete the file, so that "
+                "a new token is written, or give another --token-file"
             )
     else:
         token = campaign.new_token(Role.WORKER, VALID_DAYS * DAY_SECONDS, label)

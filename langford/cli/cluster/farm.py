@@ -59,8 +59,8 @@ def farmed(
     """
     if job.dry_run:
         raise BadInput(
-            "--dry-run prints the script of workers whose server runs: give --server URL, or a Postgres --ledger; "
-            "`langford create --dry-run` prints what the campaign would be"
+            "--dry-run prints the job script of workers, which need a server: give --server URL, or a Postgres "
+            "--ledger; `langford create --dry-run` forecasts the campaign"
         )
     names = names_of_this_machine(host)
     _require_known(names[0])
@@ -77,7 +77,7 @@ def farmed(
         port = folder.port()
         server = stack.enter_context(served(_command(name, queue, folder, port), folder, _environment(notify)))
         url, console = f"https://{names[0]}:{port}", FarmTerminal(stop, server)
-        display.say(f"{name} is served at {url}; the logs are in {logs}, that of the server is {folder.log}")
+        display.say(f"{name} is served at {url}; logs are in {logs}, the server's is {folder.log}")
         code = _kept(name, url, folder, queue, job, console, stop, as_json)
     if code is not None:
         return code
@@ -131,6 +131,6 @@ def _require_known(host: str) -> None:
         socket.getaddrinfo(host, None)
     except OSError as error:
         raise BadInput(
-            f"the name of this machine, {host}, has no address ({error.strerror}): give --host the name that the "
-            "nodes have for it"
+            f"the name of this machine, {host}, has no address ({error.strerror}): give --host the name by which "
+            "the nodes know it"
         ) from error

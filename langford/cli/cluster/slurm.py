@@ -59,8 +59,10 @@ Ctrl-C or SIGTERM ends this command; the workers keep running.  Exit codes: 0 do
 @queue_options
 @job_options
 @task_time_option
-@click.option("--host", metavar="NAME", help="The name of this machine for the nodes; default: its host name.")
-@click.option("--once", is_flag=True, help="Submit one array, then end; with --server, or a Postgres ledger.")
+@click.option(
+    "--host", metavar="NAME", help="The name by which the nodes know this machine; default: its host name."
+)
+@click.option("--once", is_flag=True, help="Submit one job array, then end; needs --server or a Postgres ledger.")
 @hidden_notify_options
 @json_option
 @click.pass_context
@@ -78,8 +80,9 @@ def keep(
     """Keep the queue filled with workers until the campaign is done.
 
     With --server, workers talk to a task server; with a Postgres --ledger, to the database.  Otherwise this is the
-    whole farm: it creates the campaign in the ledger, runs its server, keeps the queue, and prints the count.  Its
-    certificate and token are in the folder --logs, which the nodes share; started again it continues.
+    whole farm: it creates the campaign in the ledger, runs its server, keeps the queue, and prints the count.  The
+    certificate and the token are in the folder --logs, which the nodes must share.  The same command resumes the
+    farm.
     """
     if once:
         _once(_name_of(words, queue, task_time), queue, job, as_json)

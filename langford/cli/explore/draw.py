@@ -34,7 +34,7 @@ Examples:
     "--cubes",
     type=integers,
     metavar="K,K,...",
-    help="Check and draw this arrangement: of which problem, whether planar; 0 is an empty place.",
+    help="Check and draw this arrangement; print its problem, and whether it is planar.  0 is an empty place.",
 )
 @seed_option
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), help="Write .svg, .png or .pdf.")

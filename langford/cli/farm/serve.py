@@ -57,7 +57,7 @@ Examples:
 @click.option(
     "--token-file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for a worker's token, kept valid; written unless it exists; default for PROBLEM: NAME.token.",
+    help="File for a worker's token: written unless it exists, extended daily; default for PROBLEM: NAME.token.",
 )
 @ready_file_option
 @click.option("--until-closed", is_flag=True, hidden=True, help="End when standard input is closed.")
@@ -104,8 +104,8 @@ def serve(
 ) -> None:
     """Hand out the tasks of campaigns to workers anywhere, and take their results.
 
-    Of a PROBLEM in words the campaign is created if it is not there, and a worker's token is written to a file; the
-    log has the line that a worker needs.
+    For a PROBLEM, the campaign is created unless it exists, and a worker's token is written to a file.  The log
+    shows the command that starts a worker.
     """
     if ready_file is not None:
         ready_file.unlink(missing_ok=True)

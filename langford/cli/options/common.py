@@ -125,11 +125,11 @@ task_time_option = click.option(
     "--task-time",
     type=task_duration,
     metavar="TIME",
-    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), measured here; for a GPU "
-    "that is elsewhere, by the benchmarks.",
+    help="Choose the depth so that tasks take up to this time (in seconds, or like 5m), as measured here, or in "
+    "the benchmarks for a GPU that is elsewhere.",
 )
 yes_option = click.option(
-    "--yes", is_flag=True, help="Yes, really: over an hour of work, over a year, or a million tasks."
+    "--yes", is_flag=True, help="Start even if it takes over an hour or a year, or has over a million tasks."
 )
 anyway_option = click.option(
     "--anyway", is_flag=True, hidden=True, help="Start even if no arrangement can exist; of 1.x: also over a year."
