@@ -115,6 +115,16 @@ def test_a_campaign_for_others_says_how_long(monkeypatch: pytest.MonkeyPatch) ->
     )
 
 
+def test_ranks_that_resume_a_campaign_ask_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    of_a_core(monkeypatch, 2 * HOUR)
+    ranks = Mock(rank=0, size=2, bcast=lambda key: key)
+    for name, value in {"world": ranks, "device_of": CPU, "_complete": (0, False)}.items():
+        monkeypatch.setattr(f"langford.cli.cluster.mpi.{name}", Mock(return_value=value))
+    assert call("mpi", "8", "--yes").exit_code == 0
+    resumed = call("mpi", "8")
+    assert (resumed.exit_code, resumed.stderr) == (0, "")
+
+
 def test_ranks_say_how_long(monkeypatch: pytest.MonkeyPatch) -> None:
     of_a_core(monkeypatch, 4 * MINUTES)
     for name, value in {"world": Mock(rank=0, size=4), "device_of": CPU, "_count_static": 0}.items():

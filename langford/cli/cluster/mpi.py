@@ -72,7 +72,6 @@ def mpi(
             answer = nothing_to_count(problem, chosen.method_name)
             context.exit(answer.judged() if communicator.rank else answer.print(as_json))
         new = chosen.plan(Device.parse(device), shared=True)
-        key = new.key
     except (LangfordError, click.UsageError):
         # Every rank has the same error; one of them reports it.
         if communicator.rank == 0:
@@ -81,13 +80,15 @@ def mpi(
     code: int = ExitCode.DONE
     with failing_together(communicator):
         rank_device = device_of(communicator, device, first_computes=static)
+        begun = None
         if not static:
             if not communicator.rank:
                 with existing(address) as found:
-                    begun = resumed(found, new, chosen.name)
-                key = new.key if begun is None else begun.key
-            key = communicator.bcast(key)
-        if not communicator.rank and Device.parse(device).on_cores:
+                    campaign = resumed(found, new, chosen.name)
+                begun = None if campaign is None else campaign.key
+            begun = communicator.bcast(begun)
+        key = begun or new.key
+        if begun is None and not communicator.rank and Device.parse(device).on_cores:
             cores = [CPU] * (communicator.size - (not static))
             cost = Cost.of_count(new.problem, METHODS[key.method], cores)
             cost.require_consent(chosen.yes, chosen.anyway, time_limit)

@@ -123,7 +123,7 @@ promised replication (--replicate) is incomplete, 4 a value differs."""
     "checked",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     metavar="FILE",
-    help="Print a statement, and who signed it, instead.",
+    help="Instead, print this statement and who signed it.",
 )
 @allowed_signers_option
 @dry_run_option
