@@ -1,4 +1,4 @@
-"""Count on a dask cluster, with every result kept in a ledger of this machine; started again, it continues.
+"""Count on a dask cluster, with every result kept in a ledger of this machine; run it again to resume.
 
     python docs/examples/with_dask.py 16 --scheduler tcp://head:8786
     python docs/examples/with_dask.py 12                                 # processes of this machine
