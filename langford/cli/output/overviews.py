@@ -32,6 +32,7 @@ from langford.words import (
     time_left,
 )
 
+VERDICTS = {True: "as published", False: "NOT as published", None: "no published value"}
 SHOWN_EVENTS = 5
 FOLDED = 5
 """So many finished campaigns of a variant share a line, unless someone named them."""
@@ -262,8 +263,7 @@ def _checked(overview: Overview) -> str:
 def _count(overview: Overview) -> str:
     if overview.count is None:
         return ""
-    verdicts = {True: ", as published", False: ", NOT as published", None: ", nothing is published"}
-    return f"{overview.count:,}{verdicts[overview.agrees]}"
+    return f"{overview.count:,}, {VERDICTS[overview.agrees]}"
 
 
 def _notes(overview: Overview) -> str:
@@ -275,7 +275,7 @@ def _notes(overview: Overview) -> str:
         "to recheck": overview.tasks.recheck,
         "warning" if warnings == 1 else "warnings": warnings,
     }
-    wrong = "NOT as published" if overview.agrees is False else ""
+    wrong = VERDICTS[False] if overview.agrees is False else ""
     numbers = [f"{number:,} {label}" for label, number in notes.items() if number]
     return ", ".join(filter(None, [wrong, still, *numbers]))
 

@@ -86,7 +86,7 @@ function count(status) {
       // A long number may be broken after a comma.
       byId("count").replaceChildren(...groups.split(/(?<=,)/).flatMap((group) => [group, element("wbr")]));
     }
-    const words = { true: "as published", false: "not the published count", null: "no count is published to compare with" };
+    const words = { true: "as published", false: "NOT as published", null: "no published value" };
     write(byId("agrees"), words[String(status.agrees)]);
     byId("count-card").classList.toggle("wrong", status.agrees === false);
   }
