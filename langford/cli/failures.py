@@ -125,9 +125,9 @@ def require_own_packages() -> None:
             sys.path.insert(0, str(home))
             found = _found(name)
         if found is None or found.resolve().parent.parent != home:
-            where = "nowhere" if found is None else f"at {found}"
+            where = "nowhere" if found is None else found
             raise BadInput(
-                f"Python finds the package {name} {where}, not beside langford in {home}: start with "
+                f"Python finds the package {name} at {where}, not beside langford in {home}: start with "
                 "the command `langford` or with `python3 -P -m langford`, and take that folder off PYTHONPATH"
             )
 
