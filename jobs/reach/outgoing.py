@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from db import Delivery, Lease, Receipt
 from db.errors import Away
@@ -73,11 +72,6 @@ class Outgoing:
     @property
     def count(self) -> int:
         return len(self._held) + (self._outbox.count if self._outbox else 0)
-
-    @property
-    def folder(self) -> Path | None:
-        """None: in memory."""
-        return None if self._outbox is None else self._outbox.folder
 
     @property
     def left_behind(self) -> bool:
@@ -167,7 +161,8 @@ class Outgoing:
 
     def close(self) -> None:
         """End, and say what becomes of results that still wait."""
-        kept = f"kept in {self.folder} for the next worker of this campaign on this machine"
+        folder = self._outbox and self._outbox.folder
+        kept = f"kept in {folder} for the next worker of this campaign on this machine"
         held = len(self._held)
         for count, fate in ((held, "lost, and will be computed again"), (self.count - held, kept)):
             if count and self._info is not None:

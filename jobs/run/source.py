@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any, TypeVar
 
 from msgspec import structs
@@ -122,9 +121,9 @@ class TaskSource:
         return self._info.standing.rechecks if self._info else 0
 
     @property
-    def waiting(self) -> tuple[int, Path | None]:
-        """Number of results that the campaign does not have yet, and where they are."""
-        return self._outgoing.count, self._outgoing.folder
+    def waiting(self) -> int:
+        """Number of results that the campaign does not have yet."""
+        return self._outgoing.count
 
     @property
     def exhausted(self) -> bool:

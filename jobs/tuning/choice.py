@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jobs.console import SILENT, Console
-from jobs.tuning.experiment import Experiment, Trial
-from langford.devices import CPU, Cuda
+from jobs.tuning.experiment import GPU, Experiment, Trial
+from langford.devices import CPU
 from langford.errors import BadInput
 from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import candidates
 from langford.methods.speed import keep, measured
 from langford.problem import Problem
-
-GPU = Cuda(0)
 
 
 def choices(

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from jobs.console import Console
-from jobs.tuning.experiment import Experiment, Stopwatch, on_cores
+from jobs.tuning.experiment import GPU, Experiment, Stopwatch, on_cores
 from jobs.tuning.gpu import Bench, GodfreyBench, godfrey_on_gpu, necklace_on_gpu, search_on_gpu
-from langford.devices import CPU, Cuda
+from langford.devices import CPU
 from langford.errors import NotInstalled
 from langford.kernels.gpu.runtime import NoGpu
 from langford.machine.cores import cores
@@ -26,8 +26,6 @@ from langford.version import install
 
 CORE_SECONDS = 10.0
 """The cost limit of each count on the cores, in seconds of one core."""
-
-GPU = Cuda(0)
 
 
 def experiments(
@@ -82,7 +80,7 @@ def for_cores(problem: Problem, method: Method) -> Problem:
     return problem
 
 
-def save(experiment: Experiment, path: Path) -> None:
+def draw(experiment: Experiment, path: Path) -> None:
     """Draw an experiment into a file.
 
     Args:

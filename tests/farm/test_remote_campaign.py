@@ -110,7 +110,7 @@ class Worker:
             self.clock.move(HOUR)
             if self.source.ready:
                 self.source.attend([], {})
-                if self.source.exhausted and not self.source.waiting[0]:
+                if self.source.exhausted and not self.source.waiting:
                     break
         self.source.close(Ending.FINISHED)
 
@@ -237,10 +237,10 @@ def test_no_result_in_memory_is_lost_when_only_some_arrive(
     worker.network.instead = lambda path: BUSY if worker.network.asked["results"] > 1 else None
     worker.source.deliver(finished)
     worker.source.attend([], {})
-    assert (farm.campaign.standing().tasks["done"], worker.source.waiting[0]) == (3, TASKS - 3)
+    assert (farm.campaign.standing().tasks["done"], worker.source.waiting) == (3, TASKS - 3)
     worker.network.instead = lambda path: None
     worker.wait()
-    assert worker.source.waiting[0] == 0
+    assert worker.source.waiting == 0
     assert is_done(farm)
 
 
@@ -401,7 +401,7 @@ def test_a_result_that_is_refused_keeps_no_other_one_and_no_task_back(farm: Serv
     assert len(worker.lease(1)) == 1
     assert worker.network.asked["exchanges"] == 1
     assert farm.campaign.standing().tasks[TaskState.DONE] == 1
-    assert worker.source.waiting[0] == 0
+    assert worker.source.waiting == 0
 
 
 def test_a_limit_on_leases_keeps_no_result_back(farm: Served, worker: Worker) -> None:
@@ -415,7 +415,7 @@ def test_a_limit_on_leases_keeps_no_result_back(farm: Served, worker: Worker) ->
     worker.clock.move(10.0)
     worker.source.attend([], {})
     assert farm.campaign.standing().tasks[TaskState.DONE] == 1
-    assert worker.source.waiting[0] == 0
+    assert worker.source.waiting == 0
 
 
 def test_an_error_of_the_server_with_results_keeps_no_task_back(farm: Served, worker: Worker) -> None:

@@ -122,12 +122,12 @@ def test_results_wait_on_the_disk_while_the_ledger_is_away(machine: Machine) -> 
     reached.trouble = ConnectionLost("no answer")
     source.deliver(finished(rest[:2]))
     source.deliver(finished(rest[2:]))
-    assert source.waiting[0] == len(list(machine.box.rglob("*.result.json"))) == TASKS - 1
+    assert source.waiting == len(list(machine.box.rglob("*.result.json"))) == TASKS - 1
     assert source.lease(1, []) == []
     assert (source.exhausted, source.seconds_left) == (False, None)
     reached.trouble = None
     machine.wait(source)
-    assert (machine.done(), source.waiting[0]) == (TASKS, 0)
+    assert (machine.done(), source.waiting) == (TASKS, 0)
     assert source.lease(1, []) == []
     assert source.exhausted
     source.close(Ending.FINISHED)
@@ -179,10 +179,10 @@ def test_a_server_that_only_reads_is_away(tmp_path: Path) -> None:
     source.deliver(done[:1])
     machine.wait(source)
     source.deliver(done[1:])
-    assert source.waiting[0] == 2
+    assert source.waiting == 2
     postgres().psql(f"ALTER DATABASE {name} SET default_transaction_read_only = off;")
     machine.wait(source)
-    assert (machine.done(), source.waiting[0]) == (2, 0)
+    assert (machine.done(), source.waiting) == (2, 0)
     source.close(Ending.STOPPED)
     machine.ledger.close()
     lost, only_reads, back = machine.console.said

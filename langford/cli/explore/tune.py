@@ -71,7 +71,7 @@ def tune(
         if not as_json:
             _print(experiment)
         if out is not None:
-            session.save(experiment, out / f"{method_name}-{device}-{experiment.name}.svg")
+            session.draw(experiment, out / f"{method_name}-{device}-{experiment.name}.svg")
     if as_json:
         display.print_json(documents)
 

@@ -99,7 +99,7 @@ def work(
             patience=patience,
             probe=lambda key: speed_here(plan_of(key), chosen_devices),
         ).run()
-    waiting, _ = source.waiting
+    waiting = source.waiting
     reason = ""
     if stop.received:
         reason = f"stopped by {stop.received.name}: "
