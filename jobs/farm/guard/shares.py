@@ -170,10 +170,9 @@ class Turns:
 class Lane:
     """Threads in which requests are answered, few of one payer at a time; used on the event loop only."""
 
-    def __init__(self, charges: Charges, at_once: int, of_a_payer: int = OF_A_PAYER) -> None:
+    def __init__(self, charges: Charges, at_once: int) -> None:
         self._charges, self._queue = charges, Queue[asyncio.Future[None]](charges)
-        self._at_once, self._of_a_payer = at_once, of_a_payer
-        self._threads, self._running = ThreadPoolExecutor(at_once), Counter[str]()
+        self._at_once, self._threads, self._running = at_once, ThreadPoolExecutor(at_once), Counter[str]()
         # The payer that asked last, and when another one than before asked.
         self._asked, self._changed = "", -math.inf
 
@@ -207,7 +206,7 @@ class Lane:
     def _start(self) -> None:
         while self._running.total() < self._at_once:
             is_alone = self._charges.now - self._changed > ALONE_SECONDS
-            most = self._of_a_payer if is_alone else 1
+            most = OF_A_PAYER if is_alone else 1
             found = self._queue.next(lambda payer, most=most: self._running[payer.group] < most)  # type: ignore[misc]
             if found is None:
                 return
