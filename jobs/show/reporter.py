@@ -81,7 +81,7 @@ class CampaignReporter:
 
     @property
     def rests(self) -> bool:
-        is_present = any(state not in GONE for state in self._states.values())
+        is_present = any(state.is_present for state in self._states.values())
         is_waiting = any(each.waiting for each in (*self._gathered.values(), *self._presence.values()))
         is_due = self._before is None or self._clock.monotonic() >= self._next_look + IDLE_SECONDS
         return not (is_due or is_present or is_waiting)

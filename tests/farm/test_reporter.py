@@ -9,9 +9,10 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from db import Campaign, Ledger
-from db.look.overview.records import Overview
+from db.look.overview.records import Overview, WorkerState
 from db.look.overview.shared import Shared
 from db.states import Ending, Outcome
 from jobs.show import log_lines
@@ -215,3 +216,14 @@ def test_campaigns_in_which_nothing_happens_are_not_asked(
     campaigns[3].cancel()
     assert "c1" in asked_in(2 * LOOK_SECONDS)
     assert len(asked_in(IDLE_SECONDS + LOOK_SECONDS + 1)) == len(campaigns)
+
+
+def test_a_distrusted_worker_is_not_watched(reported: Reported) -> None:
+    clock, campaign = MovableClock(), reported.campaign
+    campaign.lease("a", 1, HOUR)
+    seen = campaign.overview()
+    [worker, *_] = seen.workers
+    distrusted = structs.replace(seen, workers=(structs.replace(worker, state=WorkerState.DISTRUSTED),))
+    reporter = CampaignReporter(campaign, Shared(lambda: distrusted, now=clock.monotonic), clock)
+    reporter.look(at_once=True)
+    assert reporter.rests
