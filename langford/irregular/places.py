@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,9 +11,13 @@ from langford.devices import Cpu, Cuda
 from langford.irregular.arrays import require_choice
 from langford.irregular.memory import present_bytes
 
+if TYPE_CHECKING:
+    from langford.irregular.cuda.gpu import Gpu
 
-class ArrayPlace(ABC):
-    """One device.  The first property or method that needs the GPU looks for it, and may raise NoGpu.
+
+@dataclass(frozen=True)
+class ArrayPlace:
+    """A core, or GPU 0.  The first property or method that needs the GPU looks for it, and may raise NoGpu.
 
     Attributes:
         on_gpu: whether it is the GPU.
@@ -22,58 +26,27 @@ class ArrayPlace(ABC):
     on_gpu: bool
 
     @property
-    @abstractmethod
-    def xp(self) -> Any:
-        """The module of its arrays, numpy or cupy."""
+    def _gpu(self) -> Gpu:
+        from langford.irregular.cuda.gpu import gpu_by_number
 
-    @abstractmethod
-    def free_bytes(self) -> int:
-        """Memory that is free there, in bytes."""
-
-    @abstractmethod
-    def wait(self) -> None:
-        """Return when everything that was started there is done."""
-
-
-class Core(ArrayPlace):
-    """A core of the processor."""
-
-    on_gpu = False
-    xp = np
-
-    def free_bytes(self) -> int:
-        return present_bytes()
-
-    def wait(self) -> None:
-        """Return at once: calls on a core return when they are done."""
-
-
-class FirstGpu(ArrayPlace):
-    """GPU 0."""
-
-    on_gpu = True
+        return gpu_by_number(0)
 
     @property
     def xp(self) -> Any:
-        from langford.irregular.cuda.gpu import gpu_by_number
-
-        return gpu_by_number(0).xp
+        """The module of its arrays, numpy or cupy."""
+        return self._gpu.xp if self.on_gpu else np
 
     def free_bytes(self) -> int:
-        from langford.irregular.cuda.gpu import free_bytes
-
-        return free_bytes()
+        """Memory that is free there, in bytes."""
+        return self._gpu.free_bytes() if self.on_gpu else present_bytes()
 
     def wait(self) -> None:
-        from langford.irregular.cuda.gpu import wait
-
-        wait()
-
-
-_PLACES: dict[str, type[ArrayPlace]] = {Cpu.kind: Core, Cuda.kind: FirstGpu}
+        """Return when everything that was started there is done: on a core at once."""
+        if self.on_gpu:
+            self._gpu.wait()
 
 
 def place_of(device: str) -> ArrayPlace:
     """The place that an option names, "cpu" or "cuda"; raises BadInput."""
-    require_choice("device", device, _PLACES)
-    return _PLACES[device]()
+    require_choice("device", device, (Cpu.kind, Cuda.kind))
+    return ArrayPlace(device == Cuda.kind)

@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.irregular_parts.shapes import random_tree
 from langford import irregular
-from langford.irregular.cuda.gpu import free_bytes, gpu_by_number
+from langford.irregular.cuda.gpu import gpu_by_number
 from langford.kernels.gpu.runtime import NoGpu
 
 VERTICES = 45_000_000
@@ -34,7 +34,7 @@ def xp(cupy: Any, request: pytest.FixtureRequest) -> Iterator[Any]:
     """CuPy, on a GPU with that many GB of free memory."""
     pool = cupy.get_default_memory_pool()
     pool.free_all_blocks()
-    if free_bytes() < request.param * 10**9:
+    if gpu_by_number(0).free_bytes() < request.param * 10**9:
         pytest.skip(f"needs a GPU with {request.param} GB of free memory")
     yield cupy
     pool.free_all_blocks()

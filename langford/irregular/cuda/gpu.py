@@ -95,16 +95,6 @@ def gpu_by_number(index: int) -> Gpu:
     return Gpu(cupy_for(index), partial(CudaProgram, index))
 
 
-def free_bytes() -> int:
-    """Free memory of GPU 0, in bytes; raises NoGpu."""
-    return gpu_by_number(0).free_bytes()
-
-
-def wait() -> None:
-    """Return when GPU 0 has done all that was started; raises NoGpu."""
-    gpu_by_number(0).xp.cuda.Device(0).synchronize()
-
-
 def gpu_of(array: Array) -> Gpu:
     """The GPU where an array of CuPy is; raises BadInput where CuPy works on another one."""
     assert module_of(array) is not np
