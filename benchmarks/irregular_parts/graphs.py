@@ -52,7 +52,7 @@ def searches(bench: Bench, scales: tuple[int, ...]) -> None:
             taken = bench.timed(1, lambda: irregular.bfs(graph, root))
             seconds.append(taken.median)
             if bench.device == "cuda":
-                alone.append(bench.alone(1, lambda: graph.on_gpu.start(root, "auto"), calls=1))
+                alone.append(bench.alone(1, lambda: graph.gpu_graph.start(root, "auto"), calls=1))
             edges.append(irregular.check_bfs(*edge_list, root, taken.outcome.parent))
         speeds = [harmonic(edges, times) for times in (seconds, alone) if times]
         # The parents are written, a bitmap of the reached is read and written; a GPU reads their first neighbours.
@@ -73,7 +73,7 @@ def constructed(bench: Bench, n: int, edge_list: tuple[Any, Any]) -> irregular.G
     """The simple graph, with what searches from below need on a GPU."""
     graph = irregular.Graph.from_edges(n, *edge_list, symmetric=True).simple()
     if bench.device == "cuda":
-        _ = graph.on_gpu.below
+        _ = graph.gpu_graph.below
     return graph
 
 

@@ -29,7 +29,7 @@ ENOUGH_SECONDS = 0.25
 """A task that takes this time shows the speed of larger ones."""
 TIMES = 3
 """How often such a task is timed at most; the shortest time is what it takes while nothing else uses the device."""
-MAX_SECONDS = 10.0
+LONG_SECONDS = 10.0
 """A task that took this long is not timed again: tasks of record campaigns do, and the user is waiting."""
 GROWTH_ERROR = 1.1
 """The time of a search grows by another factor from n to n + 1 than in the benchmarks: by up to a tenth."""
@@ -180,7 +180,7 @@ def measured(problem: Problem, method: Method, device: Device, draws: int = 0) -
                 continue
             break
         times: list[float] = []
-        most = ENOUGH_SECONDS if device.on_cores else MAX_SECONDS
+        most = ENOUGH_SECONDS if device.on_cores else LONG_SECONDS
         # The first time includes what is made once: tables and buffers.
         while not times or (len(times) <= TIMES and sum(times) < most):
             began = device.clock()

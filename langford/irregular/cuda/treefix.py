@@ -125,7 +125,7 @@ def tile_of(size: int) -> int:
 
 def treefix_on_gpu(tree: Any, values: Array, op: str, method: str, down: bool) -> Array:
     """Rootfix or leaffix of a Tree on its GPU."""
-    gpu, known = gpu_of(values), tree.on_gpu
+    gpu, known = gpu_of(values), tree.gpu_tree
     if method in ("euler", "preorder"):
         return by_scans(gpu, known, values, op, method == "euler", down)
     return accumulate(gpu, known.passes(tree, method), values, op, down)

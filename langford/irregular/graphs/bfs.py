@@ -55,7 +55,7 @@ def bfs(graph: Graph, root: int, direction: Direction = "auto") -> Bfs:
     root = whole("the root", root, BadInput)
     require_root(root, graph.n)
     if on_gpu(graph.indptr):
-        return Bfs(*graph.on_gpu.search(root, direction))
+        return Bfs(*graph.gpu_graph.search(root, direction))
     back = graph if direction == "down" else graph.reversed
     parent = np.full(graph.n, -1, graph.indices.dtype)
     levels = np.empty((MAX_LEVELS, 3), np.int64)

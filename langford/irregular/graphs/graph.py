@@ -119,7 +119,7 @@ class Graph:
         return self._transposed(np.arange(self.n, dtype=self.indices.dtype))
 
     @cached_property
-    def on_gpu(self) -> GpuGraph:
+    def gpu_graph(self) -> GpuGraph:
         """The arrays for searches of this graph on its GPU, made once."""
         from langford.irregular.cuda.bfs import GpuGraph
         from langford.irregular.cuda.gpu import gpu_of

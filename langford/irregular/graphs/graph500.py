@@ -239,7 +239,7 @@ def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, d
     place.wait()
     construction = time.perf_counter() - started
     if place.on_gpu:
-        on_its_gpu = graph.on_gpu  # compiles the kernel, which is no part of the construction
+        on_its_gpu = graph.gpu_graph  # compiles the kernel, which is no part of the construction
         started = time.perf_counter()
         _ = on_its_gpu.below
         place.wait()

@@ -88,7 +88,7 @@ class Tree:
         return compress(self.above, self.depth)
 
     @cached_property
-    def on_gpu(self) -> Any:
+    def gpu_tree(self) -> Any:
         """What accumulations on a GPU read of the forest: langford.irregular.cuda.treefix.GpuTree."""
         from langford.irregular.cuda.gpu import gpu_of
         from langford.irregular.cuda.treefix import GpuTree
