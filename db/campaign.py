@@ -578,7 +578,7 @@ class Campaign:
 
     def rechecked_tasks(self) -> list[int]:
         with self.reading() as transaction:
-            return sorted({*waiting.tasks(transaction), *waiting.in_conflict(transaction)})
+            return waiting.undecided(transaction)
 
     def progress(self) -> Progress:
         with self.reading() as transaction:

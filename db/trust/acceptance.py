@@ -238,7 +238,7 @@ def judge(
 ) -> list[int]:
     """See :meth:`db.Campaign.judge`."""
     transitions.one_at_a_time(transaction)
-    undecided = {*waiting.tasks(transaction), *waiting.in_conflict(transaction)}
+    undecided = set(waiting.undecided(transaction))
     chosen = [evaluation for evaluation in evaluations if evaluation.result.index in undecided]
     if chosen:
         enrolment.enrol(

@@ -48,14 +48,14 @@ _REASONS = select(Campaign.recheck_share.label("share"), DOUBTS.label("doubts"),
 )
 
 
-def reasons(transaction: Transaction) -> Row[*tuple[Any, ...]]:
+def _reasons(transaction: Transaction) -> Row[*tuple[Any, ...]]:
     """(share, doubts, distrust): why results of a campaign may wait; if all are 0, none waits."""
     return transaction.execute(_REASONS).one()
 
 
 def tasks(transaction: Transaction) -> list[int]:
     """By index."""
-    why = reasons(transaction)
+    why = _reasons(transaction)
     if not any(why):
         return []
     rows = transaction.execute(_WAITING, share=why.share)
@@ -77,7 +77,7 @@ _RECHECKED_NOW = (
 
 def numbers(transaction: Transaction) -> tuple[int, int]:
     """(number of results that wait, number of them that are being evaluated now)."""
-    why = reasons(transaction)
+    why = _reasons(transaction)
     if not any(why):
         return 0, 0
     count = select(func.count()).select_from(_WAITING.subquery())
@@ -97,7 +97,12 @@ def in_conflict(transaction: Transaction, doubts: Collection[Doubt] = (Doubt.CON
     return sorted(transaction.scalars(_IN_DOUBT, doubts=doubts))
 
 
-def values_in_conflict(transaction: Transaction, index: int) -> str:
+def undecided(transaction: Transaction) -> list[int]:
+    """The tasks whose results wait or disagree, by index: another worker or the operator decides them."""
+    return sorted({*tasks(transaction), *in_conflict(transaction)})
+
+
+def _values_in_conflict(transaction: Transaction, index: int) -> str:
     detail = (
         select(Event.detail)
         .where(Event.campaign_id == CAMPAIGN, Event.task_index == index, Event.kind == EventKind.CONFLICT)
@@ -125,7 +130,7 @@ _DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(DRAWN, UNCONFIRM
 
 
 def replication(transaction: Transaction) -> Replication:
-    share = reasons(transaction).share
+    share = _reasons(transaction).share
     drawn = transaction.scalar(_DRAWN_AT_ALL if share else _CONTESTED, share=share) or 0
     unconfirmed = (transaction.scalar(_DRAWN_AND_UNCONFIRMED, share=share) or 0) if drawn else 0
     return Replication(drawn, drawn - unconfirmed)
@@ -148,7 +153,7 @@ def promise(transaction: Transaction) -> Promise | None:
     None for a campaign without a share into which files were imported: this ledger does not know what was promised
     in the ledgers of their origin.
     """
-    share = reasons(transaction).share
+    share = _reasons(transaction).share
     if not share and transaction.execute(_IMPORTED.limit(1)).first() is not None:
         return None
     drawn: set[int] = set()
@@ -171,7 +176,7 @@ def require_trust(transaction: Transaction, campaign: CampaignRecord, unconfirme
     decide = f"decide here: `langford verify {name} --waiting`"
     conflicts = in_conflict(transaction)
     if conflicts:
-        values = values_in_conflict(transaction, conflicts[0])
+        values = _values_in_conflict(transaction, conflicts[0])
         ties = in_conflict(transaction, [Doubt.TIE])
         raise ConflictingResults(
             f"{several(len(conflicts), f'task of {name} has', f'tasks of {name} have')} conflicting results "

@@ -2372,6 +2372,20 @@ P   to_timestamp(voter.distrusted) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.
   DROP VIEW IF EXISTS lost_time;
   DROP VIEW IF EXISTS disagreements;
 
+-- waiting._reasons
+  SELECT campaign.recheck_share AS share, EXISTS (
+    SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
+  ) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AS distrust
+  FROM campaign
+  WHERE campaign.id = :campaign;
+
+-- waiting._values_in_conflict
+  SELECT event.detail
+  FROM event
+  WHERE event.campaign_id = :campaign AND event.task_index = :task_index AND event.kind = :kind
+  ORDER BY event.id DESC
+  LIMIT :param;
+
 -- waiting.in_conflict
   SELECT result.task_index
   FROM result
@@ -2413,13 +2427,6 @@ P   WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id
   WHERE result.campaign_id + :campaign_id = :campaign
   AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.kind = :kind)
   LIMIT :param;
-
--- waiting.reasons
-  SELECT campaign.recheck_share AS share, EXISTS (
-    SELECT result.task_index FROM result WHERE result.campaign_id = :campaign AND result.doubt IS NOT NULL
-  ) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL) AS distrust
-  FROM campaign
-  WHERE campaign.id = :campaign;
 
 -- waiting.replication
   SELECT count(*) AS count_1
@@ -2468,13 +2475,6 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   FROM result
   WHERE result.campaign_id + :campaign_id = :campaign
   AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL);
-
--- waiting.values_in_conflict
-  SELECT event.detail
-  FROM event
-  WHERE event.campaign_id = :campaign AND event.task_index = :task_index AND event.kind = :kind
-  ORDER BY event.id DESC
-  LIMIT :param;
 
 -- warnings.checked
   SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
