@@ -13,7 +13,7 @@ from db.records import CampaignRecord
 from db.schema.declaring import aliased
 from db.schema.dialects import Now, among
 from db.schema.models import Attempt, Campaign, Result, Token, Voter, Witness, Worker, same_task
-from db.states import Outcome, VoterKind
+from db.states import COMPLAINTS, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import enrolment, waiting
 from db.trust.waiting import SHARE
@@ -49,22 +49,28 @@ _CLAIMANT = (
     .where(Campaign.id == CAMPAIGN)
 )
 
+
+def _is_own(voter: type[Voter]) -> ColumnElement[bool]:
+    """Whether a voter is not independent of the claimant, see :func:`db.trust.votes.independent`."""
+    return or_(voter.host == _HOST, and_(_TOKEN != "", voter.token == _TOKEN))
+
+
 _other_worker, _other = aliased(Worker), aliased(Voter)
 # Whoever holds a recheck for longer than tasks warrant keeps it from no other voter.
 _IS_RECENT = Attempt.ended.is_(None) & (queries.held_since(_other) > Now() - bindparam("longest", type_=Float(53)))
 # Not by its outcome: an expired attempt may have delivered a late result.  By a join: Postgres copies a condition
 # with a subquery, to filter attempts early, and one copy keeps the hashed witnesses of one task.
 _HAS_RESULT = or_(Attempt.id == Result.attempt_id, Witness.id.is_not(None))
-_IS_OWN = or_(_other.host == _HOST, and_(_TOKEN != "", _other.token == _TOKEN))
 _HAS_VOTED = and_(_HAS_RESULT, Attempt.questioned.is_(None), _other.kind == VoterKind.WORKER)
-_HAS_FAILED = and_(Attempt.outcome.in_([Outcome.FAILED, Outcome.DIED]), Attempt.worker_id == _WORKER)
+_HAS_FAILED = and_(Attempt.outcome.in_(COMPLAINTS), Attempt.worker_id == _WORKER)
 _BARRED = (
     select(Attempt.id)
     .join(_other_worker, _other_worker.id == Attempt.worker_id)
     .join(_other, _other.id == _other_worker.voter_id)
     .outerjoin(Witness, same_task(Witness, Attempt) & (Witness.attempt_id == Attempt.id))
     .where(
-        same_task(Attempt, Result), or_(_IS_RECENT, _IS_OWN & (Attempt.ended.is_(None) | _HAS_VOTED), _HAS_FAILED)
+        same_task(Attempt, Result),
+        or_(_IS_RECENT, _is_own(_other) & (Attempt.ended.is_(None) | _HAS_VOTED), _HAS_FAILED),
     )
     .correlate(Result)
     .exists()
@@ -88,10 +94,7 @@ _LOWEST_LOT = (
 )
 _DRAWN_OF = (
     select(Voter.id)
-    .where(
-        or_(Voter.kind != VoterKind.WORKER, and_(Voter.host != _HOST, or_(_TOKEN == "", Voter.token != _TOKEN))),
-        _LOWEST_LOT < SHARE,
-    )
+    .where(or_(Voter.kind != VoterKind.WORKER, ~_is_own(Voter)), _LOWEST_LOT < SHARE)
     .order_by(and_(Voter.device_kind == _DEVICE, Voter.kernels == _KERNELS), Voter.device_kind == _DEVICE, Voter.id)
 )
 """The voters of drawn results that the claimant may confirm; those with other kernels come first."""

@@ -1134,7 +1134,7 @@ P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (
 -- rechecks._rechecks
   SELECT voter.id
   FROM voter
-  WHERE (voter.kind != :kind OR voter.host != :host AND (:token = :param OR voter.token != :token))
+  WHERE (voter.kind != :kind OR NOT (voter.host = :host OR :token != :param AND voter.token = :token))
   AND (
     SELECT min(result.lot) AS min_1
     FROM result
