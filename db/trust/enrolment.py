@@ -39,7 +39,7 @@ def register(
 def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> None:
     """See :meth:`db.Ledger.leave`."""
     with database.writing() as connection:
-        require_worker(connection, worker_id, terms.digest)
+        require_token(connection.scalar(_TOKEN_OF, {"worker": worker_id}), terms.digest)
         presence.leave(connection, worker_id, ending)
 
 
@@ -78,16 +78,15 @@ def enrol(
     )
 
 
-def require_worker(connection: Connection, worker_id: str, token: str) -> None:
-    """Raises UnknownWorker, or WrongToken for a worker that enrolled with another token (their digests)."""
-    known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
-    if known is None:
+def require_token(enrolled: str | None, shown: str) -> None:
+    """Raises UnknownWorker, or WrongToken when a worker shows another token than the one with which it enrolled.
+
+    Args:
+        enrolled: the digest of the token with which it enrolled; None: it has not enrolled.
+        shown: the digest of the token that it shows.
+    """
+    if enrolled is None:
         raise UnknownWorker("this ledger does not know the worker: enrol it first")
-    require_token(known, token)
-
-
-def require_token(enrolled: str, shown: str) -> None:
-    """Raises WrongToken when a worker shows another token than the one with which it enrolled."""
     if enrolled != shown:
         raise WrongToken(
             "this worker enrolled with another token: start it again with the token that it should use"

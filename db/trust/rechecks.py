@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, func, or_, select
 
 from db.attempts import Lease
-from db.errors import UnknownWorker, WorkerDistrusted
+from db.errors import WorkerDistrusted
 from db.records import CampaignRecord
 from db.schema.declaring import aliased
 from db.schema.dialects import Now, among
@@ -135,8 +135,6 @@ def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, sh
     found = next(iter(rows), None)
     if found is None or found.uuid != campaign.uuid:
         raise queries.deleted(campaign)
-    if found.host is None:
-        raise UnknownWorker("this ledger does not know the worker: enrol it first")
     enrolment.require_token(found.token, shown)
     if found.distrusted is not None:
         raise WorkerDistrusted(

@@ -766,7 +766,7 @@ P LIMIT :param FOR KEY SHARE;
   VALUES (:id, :host, :process, NOW, :device_kind, :kernels, :voter_id, NOW)
   ON CONFLICT DO NOTHING;
 
--- enrolment.enrol, enrolment.require_worker
+-- enrolment.enrol, enrolment.leave
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
 -- events.EventReader.new
