@@ -109,11 +109,12 @@ class Database:
         # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
-            if create and (file := _file_of(self.engine.url)):
+            file = _file_of(self.engine.url)
+            if create and file is not None:
                 create_private(file)
             with translated_errors(self.where):
                 revision.require_schema(self.engine, self.where, create)
-            self._place = _place_of(self.engine.url)
+            self._place = None if file is None else Place(file)
         except BaseException:
             self.close()
             raise
@@ -137,7 +138,7 @@ class Database:
         """
         named, url = without_password(where), _url_of(where)
         engine = _engine_of(where, create=True)
-        with new_file(Path(url.database or "") if engine.dialect.name == "sqlite" else None) as unfinished:
+        with new_file(_file_of(url)) as unfinished:
             if unfinished is not None:
                 create_private(unfinished)
                 engine = _engine_of(str(unfinished), create=True)
@@ -155,9 +156,9 @@ class Database:
 
     @property
     def folders(self) -> dict[str, Path]:
-        """The folder of the ledger's file, whose disk may fill up; none if a server keeps the ledger."""
-        file = self.engine.url.database
-        return {"the ledger": Path(file).parent} if self.engine.dialect.name == "sqlite" and file else {}
+        """The folder of the ledger's file, whose disk may fill up; none if that cannot happen here."""
+        file = _file_of(self.engine.url)
+        return {} if file is None else {"the ledger": file.parent}
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
@@ -203,7 +204,7 @@ def _named(where: str) -> str:
 
 def _engine_of(where: str, create: bool) -> Engine:
     url = _url_of(where)
-    file = Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+    file = _file_of(url)
     try:
         archive = file is not None and _is_archive(file)
         if file is not None and not archive:
@@ -241,14 +242,8 @@ def _require_room(file: Path, create: bool) -> None:
         raise NoLedger(f"there is no ledger {named}; `langford run` creates one")
 
 
-def _place_of(url: URL) -> Place | None:
-    """None: a server keeps the ledger, or the file does not change."""
-    file = _file_of(url)
-    return None if file is None else Place(file)
-
-
 def _file_of(url: URL) -> Path | None:
-    """The file that keeps a ledger and may change."""
+    """The file that keeps a ledger; None: a server keeps it, or it is an archive, which does not change."""
     # Only an archive is opened by a URI.
     in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
     return Path(url.database) if in_file and url.database else None

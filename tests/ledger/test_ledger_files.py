@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from db import Ledger
+from db import Database, Ledger
 from db.errors import LedgerUnusable
 from db.store.places import refuse_network_file_system
 from langford.methods import PlanKey, plan_of
@@ -365,6 +365,8 @@ def test_an_archive_opens_with_every_reading_command(langford: Run, archive: Pat
 def test_an_archive_is_not_changed(langford: Run, archive: Path) -> None:
     for command in (["retry", "seven"], ["run", "langford", "8"], ["token", "seven"], ["serve", "seven"]):
         assert "is read-only here" in refused(langford, *command, "--ledger", str(archive))
+    with Database(str(archive)) as database:
+        assert not database.folders  # its disk does not fill up
 
 
 def test_an_archive_is_not_read_without_what_waits_beside_it(langford: Run, small_disk: Path) -> None:
