@@ -49,6 +49,12 @@ def create(connection: Connection, schema: str) -> None:
     connection.execute(insert(Ledger).values(uuid=str(uuid.uuid4()), created=Now()))
 
 
+def revision_of(connection: Connection) -> str | None:
+    """The revision of a ledger's schema; None: another program has removed it."""
+    revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+    return revision
+
+
 _TABLES = text(
     "SELECT nspname, relname FROM pg_class JOIN pg_namespace n ON n.oid = relnamespace "
     "WHERE relkind IN ('r', 'p') AND pg_table_is_visible(pg_class.oid) "

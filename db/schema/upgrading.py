@@ -12,10 +12,10 @@ from pathlib import Path
 from alembic import command
 from alembic.config import Config
 from alembic.util import CommandError
-from sqlalchemy import Engine, inspect, text
+from sqlalchemy import Engine
 
 from db.errors import LedgerUnusable
-from db.schema import views
+from db.schema import creation, views
 from db.schema.dialects import Purpose, alone
 from langford.machine.durable import sync_folder, take_name
 
@@ -33,10 +33,9 @@ def upgrade(engine: Engine, migrations: Path, schema: str) -> Path | None:
         alone(connection, Purpose.MAKE_LEDGER)
         config.attributes["connection"] = connection
         copied = None
-        if engine.dialect.name == "sqlite" and inspect(connection).has_table("alembic_version"):
-            revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
-            if revision != schema:
-                copied = _copy_beside(Path(str(engine.url.database)), revision)
+        revision = creation.revision_of(connection)
+        if engine.dialect.name == "sqlite" and revision not in (None, schema):
+            copied = _copy_beside(Path(str(engine.url.database)), revision)
         views.drop(connection)
         try:
             command.upgrade(config, schema)

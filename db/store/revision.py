@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection, Engine, text
+from sqlalchemy import Connection, Engine
 
 from db.errors import LedgerUnusable, NoLedger
 from db.schema import creation
@@ -82,7 +82,7 @@ def _revision(engine: Engine, where: str) -> str | None:
             if creation.is_empty(connection, where):
                 return None
             raise LedgerUnusable(f"{where} is a database, but not a ledger; choose another with --ledger")
-        revision: str | None = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        revision = creation.revision_of(connection)
         if revision is None:
             raise LedgerUnusable(f"{where} has lost the number of its schema: restore a backup")
         return revision
