@@ -76,8 +76,8 @@ def accept(
     one_at_a_time: bool = False,
     preceding: int = 0,
 ) -> tuple[list[Receipt], int]:
-    """Take results; returns what became of each, see :meth:`db.Campaign.deliver`, and how many first gave a result
-    that is accepted or confirms the accepted one.
+    """Take results; returns what became of each, see :meth:`db.Campaign.deliver`, and how many of them are new, and
+    are accepted or confirm the accepted one.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
     Overtaken, and the transaction must be undone.  ``preceding``: see :func:`db.trust.draw.lots`.
@@ -122,16 +122,13 @@ def accept(
     if further and not one_at_a_time:
         raise Overtaken
     if further:
-        superseded = [delivery.attempt for delivery in further]
-        results.note_began(transaction, further, attempts)
+        testifying = [row.delivery for row in further]
+        superseded = [delivery.attempt for delivery in testifying]
+        results.note_began(transaction, testifying, attempts)
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
-        witnesses.testify(transaction, further, lots)
-    new = {id(delivery) for delivery in (*(row.delivery for row in first.values()), *further)}
-    gains = [
-        id(row.delivery) in new and receipt.event in (None, EventKind.CONFIRMED)
-        for row, receipt in zip(judged, receipts, strict=True)
-    ]
-    return receipts, sum(gains)
+        witnesses.testify(transaction, testifying, lots)
+    confirming = sum(row.value == accepted[row.index][0] for row in further)
+    return receipts, len(first) + confirming
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:
@@ -151,13 +148,13 @@ def _record(
     accepted: Mapping[int, tuple[str, int]],
     testified: dict[int, set[str]],
     most_refusals: float,
-) -> list[Delivery]:
+) -> list[Judged]:
     """Record what becomes of deliveries; returns those that testify: further results, for which votes are counted.
 
     ``testified``: the values that each attempt gave before; those of the deliveries are added.
     ``most_refusals``: a liar must not fill the ledger.
     """
-    further: list[Delivery] = []
+    further: list[Judged] = []
     for row, receipt in zip(judged, receipts, strict=True):
         attempt_id = row.delivery.attempt
         if row.fault is not None:
@@ -173,7 +170,7 @@ def _record(
             if row.value not in said and len(said) < MAX_VALUES:
                 said.add(row.value)
                 transitions.record(transaction, receipt.event, row.index, attempt_id, receipt.detail)
-                further.append(row.delivery)
+                further.append(row)
     forged = [row.delivery.attempt for row in judged if row.attempt is None]
     if forged and most_refusals > 0:
         # One event for all of them: a stranger must not fill the ledger.
