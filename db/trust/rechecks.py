@@ -40,13 +40,14 @@ _CLAIMANT = (
         Voter.distrusted,
         transitions.OVERDUE.label("overdue"),
         queries.RUNNING.label("running"),
-        *accounts.COLUMNS,
     )
     .select_from(Campaign)
     .outerjoin(Worker, Worker.id == _WORKER)
     .outerjoin(Voter, Voter.id == Worker.voter_id)
-    .outerjoin(Token, (Token.campaign_id == Campaign.id) & (Token.digest == SHOWN))
     .where(Campaign.id == CAMPAIGN)
+)
+_WITH_ACCOUNT = _CLAIMANT.add_columns(*accounts.COLUMNS).outerjoin(
+    Token, (Token.campaign_id == Campaign.id) & (Token.digest == SHOWN)
 )
 
 
@@ -128,10 +129,14 @@ _START = transitions.starting(
 def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, shown: str) -> Row[*tuple[Any, ...]]:
     """What the ledger knows of a worker that asks for leases, and of its token's account, by one query.
 
-    ``shown``: the digest of the token that it shows.  Raises NoSuchCampaign, UnknownWorker, WrongToken or
-    WorkerDistrusted.
+    Raises NoSuchCampaign, UnknownWorker, WrongToken or WorkerDistrusted.
+
+    Args:
+        worker_id: its UUID.
+        shown: the digest of the token that it shows; "": it opens the ledger itself, and has no account.
     """
-    rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(_CLAIMANT, worker=worker_id, shown=shown)
+    statement = _WITH_ACCOUNT if shown else _CLAIMANT
+    rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(statement, worker=worker_id, shown=shown)
     found = next(iter(rows), None)
     if found is None or found.uuid != campaign.uuid:
         raise queries.deleted(campaign)
