@@ -51,7 +51,7 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, complaints, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
-from db.work import leases, lifecycle, presence, queries, tokens, transitions
+from db.work import accounts, leases, lifecycle, presence, queries, tokens, transitions
 from db.work.accounts import NOTHING, Credit
 from db.work.leases import Deadlines
 from db.work.transitions import Claimant
@@ -241,7 +241,7 @@ class Campaign:
         if held is not None and known.running:
             leases.release_lost(transaction, [int(each) for each in known.running.split()], held)
         account = self.terms.account(transaction, self.record, worker_id, known, credit)
-        allowed = count if account is None else account.allowed(count)
+        allowed = account.allowed(count) if account else count
         longest = self._deadlines.warranted(transaction, self.terms.digest)
         seconds = min(seconds, self.terms.longest(self._deadlines, transaction))
         claimant = Claimant(worker_id, known.host, self.terms.digest, fresh_nonce(), seconds, longest)
@@ -251,8 +251,9 @@ class Campaign:
             complaints.judge_again(transaction)
         granted += leases.copy(transaction, claimant, min(allowed, copies) - len(granted))
         self._presence.note(transaction.connection, [worker_id])
-        self.terms.charge(transaction, account, len(granted))
-        return granted, None if account is None or allowed else account.refusal
+        if account:
+            accounts.granted(transaction, account, len(granted))
+        return granted, account.refusal if account and not allowed else None
 
     @retried
     def renew(

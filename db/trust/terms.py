@@ -44,16 +44,13 @@ class Terms:
     ) -> Account | None:
         """The account from which a worker gets leases; None: without a limit.
 
-        ``found``: the columns of :data:`db.work.accounts.COLUMNS`; ``credit``: for results of the same transaction.
         Raises WrongToken when the token was revoked.
+
+        Args:
+            found: what :func:`db.trust.rechecks.known` returned.
+            credit: for results of the same transaction.
         """
         return None
-
-    def charge(self, transaction: Transaction, account: Account | None, leases: int) -> None:
-        """Charge leases to what :meth:`account` returned, and keep its credit.
-
-        Raises TransactionUndone when the account has changed since.
-        """
 
     def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
         """The delivery, with a computing time that is believed."""
@@ -87,12 +84,8 @@ class TokenTerms(Terms):
     def account(
         self, transaction: Transaction, campaign: CampaignRecord, worker_id: str, found: Any, credit: Credit
     ) -> Account | None:
-        account = accounts.of(campaign, found).credited(credit)
-        return accounts.counted(transaction, account, self.digest, worker_id, found.now)
-
-    def charge(self, transaction: Transaction, account: Account | None, leases: int) -> None:
-        assert account is not None
-        accounts.granted(transaction, self.digest, account, leases)
+        account = accounts.of(campaign, self.digest, found).credited(credit)
+        return accounts.counted(transaction, account, worker_id, found.now)
 
     def plausible(self, delivery: Delivery, attempt: AttemptRecord | None) -> Delivery:
         longest = SLACK_SECONDS + (0.0 if attempt is None else max(0.0, attempt.age))

@@ -75,7 +75,8 @@ NOTHING = Credit()
 
 @dataclass(frozen=True)
 class Account:
-    tasks: int
+    token: str  # its digest
+    tasks: int  # of the campaign
     # leases, held, room, results, counted: see db.schema.models.Token
     leases: float
     held: int
@@ -144,23 +145,23 @@ _PROCESSES = (
 )
 
 
-def revoked() -> WrongToken:
+def _revoked() -> WrongToken:
     return WrongToken("this token was revoked: ask for another one")
 
 
-def of(campaign: CampaignRecord, found: Any) -> Account:
+def of(campaign: CampaignRecord, token: str, found: Any) -> Account:
     """``found``: a row with COLUMNS; raises WrongToken when there is none, or none of the token in it."""
     if found is None or found.leases is None:  # after the start of this request
-        raise revoked()
-    return Account(campaign.tasks, found.leases, found.held, found.room, found.results, found.counted)
+        raise _revoked()
+    return Account(token, campaign.tasks, found.leases, found.held, found.room, found.results, found.counted)
 
 
 def read(transaction: Transaction, campaign: CampaignRecord, token: str) -> Account:
     """The account of a token (its digest); raises WrongToken if it was revoked."""
-    return of(campaign, transaction.execute(_ACCOUNT, shown=token).one_or_none())
+    return of(campaign, token, transaction.execute(_ACCOUNT, shown=token).one_or_none())
 
 
-def counted(transaction: Transaction, account: Account, token: str, worker: str, now: float) -> Account:
+def counted(transaction: Transaction, account: Account, worker: str, now: float) -> Account:
     """The account after the leases that run were counted, unless that was done just now and some are left.
 
     ``worker``: asks for leases, and is present even if its last ones expired.
@@ -168,9 +169,9 @@ def counted(transaction: Transaction, account: Account, token: str, worker: str,
     last = account.counted
     if last is not None and 0 <= now - last < COUNT_SECONDS and account.allowed(1):
         return account
-    shares = any(other != token for _, other in presence.voters(transaction))
-    held = transaction.scalar(_HELD, shown=token)
-    processes = transaction.scalar(_PROCESSES, shown=token, worker=worker)
+    shares = any(other != account.token for _, other in presence.voters(transaction))
+    held = transaction.scalar(_HELD, shown=account.token)
+    processes = transaction.scalar(_PROCESSES, shown=account.token, worker=worker)
     return account.counted_at(now, held, int(processes), shares)
 
 
@@ -193,7 +194,7 @@ _DELIVERED = _CHANGE.values(leases=usage.left(Token.leases - _PAID), **_CREDIT)
 NO_LIMIT = 2**31 - 1
 
 
-def granted(transaction: Transaction, token: str, account: Account, leases: int) -> None:
+def granted(transaction: Transaction, account: Account, leases: int) -> None:
     """Charge leases, and credit the results, of one request; its account is that of :func:`counted`.
 
     Raises TransactionUndone when another request has counted, or got leases, meanwhile, so that these are too many.
@@ -210,9 +211,9 @@ def granted(transaction: Transaction, token: str, account: Account, leases: int)
     }
     if account.found:
         counted = {"before": before.counted, "space": account.room, "now": account.counted}
-        changed = transaction.change(_COUNTED, shown=token, **change, **counted)
+        changed = transaction.change(_COUNTED, shown=account.token, **change, **counted)
     else:
-        changed = transaction.change(_GRANTED, shown=token, **change)
+        changed = transaction.change(_GRANTED, shown=account.token, **change)
     if not changed:
         raise TransactionUndone("another request with this token got leases at the same time: try again")
 
@@ -220,4 +221,4 @@ def granted(transaction: Transaction, token: str, account: Account, leases: int)
 def delivered(transaction: Transaction, token: str, credit: Credit) -> None:
     """Credit results that came with a token; raises WrongToken if it was revoked."""
     if credit and not transaction.change(_DELIVERED, shown=token, paid=credit.paid, **credit.columns):
-        raise revoked()
+        raise _revoked()

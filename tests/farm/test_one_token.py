@@ -718,12 +718,12 @@ def farm_day(account: Account, nodes: int, each: int, life: float, task: float) 
 
 def test_a_farm_that_is_preempted_is_not_hindered() -> None:
     """Nodes of 64 tasks with a mean life of 300 s, and tasks of 900 s: less than 1 lease in 10 brings a result."""
-    done, results = farm_day(Account(100_000, 0.0, 0, 0, 0, None), 20, 64, 300.0, 900.0)
+    done, results = farm_day(Account("", 100_000, 0.0, 0, 0, 0, None), 20, 64, 300.0, 900.0)
     assert done > 10 * results > 0
 
 
 def test_an_account_is_paid_by_results_and_time() -> None:
-    account = Account(100, 0.0, 0, 0, 0, None).counted_at(1000.0, 0, 8, shares=False)
+    account = Account("", 100, 0.0, 0, 0, 0, None).counted_at(1000.0, 0, 8, shares=False)
     assert (account.room, account.allowed(1000)) == (8 * PER_PROCESS, 32)
     assert replace(account, results=3).allowed(1000) == 32 + 3 * PER_RESULT
     assert account.counted_at(1000.0, 0, HUGE, shares=True).allowed(HUGE) == 25
