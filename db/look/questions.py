@@ -12,7 +12,7 @@ from sqlalchemy import ColumnElement, Float, Select, TableClause, case, cast, co
 from db.look.read_only import SECONDS, BadQuery, QueryResult, ask_select
 from db.messages import MIN_SECONDS, iso
 from db.schema import measures, views
-from db.schema.dialects import Iso, IsoTime
+from db.schema.dialects import Iso
 from db.schema.models import Attempt, Campaign, Event, Result, Worker
 from db.schema.view_queries import View
 from db.store.database import Database
@@ -94,9 +94,7 @@ def _require(question: Question, applies: bool, option: str) -> None:
 
 
 def _table(view: View) -> TableClause:
-    """Its columns, of which those with times have their type."""
-    times = {name for name, (each, _) in view.selected.items() if isinstance(each.type, IsoTime)}
-    return table(view.name, *(column(name, IsoTime() if name in times else None) for name in view.columns))
+    return table(view.name, *(column(name, each.type) for name, (each, _) in view.selected.items()))
 
 
 _VIEWS = {view.name: _table(view) for view in views.VIEWS}
@@ -148,11 +146,11 @@ _DEVICES = (
         *_DEVICE,
         func.count().label("tasks"),
         _SECONDS.label("seconds"),
-        func.avg(_TASKS.c.seconds).label("mean_seconds"),
+        func.avg(_TASKS.c.seconds, type_=Float(53)).label("mean_seconds"),
         func.min(_TASKS.c.seconds).label("shortest"),
         func.max(_TASKS.c.seconds).label("longest"),
         case((_SECONDS >= MIN_SECONDS, func.sum(_TASKS.c.work) / _SECONDS)).label("work_per_second"),
-        func.avg(cast(Result.evaluated, Float)).label("mean_evaluated"),
+        func.avg(cast(Result.evaluated, Float), type_=Float(53)).label("mean_evaluated"),
     )
     .join(Campaign, Campaign.name == _TASKS.c.campaign)
     .join(Result, (Result.campaign_id == Campaign.id) & (Result.task_index == _TASKS.c.task))

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection, CursorResult, Select
 from sqlalchemy.exc import DBAPIError
+from sqlalchemy.types import NullType
 
 from db.errors import LedgerError
-from db.schema.dialects import IsoTime
 from db.schema.models import Base
 from db.schema.views import VIEWS
 from db.store.database import Database
@@ -41,7 +41,8 @@ class QueryResult:
 
     columns: tuple[str, ...]
     rows: Iterator[tuple[object, ...]]
-    times: frozenset[str] = frozenset()  # the columns whose texts are times, as far as that is known
+    # Of columns whose type is known: datetime for texts that are times in ISO 8601
+    types: Mapping[str, type] = field(default_factory=dict)
 
 
 @contextmanager
@@ -57,11 +58,12 @@ def ask_select(database: Database, query: Select[*tuple[Any, ...]], seconds: flo
     """As :func:`ask_sql`, with a query of this program."""
     with answering(database, seconds) as connection:
         answer = _answer(_streaming(connection).execute(query), seconds)
-        yield replace(answer, times=_times(query))
+        yield replace(answer, types=_types(query))
 
 
-def _times(query: Select[*tuple[Any, ...]]) -> frozenset[str]:
-    return frozenset(name for name, each in query.selected_columns.items() if isinstance(each.type, IsoTime))
+def _types(query: Select[*tuple[Any, ...]]) -> dict[str, type]:
+    columns = query.selected_columns.items()
+    return {name: each.type.python_type for name, each in columns if not isinstance(each.type, NullType)}
 
 
 def _streaming(connection: Connection) -> Connection:

@@ -7,6 +7,7 @@ than the statement itself, because its text is rendered, sent and parsed again f
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from datetime import datetime
 from enum import IntEnum
 from typing import Any
 
@@ -67,6 +68,10 @@ spelled(
 
 class IsoTime(String):
     """Text that is a time: SQLite has no type for times, and the views are the same in both databases."""
+
+    @property
+    def python_type(self) -> type[datetime]:
+        return datetime
 
 
 class Iso(FunctionElement[str]):

@@ -11,10 +11,12 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from decimal import Decimal
 
+import click
 import pyarrow.parquet
 import pytest
 
 from langford.cli.output.formats import FORMATS
+from langford.cli.output.tables import Sheet
 from langford.errors import BadInput, NotInstalled
 from langford.version import install
 
@@ -27,8 +29,14 @@ ROWS: list[tuple[object, ...]] = [
 ]
 
 
-def made(form: str, columns: Sequence[str] = COLUMNS, rows: Sequence[Sequence[object]] = ROWS) -> bytes:
-    return b"".join(FORMATS[form](columns, iter(rows)))
+def made(
+    form: str,
+    columns: Sequence[str] = COLUMNS,
+    rows: Sequence[Sequence[object]] = ROWS,
+    on_terminal: bool = False,
+    **types: type,
+) -> bytes:
+    return b"".join(FORMATS[form](Sheet(columns, iter(rows), types, on_terminal)))
 
 
 def test_csv_keeps_every_digit() -> None:
@@ -72,6 +80,19 @@ def test_parquet_keeps_every_digit_as_text() -> None:
     assert [row["share"] for row in rows] == [0.1, 1e300, None]
 
 
+@pytest.mark.parametrize("rows", [[], [(None,) * 5]])
+def test_an_empty_column_of_parquet_has_its_type(rows: list[tuple[object, ...]]) -> None:
+    columns, types = ("a", "b", "c", "d", "e"), {"a": int, "b": float, "c": str, "d": datetime}
+    schema = pyarrow.parquet.read_schema(io.BytesIO(made("parquet", columns, rows, **types)))
+    assert list(map(str, schema.types)) == ["int64", "double", "string", "timestamp[us, tz=UTC]", "string"]
+
+
+def test_values_of_parquet_have_their_own_type() -> None:
+    """A total of Postgres may be a decimal number where whole numbers were added."""
+    schema = pyarrow.parquet.read_schema(io.BytesIO(made("parquet", ("a",), [(Decimal(COUNT),)], a=int)))
+    assert list(map(str, schema.types)) == ["string"]
+
+
 def test_a_table_shows_no_letter_that_acts() -> None:
     shown = made("table").decode()
     assert "\x1b" not in shown
@@ -94,6 +115,13 @@ def test_parquet_says_what_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
         made("parquet")
 
 
+def test_a_terminal_gets_what_it_can_show() -> None:
+    assert b"\x1b" in made("csv")
+    assert b"\x1b" not in made("csv", on_terminal=True)
+    with pytest.raises(click.UsageError, match="not readable on a terminal: give --out FILE"):
+        made("parquet", on_terminal=True)
+
+
 def test_a_narrow_terminal_loses_whole_columns(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -102,7 +130,9 @@ def test_a_narrow_terminal_loses_whole_columns(
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     rows = [(f"task-{number}", number, "x" * 20, "y" * 20) for number in range(3)]
-    shown = made("table", ("task", "number", "long", "longer"), rows).decode()
+    columns = ("task", "number", "long", "longer")
+    assert "y" in made("table", columns, rows).decode()  # in a file
+    shown = made("table", columns, rows, on_terminal=True).decode()
     assert max(map(len, shown.splitlines())) <= 40
     assert "task-2" in shown
     assert "y" not in shown
@@ -121,12 +151,13 @@ def test_a_terminal_shows_short_uuids_and_times_and_wraps_words(
     for name, value in {"COLUMNS": "72", "FORCE_COLOR": "1", "TERM": "xterm"}.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    shown = made("table", columns, rows).decode()
+    shown = made("table", columns, rows, on_terminal=True).decode()
     assert "│ 01234567 │ 2026-01-31T12:30:05Z │ one word after another, and" in shown
     assert "│ more of them than fit" in shown
     assert max(map(len, shown.splitlines())) <= 72
     alike = [uuids[0], uuids[0].replace("-89ab", "-89ac")]
-    assert f"│ {alike[0][:13]} │" in made("table", ("worker",), [(uuid,) for uuid in alike]).decode()
+    rows_alike = [(uuid,) for uuid in alike]
+    assert f"│ {alike[0][:13]} │" in made("table", ("worker",), rows_alike, on_terminal=True).decode()
     assert capsys.readouterr().err == ""
 
 

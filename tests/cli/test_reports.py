@@ -255,6 +255,7 @@ def test_times_in_parquet_are_timestamps(folder: Path, question: str) -> None:
     times = [field.name for field in table.schema if field.type == pyarrow.timestamp("us", tz="UTC")]
     assert times == [name for name in table.column_names if name in TIMES]
     assert bool(times) == (question != "devices")
+    assert not [field.name for field in table.schema if pyarrow.types.is_null(field.type)]
     for name in times:
         instants = [row[name] and datetime.fromisoformat(row[name]) for row in rows]
         assert table[name].to_pylist() == instants

@@ -31,6 +31,7 @@ from langford.cli.options.groups import (
 from langford.cli.output import display, formats
 from langford.cli.output.how_long import SECONDS_WORTH_A_QUESTION, Cost, DryRun, dry_run_option
 from langford.cli.output.progress import ProgressLine, Terminal
+from langford.cli.output.tables import Sheet
 from langford.machine.durable import require_replaceable
 from langford.words import duration, several
 
@@ -127,7 +128,7 @@ def table(
         except Interrupted as error:
             display.say(f"langford: {error} (ledger {ledger.database.where})")
             context.exit(code_of_signal(stop.received) if stop.received else ExitCode.INCOMPLETE)
-    formats.write(_parts(Table(family, rows), chosen), out)
+    formats.write(_parts(Table(family, rows), chosen, display.is_terminal(out)), out)
 
 
 def _format(form: str | None, out: Path | None, as_json: bool) -> str:
@@ -156,5 +157,7 @@ def _instead(forecast: TableForecast) -> str:
     return f"choose a smaller N ({n} takes about {duration(seconds)})"
 
 
-def _parts(made: Table, form: str) -> Iterable[bytes]:
-    return [made.bfile().encode()] if form == BFILE else formats.FORMATS[form](made.columns, made.cells())
+def _parts(made: Table, form: str, on_terminal: bool) -> Iterable[bytes]:
+    if form == BFILE:
+        return [made.bfile().encode()]
+    return formats.FORMATS[form](Sheet(made.columns, made.cells(), on_terminal=on_terminal))

@@ -14,7 +14,7 @@ from db.records import TaskRecord
 from db.states import TaskState
 from langford.cli.options.common import json_option, ledger_option, tasks_argument
 from langford.cli.output import display, formats
-from langford.cli.output.tables import Column, streamed, width_of_output
+from langford.cli.output.tables import Column, Sheet, streamed, width_of_output
 from langford.errors import BadInput
 from langford.words import several
 
@@ -46,7 +46,7 @@ def tasks(name: str, address: str, state: str | None, as_json: bool) -> None:
     with Ledger(address) as ledger, ledger.campaign(name).reading_tasks(state) as records:
         if as_json:
             names = [field.name for field in fields(TaskRecord)]
-            formats.write(formats.json_array(names, map(attrgetter(*names), records())), None)
+            formats.write(formats.json_array(Sheet(names, map(attrgetter(*names), records()))), None)
             return
         for line in streamed(columns, lambda: map(_cells, records()), width_of_output()):
             print(line)

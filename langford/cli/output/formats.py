@@ -12,7 +12,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -20,76 +20,77 @@ from pathlib import Path
 import click
 
 from langford.cli.output.display import say
-from langford.cli.output.tables import Row, aligned, batched, exact, expanded
+from langford.cli.output.tables import Row, Sheet, aligned, batched, exact, expanded
 from langford.errors import BadInput, NotInstalled
 from langford.machine.durable import replace_file
 from langford.version import install
 from langford.words import plain
 
 
-def comma_separated(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
-    """CSV with the names of the columns in its first line; null is empty."""
-    text = io.StringIO()
+def comma_separated(sheet: Sheet) -> Iterator[bytes]:
+    """CSV with the names of the columns in its first line; null is empty.
+
+    A terminal gets control characters escaped.
+    """
+    text, shown = io.StringIO(), _escaped if sheet.on_terminal else exact
     writer = csv.writer(text, lineterminator="\n")
-    heading: list[Row] = [columns]
-    for batch in chain([heading], batched(rows)):
-        writer.writerows([["" if value is None else exact(value) for value in row] for row in batch])
+    heading: list[Row] = [sheet.columns]
+    for batch in chain([heading], batched(sheet.rows)):
+        writer.writerows([["" if value is None else shown(value) for value in row] for row in batch])
         yield text.getvalue().encode("utf-8", "backslashreplace")
         text.seek(0)
         text.truncate()
 
 
-def escaped(columns: Sequence[str], rows: Iterable[Row]) -> tuple[tuple[str, ...], Iterator[tuple[object, ...]]]:
-    """Columns and rows with control characters escaped, for formats that would print them to a terminal."""
-    return tuple(map(plain, columns)), (tuple(map(_escaped, row)) for row in rows)
-
-
-def json_lines(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+def json_lines(sheet: Sheet) -> Iterator[bytes]:
     """One JSON object per line; raises BadInput."""
-    _require_own_names(columns)
-    for row in rows:
-        yield f"{json.dumps(_object(columns, row))}\n".encode()
+    _require_own_names(sheet.columns)
+    for row in sheet.rows:
+        yield f"{json.dumps(_object(sheet.columns, row))}\n".encode()
 
 
-def json_array(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+def json_array(sheet: Sheet) -> Iterator[bytes]:
     """One JSON array of objects; raises BadInput."""
-    _require_own_names(columns)
+    _require_own_names(sheet.columns)
     separator = "[\n  "
-    for row in rows:
-        yield f"{separator}{json.dumps(_object(columns, row))}".encode()
+    for row in sheet.rows:
+        yield f"{separator}{json.dumps(_object(sheet.columns, row))}".encode()
         separator = ",\n  "
     yield b"[]\n" if separator == "[\n  " else b"\n]\n"
 
 
-def parquet(columns: Sequence[str], rows: Iterable[Row], times: Collection[str] = ()) -> Iterator[bytes]:
-    """One Parquet file; the ISO 8601 texts of the columns ``times`` are timestamps in it.  Raises BadInput."""
-    _require_own_names(columns)
-    require_parquet()
-    import pyarrow
-    from pyarrow.parquet import write_table
+def parquet(sheet: Sheet) -> Iterator[bytes]:
+    """One Parquet file; raises BadInput, NotInstalled, or UsageError on a terminal.
 
-    by_column: list[list[object]] = [[] for _ in columns]
-    for row in rows:
+    Texts in ISO 8601 are timestamps in a column of times.  Other columns have the type of their values; those
+    without any value have the type that is known of them, else they are text.
+    """
+    _require_own_names(sheet.columns)
+    if sheet.on_terminal:
+        raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
+    try:
+        import pyarrow
+        from pyarrow.parquet import write_table
+    except ModuleNotFoundError as error:
+        raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
+
+    by_column: list[list[object]] = [[] for _ in sheet.columns]
+    for row in sheet.rows:
         for values, value in zip(by_column, row, strict=True):
             values.append(exact(value))
+    types = {datetime: pyarrow.timestamp("us", tz="UTC"), int: pyarrow.int64(), float: pyarrow.float64()}
+    arrays = {}
+    for name, values in zip(sheet.columns, by_column, strict=True):
+        known = sheet.types.get(name, str)
+        found = list(map(_instant, values)) if known is datetime else _of_one_type(values)
+        is_declared = known is datetime or all(value is None for value in found)
+        arrays[name] = pyarrow.array(found, types.get(known, pyarrow.string()) if is_declared else None)
     content = io.BytesIO()
-    moment = pyarrow.timestamp("us", tz="UTC")
-    arrays = {
-        name: pyarrow.array(map(_instant, values), moment) if name in times else _of_one_type(values)
-        for name, values in zip(columns, by_column, strict=True)
-    }
     write_table(pyarrow.table(arrays), content)
     yield content.getvalue()
 
 
-def require_parquet() -> None:
-    try:
-        import pyarrow  # noqa: F401
-    except ModuleNotFoundError as error:
-        raise NotInstalled(f"Parquet needs pyarrow: {install('parquet')}, or choose another --format") from error
-
-
-FORMATS: Mapping[str, Callable[[Sequence[str], Iterable[Row]], Iterator[bytes]]] = {
+FORMATS: Mapping[str, Callable[[Sheet], Iterator[bytes]]] = {
     "table": aligned,
     "expanded": expanded,
     "csv": comma_separated,

@@ -6,8 +6,8 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import chain, islice
 from tempfile import TemporaryFile
@@ -16,7 +16,7 @@ from typing import cast
 import msgspec
 from rich.cells import cell_len
 
-from langford.cli.output.display import READABLE, has_characters, is_terminal, say
+from langford.cli.output.display import READABLE, has_characters, say
 from langford.words import plain
 
 GAP = "  "
@@ -35,6 +35,16 @@ HEAVY, ASCII = ("┏━┳┓", "┃", "┡━╇┩", "│", "└─┴┘"), (
 """The lines of a table: above and beside its heading, below it, beside and below its rows."""
 SIDE = "\x1f"
 """Stands for the line beside a cell; no cell contains it."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """Rows with named columns, which every format writes."""
+
+    columns: Sequence[str]
+    rows: Iterable[Row]
+    types: Mapping[str, type] = field(default_factory=dict)  # of columns, where they are known
+    on_terminal: bool = False  # whether people see them there
 
 
 @dataclass(frozen=True)
@@ -97,18 +107,18 @@ def _padded(text: str, width: int, right: bool) -> str:
     return space + text if right else text + space
 
 
-def aligned(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+def aligned(sheet: Sheet) -> Iterator[bytes]:
     """A table; its rows wait in a temporary file until all widths are known.
 
-    Printed on a terminal it fits: UUIDs are as short as they can be, times have whole seconds, the last column that
+    On a terminal it fits: UUIDs are as short as they can be, times have whole seconds, the last column that
     does not fit is wrapped if it has words, and those after it are left out.
     """
-    fits = is_terminal(None)
-    names = list(map(plain, columns))
+    fits = sheet.on_terminal
+    names = list(map(plain, sheet.columns))
     with TemporaryFile() as spool:
         seen = [_Seen(cell_len(name), fits) for name in names]
         lengths: list[int] = []
-        for batch in batched(rows):
+        for batch in batched(sheet.rows):
             cells = [each.texts(values) for each, values in zip(seen, zip(*batch, strict=True), strict=True)]
             lengths.append(spool.write(msgspec.msgpack.encode(cells)))
 
@@ -241,11 +251,11 @@ class _TableLines:
         return self._columns[place].is_number and not self._columns[place].is_empty
 
 
-def expanded(columns: Sequence[str], rows: Iterable[Row]) -> Iterator[bytes]:
+def expanded(sheet: Sheet) -> Iterator[bytes]:
     """One field per line, with its name; an empty line between two rows."""
-    names = [plain(name) for name in columns]
+    names = [plain(name) for name in sheet.columns]
     widest = max(map(len, names), default=0)
-    for number, row in enumerate(rows):
+    for number, row in enumerate(sheet.rows):
         lines = [f"{name:{widest}}  {_words(value)}".rstrip() for name, value in zip(names, row, strict=True)]
         yield _encoded("\n" * bool(number) + "".join(f"{line}\n" for line in lines))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +17,7 @@ from langford.cli.options.groups import gathered
 from langford.cli.options.types import FiniteRange, duration
 from langford.cli.output import formats
 from langford.cli.output.display import is_terminal
+from langford.cli.output.tables import Sheet
 
 EXPANDED = "expanded"
 
@@ -108,30 +108,19 @@ def query(
     chosen = EXPANDED if is_expanded else form or ("json" if as_json else "table")
     if sql is not None and (question is not None or filters != Filters()):
         raise click.UsageError("--sql is a query of its own: leave the name and the filters out")
-    if chosen == "parquet":
-        formats.require_parquet()
-        if is_terminal(out):
-            raise click.UsageError("Parquet is not readable on a terminal: give --out FILE")
     if question is None and sql is None:
         if filters != Filters():
             raise click.UsageError(f"name a query: {', '.join(QUESTIONS)}")
-        formats.write(formats.FORMATS[chosen](("question", "what its rows are"), _listed()), out)
+        listed = ((question.name, question.summary) for question in QUESTIONS.values())
+        sheet = Sheet(("question", "what its rows are"), listed, on_terminal=is_terminal(out))
+        formats.write(formats.FORMATS[chosen](sheet), out)
         return
     with (
         Database(address) as database,
         _asked(database, question, sql, filters, seconds, chosen == "table") as answer,
     ):
-        columns, rows = answer.columns, answer.rows
-        if chosen == "csv" and is_terminal(out):
-            columns, rows = formats.escaped(columns, rows)
-        if chosen == "parquet":
-            formats.write(formats.parquet(columns, rows, answer.times), out)
-        else:
-            formats.write(formats.FORMATS[chosen](columns, rows), out)
-
-
-def _listed() -> Iterator[tuple[str, str]]:
-    return ((question.name, question.summary) for question in QUESTIONS.values())
+        sheet = Sheet(answer.columns, answer.rows, answer.types, is_terminal(out))
+        formats.write(formats.FORMATS[chosen](sheet), out)
 
 
 def _asked(
