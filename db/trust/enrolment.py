@@ -12,7 +12,7 @@ from db.schema.models import Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.database import Database, retried
 from db.trust.terms import Terms
-from db.work import presence
+from db.work import presence, pruning
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
 
@@ -31,7 +31,7 @@ def register(
     """See :meth:`db.Ledger.enrol`."""
     idle = terms.idle_workers(database, worker_id)
     with database.writing() as connection:
-        presence.prune(connection, idle)
+        pruning.prune(connection, idle)
         enrol(connection, worker_id, host, process, device_kind, kernels, terms.digest, **equipment)
 
 
@@ -101,7 +101,7 @@ _SAME = select(Voter.id).where(
     Voter.kernels == bindparam("kernels"),
     Voter.distrusted.is_(None),
 )
-# It is not deleted before this transaction ends, see db.work.presence.
+# It is not deleted before this transaction ends, see db.work.pruning.
 _KEPT = _SAME.order_by(Voter.id).limit(1).with_for_update(read=True, key_share=True)
 
 

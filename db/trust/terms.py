@@ -17,7 +17,7 @@ from db.attempts import Delivery
 from db.records import AttemptRecord, CampaignRecord
 from db.store.database import Database
 from db.store.transaction import Transaction
-from db.work import accounts, presence, tokens
+from db.work import accounts, pruning, tokens
 from db.work.accounts import Account, Credit
 from db.work.leases import Deadlines
 
@@ -73,10 +73,10 @@ class TokenTerms(Terms):
     def idle_workers(self, database: Database, worker_id: str) -> Collection[str]:
         # Not in the transaction that writes: a worker that is refused must not delay others.
         with database.reading() as connection:
-            if presence.is_known(connection, worker_id):
+            if pruning.is_known(connection, worker_id):
                 return ()
-            presence.require_room(connection, self.digest)
-            return presence.idle(connection, self.digest)
+            pruning.require_room(connection, self.digest)
+            return pruning.idle(connection, self.digest)
 
     def longest(self, deadlines: Deadlines, transaction: Transaction) -> float:
         return deadlines.warranted(transaction, self.digest)

@@ -1,8 +1,4 @@
-"""When workers were last seen, how their work ended, and how many of them one token may have.
-
-Idle workers that never held a lease are deleted: otherwise the bearer of a token could fill the ledger with
-invented workers.  Workers that open the ledger themselves show no token; they could write anything into it anyway.
-"""
+"""When workers were last seen, and how their work ended."""
 
 from __future__ import annotations
 
@@ -11,12 +7,11 @@ import threading
 import time
 from collections.abc import Callable, Collection
 
-from sqlalchemy import ColumnElement, Connection, String, and_, bindparam, delete, func, null, or_, select, update
+from sqlalchemy import ColumnElement, Connection, String, and_, bindparam, func, null, or_, select, update
 
-from db.errors import TooManyWorkers
 from db.machines import worker_name
-from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Token, Voter, Worker
+from db.schema.dialects import Now
+from db.schema.models import Attempt, Token, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 
@@ -34,7 +29,6 @@ _WORKER = Worker.id == bindparam("worker", type_=String)
 # A worker whose leases have expired may come back.
 _SEEN = update(Worker).where(_WORKER).values(last_seen=Now(), ended=null(), ending=null())
 _LEFT = update(Worker).where(_WORKER).values(last_seen=Now(), ended=Now(), ending=bindparam("how", type_=String))
-_KNOWN = select(Worker.id).where(_WORKER)
 _HOLDS_LEASES = (
     select(Attempt.id).where(Attempt.worker_id == Worker.id, Attempt.ended.is_(None)).correlate(Worker).exists()
 )
@@ -122,11 +116,6 @@ class Presence:
             connection.execute(_SEEN, [{"worker": worker} for worker in due])
 
 
-def is_known(connection: Connection, worker_id: str) -> bool:
-    """Whether the worker has enrolled."""
-    return connection.scalar(_KNOWN, {"worker": worker_id}) is not None
-
-
 def leave(connection: Connection, worker_id: str, ending: Ending) -> None:
     connection.execute(_LEFT, {"worker": worker_id, "how": ending})
 
@@ -135,79 +124,3 @@ def lose(connection: Connection, workers: Collection[str]) -> None:
     """Record as lost those of these workers that hold no lease and have not said that they ended."""
     for worker in sorted(workers):
         connection.execute(_LOST, {"worker": worker})
-
-
-MAX_WORKERS = 4_096
-"""Workers of a token that were seen recently, without those that have ended after an attempt."""
-IDLE_SECONDS = 3_600.0
-"""Time after which a worker without attempts is deleted; a running worker is seen at least every minute."""
-MAX_AT_ONCE = 100
-"""Workers that one enrolment deletes at most."""
-
-_LAST_SEEN: ColumnElement[float] = func.coalesce(Worker.last_seen, Worker.started)
-_AWAY = Now() - IDLE_SECONDS > _LAST_SEEN
-_WORKED = select(Attempt.id).where(Attempt.worker_id == Worker.id).correlate(Worker).exists()
-_OF_TOKEN = Voter.token == bindparam("token", type_=String), Voter.kind == VoterKind.WORKER
-_LIVING = (
-    select(func.count())
-    .select_from(Voter)
-    .join(Worker, Worker.voter_id == Voter.id)
-    .where(*_OF_TOKEN, ~_AWAY, or_(Worker.ended.is_(None), ~_WORKED))
-)
-_IDLE = (
-    select(Worker.id)
-    .select_from(Voter)
-    .join(Worker, Worker.voter_id == Voter.id)
-    .where(*_OF_TOKEN, _AWAY, ~_WORKED)
-    .limit(MAX_AT_ONCE)
-)
-
-
-def idle(connection: Connection, token: str) -> list[str]:
-    """Some workers of a token (its digest) that were not seen for IDLE_SECONDS and have never held a lease."""
-    return list(connection.scalars(_IDLE, {"token": token}))
-
-
-def require_room(connection: Connection, token: str) -> None:
-    """Raises TooManyWorkers."""
-    if connection.execute(_LIVING, {"token": token}).scalar_one() >= MAX_WORKERS:
-        raise TooManyWorkers(
-            f"this token has {MAX_WORKERS:,} workers that were seen within the last hour: end some of them, or "
-            "start this one with another token"
-        )
-
-
-# Rows are locked by one statement and checked by the next, which sees what was committed in between.
-_LOCK = (
-    select(Worker.id, Worker.voter_id)
-    .where(among(Worker.id, "workers"))
-    .order_by(Worker.id)
-    .with_for_update(skip_locked=True)
-)
-_FORGET = delete(Worker).where(among(Worker.id, "workers"), _AWAY, ~_WORKED)
-_LOCK_VOTERS = (
-    select(Voter.id).where(among(Voter.id, "voters")).order_by(Voter.id).with_for_update(skip_locked=True)
-)
-_FORGET_VOTERS = delete(Voter).where(
-    among(Voter.id, "voters"),
-    Voter.kind == VoterKind.WORKER,
-    Voter.distrusted.is_(None),
-    Voter.valid == 0,
-    ~select(Worker.id).where(Worker.voter_id == Voter.id).correlate(Voter).exists(),
-    ~select(Result.voter_id).where(Result.voter_id == Voter.id).correlate(Voter).exists(),
-    ~select(Result.confirmed_by).where(Result.confirmed_by == Voter.id).correlate(Voter).exists(),
-)
-
-
-def prune(connection: Connection, workers: Collection[str]) -> None:
-    """Delete those of some workers that are still idle, and voters that are no longer referred to.
-
-    A distrusted voter is never deleted: its machine would be trusted again.
-    """
-    if not workers:
-        return
-    locked = connection.execute(_LOCK, {"workers": sorted(workers)}).all()
-    connection.execute(_FORGET, {"workers": [row.id for row in locked]})
-    voters = sorted({row.voter_id for row in locked if row.voter_id is not None})
-    free = list(connection.scalars(_LOCK_VOTERS, {"voters": voters}))
-    connection.execute(_FORGET_VOTERS, {"voters": free})

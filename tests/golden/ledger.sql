@@ -987,16 +987,6 @@ P ) AS has_column_privilege_1;
 -- presence.Presence.note
   UPDATE worker SET last_seen=NOW, ended=NULL, ending=NULL WHERE worker.id = :worker;
 
--- presence.idle
-  SELECT worker.id
-  FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
-  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
-  LIMIT :param;
-
--- presence.is_known
-  SELECT worker.id FROM worker WHERE worker.id = :worker;
-
 -- presence.leave
   UPDATE worker SET last_seen=NOW, ended=NOW, ending=:how WHERE worker.id = :worker;
 
@@ -1005,32 +995,6 @@ P ) AS has_column_privilege_1;
   SET ended=NOW, ending=:ending
   WHERE worker.id = :worker AND worker.ended IS NULL
   AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id AND attempt.ended IS NULL));
-
--- presence.prune
-S SELECT worker.id, worker.voter_id FROM worker WHERE (worker.id IN :workers) ORDER BY worker.id;
-P SELECT worker.id, worker.voter_id
-P FROM worker
-P WHERE (worker.id IN :workers)
-P ORDER BY worker.id
-P FOR UPDATE SKIP LOCKED;
-  DELETE
-  FROM worker
-  WHERE (worker.id IN :workers) AND NOW - :param > coalesce(worker.last_seen, worker.started)
-  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id));
-S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
-P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
-  DELETE
-  FROM voter
-  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
-  AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
-  AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
-  AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
-
--- presence.require_room
-  SELECT count(*) AS count_1
-  FROM voter JOIN worker ON worker.voter_id = voter.id
-  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
-  AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
 
 -- presence.voters
   SELECT DISTINCT voter.host, voter.token
@@ -1077,6 +1041,42 @@ P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR U
   FROM task LEFT OUTER JOIN result ON result.campaign_id = task.campaign_id AND result.task_index = task.task_index
   WHERE task.campaign_id = :campaign AND task.state = :state
   ORDER BY task.task_index;
+
+-- pruning.idle
+  SELECT worker.id
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id))
+  LIMIT :param;
+
+-- pruning.is_known
+  SELECT worker.id FROM worker WHERE worker.id = :worker;
+
+-- pruning.prune
+S SELECT worker.id, worker.voter_id FROM worker WHERE (worker.id IN :workers) ORDER BY worker.id;
+P SELECT worker.id, worker.voter_id
+P FROM worker
+P WHERE (worker.id IN :workers)
+P ORDER BY worker.id
+P FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM worker
+  WHERE (worker.id IN :workers) AND NOW - :param > coalesce(worker.last_seen, worker.started)
+  AND NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id));
+S SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id;
+P SELECT voter.id FROM voter WHERE (voter.id IN :voters) ORDER BY voter.id FOR UPDATE SKIP LOCKED;
+  DELETE
+  FROM voter
+  WHERE (voter.id IN :voters) AND voter.kind = :kind AND voter.distrusted IS NULL AND voter.valid = :valid
+  AND NOT (EXISTS (SELECT worker.id FROM worker WHERE worker.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.voter_id FROM result WHERE result.voter_id = voter.id))
+  AND NOT (EXISTS (SELECT result.confirmed_by FROM result WHERE result.confirmed_by = voter.id));
+
+-- pruning.require_room
+  SELECT count(*) AS count_1
+  FROM voter JOIN worker ON worker.voter_id = voter.id
+  WHERE voter.token = :token AND voter.kind = :kind AND NOW - :param <= coalesce(worker.last_seen, worker.started)
+  AND (worker.ended IS NULL OR NOT (EXISTS (SELECT attempt.id FROM attempt WHERE attempt.worker_id = worker.id)));
 
 -- queries.campaign
   SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,

@@ -15,7 +15,7 @@ from db.errors import TooManyWorkers, UnknownWorker
 from db.schema.models import Token, Voter, Worker
 from db.states import Ending, Role
 from db.trust import enrolment
-from db.work import presence
+from db.work import pruning
 from db.work.tokens import digest
 from jobs.farm.api import server
 from tests.support.asgi import Client
@@ -37,7 +37,7 @@ TOKEN = "a token"
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """A limit that a test reaches."""
-    monkeypatch.setattr(presence, "MAX_WORKERS", 20)
+    monkeypatch.setattr(pruning, "MAX_WORKERS", 20)
 
 
 @pytest.fixture
@@ -104,15 +104,15 @@ def test_hundreds_of_workers_that_one_token_invents(tmp_path: Path, ended: float
                 for table in (Worker, Voter):
                     rows = connection.scalar(select(func.count()).select_from(table))
                     assert rows is not None
-                    assert rows <= 2 * presence.MAX_WORKERS
+                    assert rows <= 2 * pruning.MAX_WORKERS
             try:
-                presence.require_room(connection, shown)
+                pruning.require_room(connection, shown)
             except TooManyWorkers:
                 refused += 1
                 continue
-            presence.prune(connection, presence.idle(connection, shown))
+            pruning.prune(connection, pruning.idle(connection, shown))
             enrolment.enrol(connection, f"w{number}", f"host-{number}", "1", token=shown)
-    assert refused == 600 - 6 * presence.MAX_WORKERS
+    assert refused == 600 - 6 * pruning.MAX_WORKERS
 
 
 def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> None:
@@ -123,7 +123,7 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
     with_token(campaign, TOKEN).lease("working", 1, 9 * HOUR)
     campaign.release(with_token(campaign, TOKEN).lease("worked", 1, HOUR))
     campaign.deliver(true_deliveries(with_token(campaign, TOKEN).lease("delivered", 1, HOUR)))
-    pass_time(ledger, presence.IDLE_SECONDS - 60)
+    pass_time(ledger, pruning.IDLE_SECONDS - 60)
     enrol(ledger, "fresh")
     left = {"working", "worked", "delivered", "another's", "direct", "fresh"}
     assert workers(ledger) == {*left, "idle", "ended"}
@@ -139,9 +139,9 @@ def test_only_idle_workers_are_forgotten(ledger: Ledger, campaign: Campaign) -> 
 
 
 def test_few_are_forgotten_at_once(ledger: Ledger, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(presence, "MAX_WORKERS", 1_000)
+    monkeypatch.setattr(pruning, "MAX_WORKERS", 1_000)
     with ledger.database.writing() as connection:
-        for number in range(presence.MAX_AT_ONCE + 50):
+        for number in range(pruning.MAX_AT_ONCE + 50):
             enrolment.enrol(connection, f"w{number}", "host", "1", token=digest(TOKEN))
     pass_time(ledger)
     for left in (50, 0):
