@@ -51,9 +51,9 @@ from db.store.database import Database, retried
 from db.store.transaction import Transaction
 from db.trust import acceptance, complaints, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
-from db.work import accounts, leases, lifecycle, presence, queries, tokens, transitions
+from db.work import accounts, deadlines, leases, lifecycle, presence, queries, tokens, transitions
 from db.work.accounts import NOTHING, Credit
-from db.work.leases import Deadlines
+from db.work.deadlines import Deadlines
 from db.work.transitions import Claimant
 from langford.methods import Count, Plan, PlanKey, merge, method_hash
 from langford.problem import Problem
@@ -325,10 +325,10 @@ class Campaign:
 
     def pace(self, device_kind: str) -> float | None:
         """Seconds per unit of work at the slowest of the last results of a kind of device, see
-        :func:`db.work.leases.pace`.
+        :func:`db.work.deadlines.pace`.
         """
         with self.reading() as transaction:
-            return leases.pace(transaction, device_kind, self.terms.digest)
+            return deadlines.pace(transaction, device_kind, self.terms.digest)
 
     def patience(self) -> float:
         """For how many seconds the leases that are not overdue explain that no result arrives.
@@ -337,7 +337,7 @@ class Campaign:
         """
         with self.reading() as transaction:
             shown = queries.tokens_in_time(transaction)
-            return max((leases.warranted(transaction, token) if token else inf for token in shown), default=0.0)
+            return max((deadlines.warranted(transaction, token) if token else inf for token in shown), default=0.0)
 
     @retried
     def deliver(self, deliveries: Sequence[Delivery]) -> list[Receipt]:

@@ -19,7 +19,7 @@ from db.store.database import Database
 from db.store.transaction import Transaction
 from db.work import accounts, pruning, tokens
 from db.work.accounts import Account, Credit
-from db.work.leases import Deadlines
+from db.work.deadlines import Deadlines
 
 SLACK_SECONDS = 3_600.0
 """How much longer than since its grant a result may claim to have been computed: clocks are set."""

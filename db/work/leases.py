@@ -1,4 +1,4 @@
-"""Leases: tasks are granted to workers, and deadlines are moved.
+"""Leases: tasks are granted to workers, copied and renewed.
 
 As in :mod:`db.work.transitions`, each function is one change within a transaction, and its statements are composed
 only once.
@@ -6,13 +6,10 @@ only once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from math import inf
-from statistics import median_high
+from collections.abc import Collection, Mapping
 
 from sqlalchemy import (
     ColumnElement,
-    Connection,
     Float,
     Integer,
     String,
@@ -28,31 +25,16 @@ from sqlalchemy import (
 from sqlalchemy.sql.dml import ReturningInsert
 
 from db.attempts import Lease
-from db.messages import MAX_SECONDS
 from db.schema.declaring import aliased
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Result, Task, Voter, Worker, same_task
+from db.schema.models import Attempt, Task, Voter, Worker, same_task
 from db.states import COMPLAINTS, FAILURES_BEFORE_SET_ASIDE, Outcome, TaskState
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import queries, transitions
 from db.work.transitions import SECONDS, Claimant
-from langford.methods.observed import credible
 
-CLOCK_SECONDS = 60.0
-"""Time between two checks whether the database's clock was ahead and was set back, or how long tasks take."""
-CLOCK_STEP_SECONDS = 1.0
-"""How far a clock may be set back without consequences."""
-LAST_ATTEMPTS = 1_000
-"""Number of attempts whose results show how fast tasks are evaluated."""
 COPY_SECONDS = 60.0
 """How long a worker must have held a task before another worker may get a copy of it."""
-MIN_TOKENS = 3
-"""With fewer tokens, one that lies could decide how long the tasks of another are expected to take."""
-TIMES_EXPECTED = 20.0
-"""A lease from a server lasts up to this multiple of the time that the largest task is expected to take."""
-MIN_LEASE_SECONDS, UNKNOWN_SECONDS, MAX_LEASE_SECONDS = 900.0, 3_600.0, 86_400.0
-"""At least for this time, since a worker may compile kernels first; while nothing is known; and at most."""
-
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 
@@ -94,7 +76,10 @@ _LEASE = (
 
 
 def claim(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease]:
-    """Lease up to ``count`` ready tasks, largest first; one that killed a process here is last, alone."""
+    """Lease up to ``count`` ready tasks, largest first.
+
+    A task that killed a process of this host is leased last, and alone.
+    """
     if not count:
         return []
     attempts = transitions.grant(transaction, _START_READY, claimant, count=count, **claimant.voter)
@@ -131,8 +116,7 @@ _GOT_AGAIN = (
     .correlate(Attempt)
     .exists()
 )
-# A part of the next statement: tasks that have a copy (about as many as there are idle devices) or were held
-# before.
+# The running attempts at tasks that have a copy, about as many as there are idle devices, or were held before.
 _HELD = (
     select(
         Attempt.task_index,
@@ -187,8 +171,8 @@ def copy(transaction: Transaction, claimant: Claimant, count: int) -> list[Lease
 
     The first result of such a task counts, the other confirms it.  Each task is copied once, and again when one of
     its two attempts ends without a result, or for a worker with another token when both are held with one token,
-    have made no steps, or are older than tasks warrant: otherwise whoever holds both would keep the task from all
-    others.  Whoever gives a task back and gets it again has held it since the first time.
+    have made no steps, or are older than tasks warrant (:func:`db.work.queries.held_since`): otherwise whoever
+    holds both would keep the task from all others.
     """
     if count <= 0:
         return []
@@ -240,82 +224,3 @@ def renew(
     if notes:
         transaction.connection.execute(_NOTE_STEPS, notes)
     return running
-
-
-_CUT = (
-    update(Attempt)
-    .where(Attempt.ended.is_(None), Attempt.deadline > Now() + Attempt.seconds + CLOCK_STEP_SECONDS)
-    .values(
-        deadline=Now() + Attempt.seconds,
-        granted=case((Attempt.granted > Now(), Now()), else_=Attempt.granted),  # or nobody would get a copy
-    )
-)
-
-
-# By their ids alone: otherwise SQLite might read all attempts of the campaign.
-_LAST_RESULTS = (
-    select(Attempt.campaign_id, Worker.device_kind, Voter.token, Result.seconds, Task.work)
-    .select_from(Attempt)
-    .join(Worker, Worker.id == Attempt.worker_id)
-    .join(Voter, Voter.id == Worker.voter_id)
-    .join(Result, same_task(Result, Attempt))
-    .join(Task, same_task(Task, Attempt))
-    .where(
-        Attempt.id > select(func.max(Attempt.id)).scalar_subquery() - LAST_ATTEMPTS,
-        Attempt.outcome == Outcome.DONE,
-        Task.work > 0,
-        Result.seconds <= MAX_SECONDS,
-    )
-)
-
-
-def pace(transaction: Transaction, device_kind: str | None = None, token: str = "") -> float | None:
-    """Seconds per unit of work at the slowest credible one of the last results with a token; None: unknown.
-
-    If it has none, the median of those of other tokens counts, if there are MIN_TOKENS: what a single one claims
-    decides nothing for others.  ``device_kind``: None: any; ``token``: digest, "" for workers that open the ledger.
-    """
-    told: dict[str, list[tuple[float, float]]] = {}
-    for row in transaction.connection.execute(_LAST_RESULTS).all():
-        if row.campaign_id == transaction.campaign_id and device_kind in (None, row.device_kind):
-            told.setdefault(row.token, []).append((row.work, row.seconds))
-    slowest = {of: max(seconds / work for work, seconds in credible(tasks)) for of, tasks in told.items()}
-    if token in slowest:
-        return slowest[token]
-    return median_high(slowest.values()) if len(slowest) >= MIN_TOKENS else None
-
-
-_LARGEST = select(func.max(Task.work)).where(Task.campaign_id == CAMPAIGN)
-
-
-def warranted(transaction: Transaction, token: str) -> float:
-    """The longest lease of a token (its digest) that the tasks of the campaign warrant, in seconds."""
-    seconds = pace(transaction, token=token)
-    if seconds is None:
-        return UNKNOWN_SECONDS
-    expected = seconds * float(transaction.scalar(_LARGEST) or 0.0)
-    return min(max(MIN_LEASE_SECONDS, TIMES_EXPECTED * expected), MAX_LEASE_SECONDS)
-
-
-class Deadlines:
-    """The deadlines of a campaign's leases; looked at every CLOCK_SECONDS, by this process's clock."""
-
-    def __init__(self, now: Callable[[], float]) -> None:
-        """``now``: a monotonic clock, in seconds."""
-        self._now, self._next_look = now, 0.0
-        # By the digest of a token: until when it is valid, and the seconds.
-        self._longest: dict[str, tuple[float, float]] = {}
-
-    def cut(self, connection: Connection) -> None:
-        """Shorten leases whose deadlines are later than they last: the clock was ahead and has been set back."""
-        if self._now() >= self._next_look:
-            connection.execute(_CUT)
-            self._next_look = self._now() + CLOCK_SECONDS
-
-    def warranted(self, transaction: Transaction, token: str) -> float:
-        """See :func:`warranted`."""
-        until, longest = self._longest.get(token, (-inf, 0.0))
-        if self._now() >= until:
-            longest = warranted(transaction, token)
-            self._longest[token] = self._now() + CLOCK_SECONDS, longest
-        return longest

@@ -99,7 +99,7 @@ class Claimant:
     token: str  # the digest of its token; "" for a worker that opens the ledger itself
     nonce: str  # of all leases of one call
     seconds: float  # until the deadline
-    longest: float  # for how many seconds another worker keeps a task from this one, see db.work.leases.warranted
+    longest: float  # for how many seconds others may keep a task from it, see db.work.deadlines.warranted
 
     @property
     def voter(self) -> dict[str, str]:

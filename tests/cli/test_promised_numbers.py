@@ -12,7 +12,7 @@ import pytest
 from db import states
 from db.look.overview import warnings
 from db.trust import draw, votes
-from db.work import leases
+from db.work import deadlines, leases
 from jobs.run import limits
 from jobs.verify import agreement
 from langford.cli.output import how_long
@@ -32,11 +32,11 @@ MINUTE, HOUR, DAY = 60, 3_600, 86_400
         ("docs/verification.md", "the file's first ten results are always drawn", draw.MIN_VALID, 10),
         ("docs/design.md", "held longest (at least a minute)", leases.COPY_SECONDS, MINUTE),
         ("docs/http.md", "A task that has been held for a minute can be copied", leases.COPY_SECONDS, MINUTE),
-        ("docs/http.md", "up to twenty times the expected time of the largest task", leases.TIMES_EXPECTED, 20),
-        ("docs/http.md", "This limit is never below 15 minutes", leases.MIN_LEASE_SECONDS, 15 * MINUTE),
-        ("docs/http.md", "15 minutes or above a day", leases.MAX_LEASE_SECONDS, DAY),
-        ("docs/http.md", "it is an hour if no time is known yet", leases.UNKNOWN_SECONDS, HOUR),
-        ("docs/http.md", "null if fewer than three of them have", leases.MIN_TOKENS, 3),
+        ("docs/http.md", "up to twenty times the expected time of the largest task", deadlines.TIMES_EXPECTED, 20),
+        ("docs/http.md", "This limit is never below 15 minutes", deadlines.MIN_LEASE_SECONDS, 15 * MINUTE),
+        ("docs/http.md", "15 minutes or above a day", deadlines.MAX_LEASE_SECONDS, DAY),
+        ("docs/http.md", "it is an hour if no time is known yet", deadlines.UNKNOWN_SECONDS, HOUR),
+        ("docs/http.md", "null if fewer than three of them have", deadlines.MIN_TOKENS, 3),
         ("docs/http.md", "a worker runs at less than 0.6 of the speed of its peers", warnings.SLOW, 0.6),
         ("docs/design.md", "`--patience` plus twenty times its expected time", limits.LIMIT_FACTOR, 20),
         ("docs/verification.md", "within ten standard errors", agreement.MAX_STANDARD_ERRORS, 10),

@@ -29,7 +29,8 @@ from db.schema.models import Attempt, Event
 from db.states import EventKind, Role, TaskState
 from db.work import accounts
 from db.work.accounts import COUNT_SECONDS, MAX_UNPROVEN, PER_PROCESS, PER_RESULT, RUN_SECONDS, SPARE, Account
-from db.work.leases import COPY_SECONDS, UNKNOWN_SECONDS
+from db.work.deadlines import UNKNOWN_SECONDS
+from db.work.leases import COPY_SECONDS
 from db.work.presence import PRESENCE_SECONDS
 from db.work.tokens import digest
 from db.work.usage import FREE_SHARE

@@ -712,6 +712,19 @@ P SELECT ledger.uuid FROM ledger;
 -- database.Database.uuid, transitions.one_at_a_time
 S SELECT ledger.uuid FROM ledger;
 
+-- deadlines.Deadlines.cut
+  UPDATE attempt
+  SET granted=CASE WHEN (attempt.granted > NOW) THEN NOW ELSE attempt.granted END, deadline=(NOW + attempt.seconds)
+  WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
+
+-- deadlines.pace
+  SELECT attempt.campaign_id, worker.device_kind, voter.token, result.seconds, task.work
+  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
+  JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
+  JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
+  WHERE attempt.id > (SELECT max(attempt.id) AS max_1 FROM attempt) - :param AND attempt.outcome = :outcome
+  AND task.work > :work AND result.seconds <= :seconds;
+
 -- dialects.advance_ids
 P SELECT setval(pg_get_serial_sequence('campaign', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM campaign), false);
 P SELECT setval(pg_get_serial_sequence('voter', 'id'), (SELECT coalesce(max(id), 0) + 1 FROM voter), false);
@@ -859,11 +872,6 @@ P LIMIT :param FOR KEY SHARE;
   )
   GROUP BY points.step;
 
--- leases.Deadlines.cut
-  UPDATE attempt
-  SET granted=CASE WHEN (attempt.granted > NOW) THEN NOW ELSE attempt.granted END, deadline=(NOW + attempt.seconds)
-  WHERE attempt.ended IS NULL AND attempt.deadline > NOW + attempt.seconds + :param;
-
 -- leases.claim
   UPDATE task
   SET state=:state
@@ -908,14 +916,6 @@ P     attempt.copied OR (
   )
   ORDER BY min(held.granted)
   LIMIT :count;
-
--- leases.pace
-  SELECT attempt.campaign_id, worker.device_kind, voter.token, result.seconds, task.work
-  FROM attempt JOIN worker ON worker.id = attempt.worker_id JOIN voter ON voter.id = worker.voter_id
-  JOIN result ON result.campaign_id = attempt.campaign_id AND result.task_index = attempt.task_index
-  JOIN task ON task.campaign_id = attempt.campaign_id AND task.task_index = attempt.task_index
-  WHERE attempt.id > (SELECT max(attempt.id) AS max_1 FROM attempt) - :param AND attempt.outcome = :outcome
-  AND task.work > :work AND result.seconds <= :seconds;
 
 -- leases.renew
   UPDATE attempt

@@ -13,7 +13,7 @@ from db.look.overview.records import WorkerState
 from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.work import presence
-from db.work.leases import CLOCK_SECONDS
+from db.work.deadlines import CLOCK_SECONDS
 from tests.support.campaigns import HOUR, NAME, TASKS
 from tests.support.database_clock import DatabaseClock, moved_clock
 

@@ -17,7 +17,7 @@ from db.states import Ending, EventKind, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
 from db.trust.votes import independent
-from db.work import leases, queries, usage
+from db.work import deadlines, queries, usage
 from db.work.presence import RESTING_SECONDS, Names
 from langford.words import duration, percent, several, some
 
@@ -115,7 +115,7 @@ def _held_in_vain(transaction: Transaction, name: str) -> list[str]:
             continue
         passed = float(transaction.scalar(_SINCE, token=token) or 0.0)
         rests = steps is None or unseen > RESTING_SECONDS
-        if passed > (RESTING_SECONDS if rests else leases.warranted(transaction, token)):
+        if passed > (RESTING_SECONDS if rests else deadlines.warranted(transaction, token)):
             warnings.append(
                 f"token {number} has leased tasks for {duration(passed)} without delivering a result; it holds "
                 f"{queries.holders_in_words(transaction, token)}: check these workers; "
