@@ -125,5 +125,8 @@ def require_name(name: str) -> str:
 def require_new_name(name: str) -> str:
     """As :func:`require_name`, for a new name: a number would be taken for n by `langford run`."""
     if name.isdecimal():
-        raise BadName(f"a campaign name cannot be a number: `langford run {name:.20}` counts n = {name:.20}")
+        raise BadName(
+            f"a campaign name cannot be a number, since `langford run {name:.20}` counts n = {name:.20}: start it "
+            "with a letter"
+        )
     return require_name(name)

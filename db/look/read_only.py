@@ -22,13 +22,13 @@ from db.errors import LedgerError
 from db.schema.models import Base
 from db.schema.views import VIEWS
 from db.store.database import Database
+from db.store.translation import NO_SUCH, TOO_SLOW
 
 SECONDS = 60.0
 """Time limit of a question, unless another one is given."""
 BATCH = 2_000
 TICKS = 20_000
 """Instructions of SQLite's virtual machine between two checks of the time limit."""
-TOO_SLOW, NO_TABLE = "57014", "42P01"
 
 
 class BadQuery(LedgerError):
@@ -171,9 +171,9 @@ SLOW = "the query took too long: select less, or raise --seconds"
 def _translated(error: BaseException) -> LedgerError:
     reason = (str(error).strip() or type(error).__name__).splitlines()[0].rstrip(".;")
     state = getattr(error, "sqlstate", None)
-    if state == TOO_SLOW or reason == "interrupted":
+    if state in TOO_SLOW or reason == "interrupted":
         return BadQuery(SLOW)
-    if state == NO_TABLE or reason.startswith("no such table"):
+    if state in NO_SUCH or reason.startswith(("no such table", "no such column")):
         known = ", ".join([*(view.name for view in VIEWS), *Base.metadata.tables])
         return BadQuery(f"{reason}: the views and tables are {known} (docs/ledger.md has their columns)")
     return BadQuery(f"the query failed ({reason}): give one SELECT that changes nothing")

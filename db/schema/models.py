@@ -309,7 +309,9 @@ class Token(Base):
         default=0,
         server_default="0",
     )
-    results: Mapped[int] = column("How many results its workers delivered.", default=0, server_default="0")
+    results: Mapped[int] = column(
+        "How many results of its workers were new, and right as far as is known.", default=0, server_default="0"
+    )
     counted: Mapped[float | None] = column("When its leases were last counted; None: never.")
     refused: Mapped[int] = column("How many results of its workers were refused.", default=0, server_default="0")
     used: Mapped[float] = column(

@@ -24,6 +24,7 @@ CONNECTION_LOST = re.compile("08...|57P0[1235]|53300|25P0[34]")
 """SQLSTATEs: no connection, a server that stops or starts, too many connections, an idle one closed."""
 NO_RIGHT = "42501"
 UNDONE, TOO_SLOW = {"40P01", "40001"}, {"57014", "55P03"}
+"""SQLSTATEs: a deadlock or a conflict of snapshots, a statement or a lock that reached its time limit."""
 LACKS_CHARACTER, NO_TEXT = "22P05", "22021"
 NO_SUCH = {"42P01", "42703"}
 """SQLSTATEs of a table or a column that another program has removed."""

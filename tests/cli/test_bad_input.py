@@ -244,6 +244,7 @@ BAD_INPUT: list[tuple[str, str]] = [
     ("query --limit 3 --sql SELECT", "a query of its own"),
     ("query --sql nonsense", "changes nothing"),
     ("query --sql VACUUM", "changes nothing"),
+    ("query --sql SELECT/**/worker/**/FROM/**/lost_time", "no such column: worker: the views and tables are"),
     ("query --json --sql SELECT/**/1/**/a,2/**/a", "2 columns are called a"),
     ("query --sql SELECT/**/exact_sum(name)FROM/**/campaign", "in decimal text, not 'e"),
     ("query --sql {huge}", "changes nothing"),
