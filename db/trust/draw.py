@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sqlalchemy import select, update
 
@@ -34,22 +34,19 @@ CONTESTED = -1.0
 """The lot of a result that must be confirmed even without a share: another value was found for its task."""
 
 
-@dataclass(frozen=True)
-class Lottery:
-    """The draw of one campaign; ``share``: of the results that another voter evaluates again."""
+def lot(secret: str, attempt: int, valid: int | None = None) -> float:
+    """The lot of a result.
 
-    share: float
-    secret: str
-
-    def lot(self, attempt: int, valid: int) -> float:
-        """``valid``: how many results of its voter were confirmed; for an import, how many results preceded this
-        one.
-        """
-        digest = hashlib.sha256(f"{self.secret} {attempt}".encode()).digest()
-        lot = (int.from_bytes(digest[:8], "big") >> 11) / 2**53  # below 1: a share of 1 draws all
-        if self.share and (valid < MIN_VALID or lot * valid < 1):
-            return DRAWN
-        return lot
+    Args:
+        secret: of the campaign.
+        attempt: that delivered the result.
+        valid: how many results of its voter were confirmed; None: the campaign has no share.
+    """
+    digest = hashlib.sha256(f"{secret} {attempt}".encode()).digest()
+    number = (int.from_bytes(digest[:8], "big") >> 11) / 2**53  # below 1: a share of 1 draws all
+    if valid is not None and (valid < MIN_VALID or number * valid < 1):
+        return DRAWN
+    return number
 
 
 _VOTERS = select(Voter.id, Voter.kind, Voter.valid).where(among(Voter.id, "voters"))
@@ -69,9 +66,8 @@ def lots(
     if not deliveries:
         return {}
     one = attempts[deliveries[0].attempt]
-    lottery = Lottery(one.share, one.secret)
-    if not lottery.share:
-        return {delivery.attempt: lottery.lot(delivery.attempt, 0) for delivery in deliveries}
+    if not one.share:
+        return {delivery.attempt: lot(one.secret, delivery.attempt) for delivery in deliveries}
     voter_ids = {attempts[delivery.attempt].voter_id for delivery in deliveries}
     rows = transaction.connection.execute(_VOTERS, {"voters": sorted(voter_ids)})
     voters = {row.id: row for row in rows}
@@ -79,7 +75,7 @@ def lots(
     for number, delivery in enumerate(deliveries, preceding):
         voter = voters[attempts[delivery.attempt].voter_id]
         valid = number if voter.kind == VoterKind.IMPORT else voter.valid
-        by_attempt[delivery.attempt] = lottery.lot(delivery.attempt, valid)
+        by_attempt[delivery.attempt] = lot(one.secret, delivery.attempt, valid)
     return by_attempt
 
 

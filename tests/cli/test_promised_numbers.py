@@ -57,11 +57,10 @@ def test_a_number_on_a_page_is_the_one_that_decides(
 
 def test_a_lot_is_drawn_as_verification_says() -> None:
     """All of the first ten results of a voter; after v confirmations, each with probability 1/v."""
-    raw, drawing = draw.Lottery(0.0, "secret"), draw.Lottery(0.001, "secret")
     for attempt in range(2000):
-        lot = raw.lot(attempt, 0)
+        lot = draw.lot("secret", attempt)
         assert 0 < lot < 1
         for confirmed in (0, 9):
-            assert drawing.lot(attempt, confirmed) == draw.DRAWN
+            assert draw.lot("secret", attempt, confirmed) == draw.DRAWN
         for confirmed in (10, 11, 100):
-            assert drawing.lot(attempt, confirmed) == (draw.DRAWN if lot < 1 / confirmed else lot)
+            assert draw.lot("secret", attempt, confirmed) == (draw.DRAWN if lot < 1 / confirmed else lot)

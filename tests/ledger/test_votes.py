@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from db.schema.models import fresh_secret
 from db.states import Doubt, VoterKind
-from db.trust.draw import CONTESTED, DRAWN, MIN_VALID, Lottery
+from db.trust.draw import CONTESTED, DRAWN, MIN_VALID, lot
 from db.trust.votes import MAX_VOTES, Vote, rule, strength
 
 
@@ -160,14 +161,14 @@ def test_a_ruling_is_about_what_was_said(votes: list[Vote], later: int) -> None:
 
 def test_the_draw() -> None:
     attempts = range(20_000)
+    same = partial(lot, "the same lots whenever this test runs")
+    assert all(same(attempt, MIN_VALID - 1) == DRAWN for attempt in attempts[:100])
     for share in (0.02, 0.3):
-        lottery = Lottery(share, "the same lots whenever this test runs")
-        drawn = sum(lottery.lot(attempt, 10**9) < share for attempt in attempts) / len(attempts)
+        drawn = sum(same(attempt, 10**9) < share for attempt in attempts) / len(attempts)
         assert drawn == pytest.approx(share, abs=5 * (share / len(attempts)) ** 0.5)
-        assert all(lottery.lot(attempt, MIN_VALID - 1) == DRAWN for attempt in attempts[:100])
-        some = sum(lottery.lot(attempt, 20) < share for attempt in attempts) / len(attempts)
+        some = sum(same(attempt, 20) < share for attempt in attempts) / len(attempts)
         assert some == pytest.approx(max(share, 1 / 20), abs=0.01)
-    one, other = Lottery(0.5, fresh_secret()), Lottery(0.5, fresh_secret())
-    assert [one.lot(k, 99) for k in range(9)] == [one.lot(k, 99) for k in range(9)]
-    assert [one.lot(k, 99) for k in range(9)] != [other.lot(k, 99) for k in range(9)]
-    assert all(0 <= Lottery(1.0, fresh_secret()).lot(k, 10**9) < 1 for k in attempts[:1000])
+    one, other = partial(lot, fresh_secret()), partial(lot, fresh_secret())
+    assert [one(k, 99) for k in range(9)] == [one(k, 99) for k in range(9)]
+    assert [one(k, 99) for k in range(9)] != [other(k, 99) for k in range(9)]
+    assert all(0 <= one(k, 10**9) < 1 for k in attempts[:1000])
