@@ -52,7 +52,7 @@ from db.store.transaction import Transaction
 from db.trust import acceptance, complaints, enrolment, exports, rechecks, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import accounts, deadlines, leases, lifecycle, presence, queries, tokens, transitions
-from db.work.accounts import NOTHING, Credit
+from db.work.accounts import NO_CREDIT, Credit
 from db.work.deadlines import Deadlines
 from db.work.transitions import Claimant
 from langford.methods import Count, Plan, PlanKey, merge, method_hash
@@ -227,7 +227,7 @@ class Campaign:
         seconds: float,
         held: Collection[int] | None,
         copies: int,
-        credit: Credit = NOTHING,
+        credit: Credit = NO_CREDIT,
     ) -> tuple[list[Lease], TooManyLeases | None]:
         """The leases, and why the terms allow none: what was counted meanwhile is kept.
 

@@ -19,7 +19,7 @@ from db.records import Replication
 Voters = tuple[int, int]
 """(voter of a result, voter that confirmed it)."""
 NOT_RECORDED = "no promise recorded"
-NOTHING = "no replication requested (--replicate 0)"
+NOT_REQUESTED = "no replication requested (--replicate 0)"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def in_words(promise: Promise | None) -> str:
     """None: not recorded."""
     if promise is None:
         return NOT_RECORDED
-    return f"{promise.replication.words} (--replicate {promise.share:g})" if promise.share else NOTHING
+    return f"{promise.replication.words} (--replicate {promise.share:g})" if promise.share else NOT_REQUESTED
 
 
 def document(promise: Promise | None) -> dict[str, object]:

@@ -22,7 +22,7 @@ from langford.result import Evaluation
 from langford.words import several
 
 T = TypeVar("T")
-NOTHING: Mapping[int, Computation] = MappingProxyType({})
+NO_COMPUTATIONS: Mapping[int, Computation] = MappingProxyType({})
 ACCEPTED = Receipt.of(None)
 MAX_VALUES = 2
 """Different values of one attempt that are kept: two contradict each other, more would only fill the ledger."""
@@ -195,7 +195,7 @@ def take(
     worker_id: str,
     new: Sequence[Evaluation],
     note: Callable[[Evaluation], str],
-    known: Mapping[int, Computation] = NOTHING,
+    known: Mapping[int, Computation] = NO_COMPUTATIONS,
 ) -> list[Receipt]:
     """Take results without leases, as attempts of an enrolled worker; returns what became of each.
 

@@ -70,7 +70,7 @@ class Credit:
         return PER_RESULT * self.results - self.refused
 
 
-NOTHING = Credit()
+NO_CREDIT = Credit()
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class Account:
     room: int
     results: int
     counted: float | None
-    credit: Credit = NOTHING  # of results of this request, which are in ``results``
+    credit: Credit = NO_CREDIT  # of results of this request, which are in ``results``
     paid: float = 0.0  # leases that these results paid for, and time since the last count
     found: Account | None = None  # before the count; None: it was not counted now
 
