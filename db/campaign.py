@@ -69,8 +69,8 @@ class Campaign:
     """A campaign, bound to its database and to the terms of its workers; implements the protocol
     :class:`jobs.reach.campaign.Campaign`.  Methods raise the errors of :mod:`db.errors`.
 
-    No method changes attempts of another campaign.  Only :meth:`release_worker` and :meth:`take_back` change
-    attempts whose nonce is not shown.
+    A worker changes only those attempts of this campaign whose nonces it shows.  Leases that are overdue, and those
+    of dead or distrusted workers, end in all campaigns of the ledger.
     """
 
     transport = IN_LEDGER
@@ -148,9 +148,9 @@ class Campaign:
 
     @cached_property
     def plan(self) -> Plan:
-        """A simulation may assign another plan.
+        """How its problem was split into tasks; a simulation may assign another plan.
 
-        Raises as :func:`db.files.reading.agreed_plan`, where another version has split the problem in another way.
+        Raises the errors of :func:`db.files.reading.agreed_plan` if another version has split it in another way.
         """
         return agreed_plan(self.name, self.key, self.tasks)
 
@@ -229,9 +229,12 @@ class Campaign:
         copies: int,
         credit: Credit = NO_CREDIT,
     ) -> tuple[list[Lease], TooManyLeases | None]:
-        """The leases, and why the terms allow none: what was counted meanwhile is kept.
+        """The leases, and the error to raise after the transaction if the terms allow none.
 
-        ``credit``: for results that were taken in this transaction.
+        The transaction is committed all the same: the account was counted, and overdue leases have ended.
+
+        Args:
+            credit: for results that were taken in this transaction.
         """
         known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
         self._deadlines.cut(transaction.connection)
@@ -331,9 +334,10 @@ class Campaign:
             return deadlines.pace(transaction, device_kind, self.terms.digest)
 
     def patience(self) -> float:
-        """For how many seconds the leases that are not overdue explain that no result arrives.
+        """For how many seconds running leases explain that no result arrives.
 
-        Those of workers that open the ledger do so for ever, those with tokens as long as the tasks warrant.
+        It is infinite while a worker that opens the ledger holds a lease that is not overdue.  Such a lease of a
+        worker with a token counts for as long as the tasks warrant.  Without any it is 0.
         """
         with self.reading() as transaction:
             shown = queries.tokens_in_time(transaction)
@@ -347,7 +351,6 @@ class Campaign:
         - A further result confirms the accepted one or conflicts with it (:mod:`db.trust.witnesses`).
         - A result that fails the checks of the plan is refused, and counts as a failure of its task.
         - A result without the nonce of an attempt at its task is refused, and changes nothing.
-
         """
         one_at_a_time = False
         while True:
@@ -569,19 +572,22 @@ class Campaign:
         return CampaignInfo.of(self.database.uuid, self.record, standing or self.standing(), kernels)
 
     def replication(self) -> Replication:
+        """How far the promised share of the results is replicated."""
         with self.reading() as transaction:
             return waiting.replication(transaction)
 
     def promise(self) -> Promise | None:
-        """None: see :func:`db.trust.waiting.promise`."""
+        """What an export would promise; None: it would record no promise, see :func:`db.trust.waiting.promise`."""
         with self.reading(snapshot=True) as transaction:
             return waiting.promise(transaction)
 
     def rechecked_tasks(self) -> list[int]:
+        """The tasks whose results other workers, or the operator, must still confirm or decide, by index."""
         with self.reading() as transaction:
             return waiting.undecided(transaction)
 
     def progress(self) -> Progress:
+        """Tasks, attempts and results in numbers; reads every result."""
         with self.reading() as transaction:
             return progress.progress(transaction, self.record)
 
@@ -601,11 +607,12 @@ class Campaign:
 
     @contextmanager
     def reading_tasks(self, state: str | None = None) -> Iterator[Callable[[], Iterator[TaskRecord]]]:
-        """What reads the same tasks as often as it is called, at one moment, without all of them in memory."""
+        """A function that reads the tasks as they were at one moment, each time it is called, one by one."""
         with self.reading(snapshot=True) as transaction:
             yield lambda: progress.tasks(transaction, state)
 
     def history(self) -> History:
+        """Everything that a report is made of."""
         from db.look.history import history
 
         with self.reading(snapshot=True) as transaction:
@@ -664,6 +671,9 @@ class Campaign:
             return tokens.extend(transaction, which, seconds)
 
     def tokens(self) -> list[TokenRecord]:
+        """Its tokens, oldest first, including expired ones; without what their workers did, for a role that may not
+        read that.
+        """
         with suppress(LedgerReadOnly), self.reading() as transaction:
             return tokens.listed(transaction, used=True)
         with self.reading() as transaction:

@@ -33,7 +33,7 @@ class Ledger:
         Args:
             where: a file name or database URL.
             create: whether an empty or absent database becomes a new ledger.
-            now: seconds of a clock that never goes back; by it the ledger is asked less often than its workers ask.
+            now: a monotonic clock, in seconds; it limits how often the ledger looks at what changes slowly.
         """
         self.database = Database(where, create, now=now)
 
@@ -56,8 +56,7 @@ class Ledger:
             key: its plan.
             work: of each task, in the method's unit.
 
-        Raises CampaignMismatch when another campaign has the
-        name, and BadName.
+        Raises CampaignMismatch when another campaign has the name, and BadName.
         """
         with self.database.writing() as connection:
             record = self._require_campaign(connection, name, key, work)
@@ -155,6 +154,7 @@ class Ledger:
         return Campaign(self.database, record)
 
     def campaigns(self) -> Sequence[Campaign]:
+        """Oldest first."""
         with self.database.reading() as connection:
             return [Campaign(self.database, record) for record in queries.campaigns(connection)]
 
@@ -189,7 +189,7 @@ class Ledger:
             return tokens.rights(connection, shown)
 
     def charge(self, used: Mapping[str, float]) -> None:
-        """See :func:`db.work.usage.charge`."""
+        """Add processor time that requests took, in seconds, to the accounts of their tokens, by their digests."""
         usage.charge(self.database, used)
 
     def leave(self, worker_id: str, ending: Ending, terms: Terms = EVERYTHING) -> None:

@@ -32,7 +32,7 @@ from langford.words import several
 PER_PROCESS = 4
 """A process has one task and prefetches the next."""
 UNSTATED, MAX_PROCESSES = 4, 1_024
-"""How many processes count of a worker that does not state their number, and at most."""
+"""How many processes count for a worker that does not state their number, and at most for one that does."""
 MAX_UNPROVEN, MIN_UNPROVEN = 1_000, 16
 """Leases without a result, at most, while others are present: a quarter of the tasks, between these bounds."""
 SPARE = 10_000

@@ -19,7 +19,7 @@ NOTE_SECONDS = 30.0
 """Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""
 MAX_REMEMBERED = 10_000
 RESTING_SECONDS = 300.0
-"""Workers renew their leases every minute, and state their steps: who is not seen for longer makes none."""
+"""A worker renews its leases and reports its steps every minute: one not seen for longer makes no steps."""
 PRESENCE_SECONDS = 600.0
 """How long a worker counts as present after its last request, unless it ends."""
 SHORT_NAME = re.compile("[0-9a-f]{8}[0-9a-f-]{0,27}")

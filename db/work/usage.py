@@ -18,18 +18,18 @@ from db.store.database import Database, retried
 RESULT_SECONDS = 0.2
 """Seconds that a result pays for: with its lease and the renewals it takes a tenth of them, or less."""
 FREE_SHARE = 0.1
-"""Share of a core that needs no results: less is used by a thousand workers that renew their leases, or wait."""
+"""Share of a core that is free: a thousand workers that only renew their leases, or wait, use less."""
 
 _SECONDS, _SHOWN = bindparam("seconds", type_=Float(53)), bindparam("shown", type_=String(64))
 
 
 def left(unpaid: Any) -> Any:
-    """What is left to pay: nothing where more was paid."""
+    """What is left to pay, at least 0: nothing is saved up for later."""
     return case((unpaid > 0, unpaid), else_=0.0)
 
 
 unpaid_now = left(Token.unpaid - FREE_SHARE * (Now() - func.coalesce(Token.charged, Now())))
-"""The unpaid seconds of a token by now."""
+"""The seconds of a token that neither results nor time have paid for by now."""
 _CHARGE = (
     update(Token)
     .where(Token.digest == _SHOWN)
@@ -38,7 +38,7 @@ _CHARGE = (
 
 
 def unpaid_after(results: Any) -> Any:
-    """The unpaid seconds of a token after a number of new results."""
+    """The unpaid seconds of a token once a number of new results has paid for some."""
     return left(Token.unpaid - RESULT_SECONDS * results)
 
 
