@@ -88,8 +88,7 @@ def _available(results: Select[int, int]) -> Select[int, int]:
 _URGENT = tuple(map(_available, (waiting.DOUBTED, waiting.UNTRUSTED, waiting.UNCONFIRMED)))
 _LOWEST_LOT = (
     select(func.min(Result.lot))
-    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == Voter.id, Result.listed)
-    .where(Result.confirmed_by.is_(None))
+    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == Voter.id, waiting.MAY_BE_DRAWN)
     .correlate(Voter)
     .scalar_subquery()
 )
@@ -101,13 +100,7 @@ _DRAWN_OF = (
 """The voters of drawn results that the claimant may confirm; those with other kernels come first."""
 _DRAWN = _available(
     select(Result.campaign_id, Result.task_index)
-    .where(
-        Result.campaign_id == CAMPAIGN,
-        Result.voter_id == bindparam("voter", type_=Integer),
-        Result.listed,
-        Result.confirmed_by.is_(None),
-        Result.lot < SHARE,
-    )
+    .where(Result.campaign_id == CAMPAIGN, Result.voter_id == bindparam("voter", type_=Integer), waiting.IS_DRAWN)
     .order_by(Result.lot)
 )
 _IS_RUNNING = (

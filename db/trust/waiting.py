@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import Any
 
-from sqlalchemy import ColumnElement, Float, Row, Select, bindparam, func, select, union
+from sqlalchemy import ColumnElement, Float, Row, Select, and_, bindparam, func, select, union
 
 from db.errors import ConflictingResults, Unreplicated, UntrustedResults
 from db.files.promise import Promise
@@ -24,11 +24,12 @@ _DISTRUSTED = select(Voter.id).where(Voter.distrusted.is_not(None))
 _OF_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id == CAMPAIGN)
 _OF_THIS_CAMPAIGN = select(Result.campaign_id, Result.task_index).where(Result.campaign_id + 0 == CAMPAIGN)
 """The same, without the index of the campaign, by which SQLite would read all of its results."""
+MAY_BE_DRAWN: ColumnElement[bool] = and_(Result.listed, Result.confirmed_by.is_(None))
+"""Whether a result is not confirmed, and waits if it is drawn."""
+IS_DRAWN: ColumnElement[bool] = and_(MAY_BE_DRAWN, Result.lot < SHARE)
+"""Whether a result is drawn and not confirmed."""
 # For each voter: the index of the draw ends with the lots.
-DRAWN: Select[int, int] = _OF_CAMPAIGN.where(
-    Result.voter_id.in_(select(Voter.id)), Result.listed, Result.confirmed_by.is_(None), Result.lot < SHARE
-)
-"""Results that are drawn and not confirmed."""
+_DRAWN: Select[int, int] = _OF_CAMPAIGN.where(Result.voter_id.in_(select(Voter.id)), IS_DRAWN)
 DOUBTED: Select[int, int] = _OF_CAMPAIGN.where(
     Result.doubt.is_not(None), Result.doubt.in_([Doubt.CONFLICT, Doubt.QUESTION])
 )
@@ -39,7 +40,7 @@ UNCONFIRMED: Select[int, int] = _OF_THIS_CAMPAIGN.where(
     Result.confirmed_by.is_not(None), Result.confirmed_by.in_(_DISTRUSTED), Result.lot < SHARE
 )
 """Results that are drawn and were confirmed only by a distrusted voter."""
-_WAITING = union(DRAWN, DOUBTED, UNTRUSTED, UNCONFIRMED)
+_WAITING = union(_DRAWN, DOUBTED, UNTRUSTED, UNCONFIRMED)
 
 DOUBTS = select(Result.task_index).where(Result.campaign_id == CAMPAIGN, Result.doubt.is_not(None)).exists()
 DISTRUST = _DISTRUSTED.exists()
@@ -126,7 +127,7 @@ _CONTESTED = (
     .join(Result, same_task(Result, Witness))
     .where(Witness.campaign_id == CAMPAIGN, Result.lot < SHARE)
 )
-_DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(DRAWN, UNCONFIRMED).subquery())
+_DRAWN_AND_UNCONFIRMED = select(func.count()).select_from(union(_DRAWN, UNCONFIRMED).subquery())
 
 
 def replication(transaction: Transaction) -> Replication:

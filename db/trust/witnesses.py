@@ -20,6 +20,7 @@ from db.states import EventKind, Outcome, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust.draw import DRAWN
 from db.trust.votes import Ruling, Vote, rule
+from db.trust.waiting import MAY_BE_DRAWN
 from db.work import results, transitions
 from db.work.presence import called
 from langford.words import several
@@ -158,8 +159,7 @@ _DRAW_ALL = (
     update(Result)
     .where(
         Result.voter_id.in_(select(Voter.id).where(*_OF_TOKEN)),
-        Result.listed,
-        Result.confirmed_by.is_(None),
+        MAY_BE_DRAWN,
         Result.lot > DRAWN,
     )
     .values(lot=DRAWN)
