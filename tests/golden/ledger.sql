@@ -1113,6 +1113,12 @@ P WHERE attempt.campaign_id = :campaign AND (attempt.task_index IN :tasks) AND (
   FROM result
   WHERE result.campaign_id = :campaign AND (result.task_index IN :tasks);
 
+-- queries.present
+  SELECT campaign.id, campaign.uuid, campaign.name, campaign.problem, campaign.method, campaign.depth,
+    campaign.seed, campaign.tasks, campaign.work, campaign.created, campaign.recheck_share
+  FROM campaign
+  WHERE campaign.uuid = :uuid;
+
 -- queries.require_undeleted
   SELECT campaign.uuid FROM campaign WHERE campaign.id = :campaign;
 

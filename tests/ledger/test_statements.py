@@ -119,6 +119,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     call(ledger.leave, "a", Ending.FINISHED)
     assert call(campaign.cancel) == (0, 0)
     call(campaign.rename, "eleven")
+    call(campaign.refresh)
     kept = call(campaign.trusted_export)
     assert kept.left_out == ()
     call(campaign.delete, kept)
