@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from jobs.farm.guard import shares
 from jobs.farm.guard.shares import (
     ALONE_SECONDS,
     MAX_PAYERS,
@@ -193,10 +192,10 @@ def test_a_round_of_the_loop_does_one_thing(charges: Charges) -> None:
     assert run(test) == ["piece 0", "lease", "piece 1", "piece 2"]
 
 
-def test_the_steps_of_a_request_are_charged(charges: Charges, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_steps_of_a_request_are_charged(clock: MovableClock) -> None:
     """Not what it waits, and also where it ends with an error."""
     used = MovableClock(0.0)
-    monkeypatch.setattr(shares.time, "thread_time", used.monotonic)
+    charges = Charges(clock, used.monotonic)
 
     async def request() -> None:
         used.move(1.0)

@@ -60,8 +60,13 @@ class Payer:
 class Charges:
     """What payers have used of late, in seconds of processor time.  Threads may share it."""
 
-    def __init__(self, clock: Clock = SYSTEM) -> None:
-        self._clock, self._lock = clock, threading.Lock()
+    def __init__(self, clock: Clock = SYSTEM, used: Callable[[], float] = time.thread_time) -> None:
+        """
+        Args:
+            clock: by which charges fade.
+            used: returns the processor time of the calling thread, in seconds.
+        """
+        self._clock, self.used, self._lock = clock, used, threading.Lock()
         # (charge, when it was that much), by group, and by payer of a stranger's address.
         self._used: dict[str | Payer, tuple[float, float]] = {}
         self._unwritten: dict[str, float] = {}
@@ -154,11 +159,11 @@ class Turns:
     def _take(self, payer: Payer, action: Callable[[], object]) -> None:
         self._taken = True
         asyncio.get_running_loop().call_soon(self._next)
-        began = time.thread_time()
+        began = self._charges.used()
         try:
             action()
         finally:
-            self._charges.add(payer, time.thread_time() - began)
+            self._charges.add(payer, self._charges.used() - began)
 
     def _next(self) -> None:
         self._taken = False
@@ -192,11 +197,11 @@ class Lane:
             raise
 
         def charged() -> T:
-            began = time.thread_time()
+            began = self._charges.used()
             try:
                 return function()
             finally:
-                self._charges.add(payer, time.thread_time() - began)
+                self._charges.add(payer, self._charges.used() - began)
 
         try:
             return await asyncio.get_running_loop().run_in_executor(self._threads, charged)
@@ -227,13 +232,13 @@ def charged(steps: Any, charges: Charges, payer: Payer) -> Generator[Any, Any, N
     """Await a coroutine whose steps on the event loop are charged to a payer."""
     advance, said = steps.send, None
     while True:
-        began = time.thread_time()
+        began = charges.used()
         try:
             awaited = advance(said)
         except StopIteration:
             return
         finally:
-            charges.add(payer, time.thread_time() - began)
+            charges.add(payer, charges.used() - began)
         try:
             advance, said = steps.send, (yield awaited)
         except BaseException as error:  # also that it is cancelled
