@@ -17,14 +17,26 @@ from db.errors import LedgerBusy
 from jobs.farm.api.streams import Listener as Client
 from jobs.farm.api.streams import NoMoreStreams, Streams
 from jobs.farm.guard.connections import LimitedLog
+from tests.support.clock import MovableLoop
 
 EVERY = 0.05
 Listen = Callable[..., list[asyncio.Task[None]]]
 
 
 def on_a_loop(test: Callable[[], Coroutine[Any, Any, None]]) -> Callable[[], None]:
-    """Run a test on an event loop."""
-    return wraps(test)(lambda: asyncio.run(test()))
+    """Run a test on an event loop with a clock that can be moved."""
+
+    def run() -> None:
+        with asyncio.Runner(loop_factory=MovableLoop) as runner:
+            runner.run(test())
+
+    return wraps(test)(run)
+
+
+def the_loop() -> MovableLoop:
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, MovableLoop)
+    return loop
 
 
 class Computed:
@@ -32,12 +44,18 @@ class Computed:
 
     def __init__(self, seconds: float = 0.0) -> None:
         self.seconds, self.number, self.at_once, self.error = seconds, 0, 0, False
-        self._inside = threading.Semaphore(1)
+        self._inside, self.may_end = threading.Lock(), threading.Event()
+        self.may_end.set()
+
+    @property
+    def has_ended(self) -> bool:
+        return not self._inside.locked()
 
     def __call__(self) -> bytes:
         alone = self._inside.acquire(blocking=False)
         self.at_once += not alone
         time.sleep(self.seconds)
+        self.may_end.wait(60)
         if alone:
             self._inside.release()
         if self.error:
@@ -151,24 +169,42 @@ async def test_who_reads_slowly_gets_the_newest() -> None:
 
 @on_a_loop
 async def test_one_that_leaves_while_it_computes_costs_the_others_nothing() -> None:
-    computed, listeners = Computed(0.1), [Listener() for _ in range(5)]
+    """Neither a second computation beside the first, nor the status that was being computed."""
+    computed, listeners, late = Computed(), [Listener() for _ in range(5)], Listener()
     async with opened() as (_, listen):
-        listen(computed, *listeners)
-        for one in listeners[:4]:
-            await asyncio.sleep(0.17)
+        tasks = listen(computed, *listeners)
+        await listeners[-1].hears(1)
+        computed.may_end.clear()
+        while computed.has_ended:
+            the_loop().move(EVERY)
+            await asyncio.sleep(0.001)
+        the_loop().move(EVERY)  # the first status is too old for a newcomer
+        listen(computed, late)
+        for one in listeners:
             one.gone.set()
-        await listeners[4].hears(len(listeners[4].heard) + 2)
+        await asyncio.gather(*tasks)
+        computed.may_end.set()
+        await late.hears(1)
     assert computed.at_once == 0
+    assert late.heard[0] == 'data: {"number":2}'
 
 
 @on_a_loop
 async def test_costly_statuses_come_rarely() -> None:
-    one = Listener()
+    one, loop, computed = Listener(), the_loop(), list[float]()
+
+    def compute() -> bytes:
+        loop.move(0.5)
+        computed.append(loop.time())
+        return b'{"number":%d}' % len(computed)
+
     async with opened() as (_, listen):
-        began = time.monotonic()
-        listen(Computed(0.05), one)
-        await one.hears(2)
-        assert time.monotonic() - began > 0.05 / 0.05
+        listen(compute, one)
+        while len(one.heard) < 2:
+            loop.move(0.5)
+            await asyncio.sleep(0.001)
+    first, second, *_ = computed
+    assert second - first > 0.5 + 0.5 / 0.05
 
 
 @on_a_loop

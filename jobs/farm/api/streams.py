@@ -7,7 +7,6 @@ one.  Used on the event loop of the server only.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -60,8 +59,9 @@ class Broadcast:
         self._compute, self._every, self._lock, self._threads = compute, every, asyncio.Lock(), threads
         self._number = 0
         self._outcome: tuple[bytes, Exception | None] = b"", None
-        # When the newest status becomes too old, by time.monotonic.
+        # When the newest status becomes too old, by the clock of the event loop.
         self._due = 0.0
+        self._computing: asyncio.Future[None] | None = None
 
     async def newer(self, number: int) -> tuple[int, bytes]:
         """The number and the event of the first status after the one of this number.
@@ -79,16 +79,25 @@ class Broadcast:
         return self._number, event
 
     def _has_newer(self, number: int) -> bool:
-        return self._number > number and time.monotonic() < self._due
+        return self._number > number and _now() < self._due
 
     async def _compute_next(self) -> None:
-        await asyncio.sleep(self._due - time.monotonic())
-        began = time.monotonic()
+        if self._computing is None:
+            await asyncio.sleep(self._due - _now())
+            self._computing = asyncio.ensure_future(self._compute_now())
+        # A thread cannot be interrupted: it continues without a listener that leaves, for the next one.
+        await asyncio.shield(self._computing)
+
+    async def _compute_now(self) -> None:
+        began = _now()
         self._due = began + self._every
-        outcome = await anyio.to_thread.run_sync(self._computed, limiter=self._threads)
+        try:
+            outcome = await anyio.to_thread.run_sync(self._computed, limiter=self._threads)
+        finally:
+            self._computing = None
         if outcome != self._outcome:  # the same status again is no news
             self._number, self._outcome = self._number + 1, outcome
-        ended = time.monotonic()
+        ended = _now()
         self._due = ended + max(self._every, min((ended - began) / MAX_SHARE, MAX_PAUSE_SECONDS))
 
     def _computed(self) -> tuple[bytes, Exception | None]:
@@ -183,7 +192,7 @@ class Stream(Response):
         self.listener, self._streams, self._broadcast = listener, streams, broadcast
         self._crowded = asyncio.Event()
         self._number, self._first = number, first
-        self._checked = time.monotonic()
+        self._checked = _now()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": 200, "headers": self.raw_headers})
@@ -229,10 +238,15 @@ class Stream(Response):
             number, event = news.result()
 
     async def _still_allowed(self) -> bool:
-        if time.monotonic() < self._checked + ALLOWED_SECONDS:
+        if _now() < self._checked + ALLOWED_SECONDS:
             return True
-        self._checked = time.monotonic()
+        self._checked = _now()
         return await self.listener.allowed()
+
+
+def _now() -> float:
+    """Of the clock by which the loop also ends its pauses."""
+    return asyncio.get_running_loop().time()
 
 
 async def _hung_up(receive: Receive) -> None:
