@@ -59,6 +59,18 @@ def test_the_workers_of_a_ledger(langford: Run, tmp_path: Path, problem: list[st
         assert campaign.merged().published == langford_count(campaign.problem)
 
 
+def test_a_job_whose_campaign_was_renamed_makes_no_other_one(langford: Run, tmp_path: Path) -> None:
+    address = fresh_database("postgres", tmp_path)
+    assert langford("create", "8", "--name", "ours", "--ledger", address).returncode == 0
+    printed = langford(*SUBMIT, "--ledger", address, "--dry-run").stdout
+    assert langford("rename", "ours", "theirs", "--ledger", address).returncode == 0
+    [command] = re.findall(rf"exec {re.escape(shlex.join(LANGFORD))} (.*)", printed)
+    refused = langford(*shlex.split(command))
+    assert (refused.returncode, "no campaign 'ours'" in refused.stderr) == (2, True)
+    with Ledger(address) as ledger:
+        assert [each.name for each in ledger.campaigns()] == ["theirs"]
+
+
 def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> None:
     assert langford("create", *PROBLEMS[0], "--name", "ours").returncode == 0
     assert langford("token", "ours", "--out", "token").returncode == 0

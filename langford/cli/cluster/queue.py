@@ -106,14 +106,7 @@ def campaign_of(name: str, queue: QueueOptions) -> db.Campaign:
 def _through_ledger(name: str, queue: QueueOptions, console: Console) -> tuple[Campaign, list[str]]:
     campaign = campaign_of(name, queue)
     address = queue.address
-    command = [
-        *LANGFORD,
-        "run",
-        *campaign.key.arguments,
-        "--name",
-        name,
-        *(["--anyway"] if campaign.problem.obstruction else []),
-    ]
+    command = [*LANGFORD, "run", "--name", name]  # without its problem: no job makes a campaign of that name
     # Jobs inherit the environment: an address that comes from it need not be in their script.
     if queue.address != os.environ.get("LANGFORD_LEDGER") or without_password(address) == address:
         command += ["--ledger", address]
