@@ -25,7 +25,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import Receive, Scope, Send
 
-from db import Campaign, Ledger, Standing
+from db import Campaign, Ledger
 from db.errors import (
     LedgerBusy,
     LedgerError,
@@ -172,12 +172,12 @@ class Endpoints:
 
         def described(campaign: Campaign, right: Right) -> CampaignInfo | Campaign:
             # A worker sees at once that nothing is left to do.
-            return campaign if right.role is Role.READER else self._info(campaign, campaign.standing)
+            return campaign if right.role is Role.READER else campaign.info()
 
         info = await self._authorized(request, Role.READER, described)
         if isinstance(info, Campaign):
-            standing = partial(self.overviews.standing, info.name)
-            info = await self.access.read(request, self._info, info, standing)
+            shown = info
+            info = await self.access.read(request, lambda: shown.info(self.overviews.standing(shown.name)))
         return _private(encoded(info))
 
     async def status(self, request: Request) -> Response:
@@ -199,9 +199,6 @@ class Endpoints:
         listener = Listener(self.access.address(request), digest(right.token), allowed)
         compute = partial(self.overviews.status, campaign.name)
         return await self.streams.answer(campaign.name, compute, listener, self.version)
-
-    def _info(self, campaign: Campaign, standing: Callable[[], Standing]) -> CampaignInfo:
-        return campaign.info(standing())
 
     def _operation(self, answered: Answered[Any, Any]) -> Route:
         operation, bounds = answered.operation, answered.bounds
