@@ -99,9 +99,10 @@ class QueueKeeper:
         Args:
             seconds: to wait at most.
         """
-        info = self.campaign.info()
-        name, deadline = job_name(info.name, info.campaign), self._clock.monotonic() + seconds
+        deadline = self._clock.monotonic() + seconds
         with suppress(Away):
+            info = self.campaign.info()
+            name = job_name(info.name, info.campaign)
             while self._scheduler.elements(name) and self._clock.monotonic() < deadline:
                 if self._console.stop_reason():
                     return

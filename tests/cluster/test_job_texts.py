@@ -167,6 +167,13 @@ def keeper_of(cluster: Cluster, tasks: dict[str, int], most: int = 256) -> Queue
     return QueueKeeper(cluster, Asked(lambda: Standing(tasks, {})), script, most, seconds=0)
 
 
+def test_workers_of_a_campaign_that_is_away_are_not_waited_for() -> None:
+    def away() -> Standing:
+        raise ServerAway("no answer")
+
+    QueueKeeper(Cluster(), Asked(away), script, 5, seconds=0).wait_for_workers(60)
+
+
 def test_the_name_of_the_jobs_is_asked_for_when_the_campaign_is_known() -> None:
     asked: list[str] = []
 
