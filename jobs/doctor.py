@@ -59,7 +59,7 @@ def examine() -> Iterator[Finding]:
     yield _of_python("tls", _tls, "for task servers and their workers")
     yield _postgres()
     yield _mpi()
-    yield _slurm()
+    yield examine_slurm()
 
 
 def examine_device(part: str, device: Device, description: str = "") -> Finding:
@@ -146,12 +146,16 @@ def _mpi() -> Finding:
     return Finding("mpi", State.WORKS if launcher else State.BROKEN, detail)
 
 
-def _slurm() -> Finding:
+def examine_slurm() -> Finding:
+    """Whether sbatch is there and answers."""
     sbatch = shutil.which("sbatch")
     if not sbatch:
         return Finding("slurm", State.ABSENT, "no sbatch on the PATH; only needed on a cluster")
-    process = subprocess.run(
-        [sbatch, "--version"], capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS
-    )
+    try:
+        process = subprocess.run(
+            [sbatch, "--version"], capture_output=True, text=True, check=False, timeout=COMMAND_SECONDS
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return Finding("slurm", State.BROKEN, f"{sbatch} does not answer ({error}): ask who runs the cluster")
     state = State.WORKS if process.returncode == 0 else State.BROKEN
     return Finding("slurm", state, (process.stdout or process.stderr).strip())

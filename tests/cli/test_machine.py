@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +37,16 @@ def test_doctor_reports_a_wrong_count(monkeypatch: pytest.MonkeyPatch) -> None:
     finding = doctor.examine_device("processor", CPU)
     assert finding.state == "broken"
     assert "108,144, which is wrong" in finding.detail
+
+
+def test_doctor_reports_a_command_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    def hang(command: list[str], **options: object) -> None:
+        raise subprocess.TimeoutExpired(command, doctor.COMMAND_SECONDS)
+
+    monkeypatch.setattr(doctor, "shutil", SimpleNamespace(which=lambda program: f"/bin/{program}"))
+    monkeypatch.setattr(doctor.subprocess, "run", hang)
+    slurm = doctor.examine_slurm()
+    assert (slurm.state, "/bin/sbatch does not answer" in slurm.detail) == ("broken", True)
 
 
 @pytest.mark.parametrize("name", ["polyphase", "shifted"])
