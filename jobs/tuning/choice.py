@@ -12,6 +12,7 @@ from langford.kernels.gpu.runtime import NoGpu
 from langford.methods import candidates
 from langford.methods.speed import keep, measured
 from langford.problem import Problem
+from langford.words import duration
 
 
 def choices(
@@ -41,7 +42,7 @@ def choices(
         seconds = {}
         for method in methods:
             seconds[method.name] = measured(problem, method, device, repetitions).expected(problem)
-            console.say(f"{problem} by {method.name} on {name}: about {seconds[method.name]:.3g} s")
+            console.say(f"{problem} by {method.name} on {name}: about {duration(seconds[method.name])}")
         curves = {method: [Trial(problem.n, took, {"method": method})] for method, took in seconds.items()}
         yield device.kind, Experiment("choice", f"{problem} on {name}", "n", curves, "whole count, projected")
         if save:

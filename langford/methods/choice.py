@@ -16,6 +16,7 @@ from langford.methods.plan import Method
 from langford.methods.speed import is_short, profiled, speed_of
 from langford.problem import Problem
 from langford.problem.variants import VARIANTS
+from langford.words import duration
 
 MANY_TASKS = 1_000_000
 """No limit of time asks for more tasks than this."""
@@ -81,7 +82,7 @@ def _best(seconds: dict[str, float], candidates: dict[str, Method]) -> str | Non
 
 
 def _words(seconds: dict[str, float], candidates: dict[str, Method]) -> str:
-    return ", ".join(f"{name} {seconds[name]:.3g} s" for name in candidates if name in seconds)
+    return ", ".join(f"{name} {duration(seconds[name])}" for name in candidates if name in seconds)
 
 
 def _neighbours(

@@ -69,8 +69,9 @@ def test_what_was_measured_for_the_problem_decides() -> None:
     keep(large, CPU, POLYPHASE_FASTER)
     assert (chosen(small), chosen(large)) == ("shifted2", "polyphase")
     assert "polyphase 1 s, shifted2 2 s" in fastest_method(large, CPU).reason
-    keep(large, CPU, SHIFTED_FASTER)
+    keep(large, CPU, {"polyphase": 164_700.0, "shifted2": 911.0})
     assert (chosen(small), chosen(large)) == ("shifted2", "shifted2")
+    assert "polyphase 1 d 22 h, shifted2 15 min 11 s" in fastest_method(large, CPU).reason
 
 
 def test_neighbours_of_the_same_kind_decide_as_far_as_they_can() -> None:
