@@ -62,12 +62,12 @@ def only(named: Sequence[Named]) -> Named:
 
 @contextmanager
 def opened(
-    address: str, words: Sequence[str], device: Device, task_seconds: float | None = None
+    address: str, words: Sequence[str], device: Device, task_seconds: float | None = None, dry_run: bool = False
 ) -> Iterator[tuple[Ledger, Sequence[Campaign]]]:
     """A ledger, and the campaigns of it that words mean; that of a problem is created, if there is none.
 
     ``device``, ``task_seconds``: of a new one, as for :func:`langford.methods.chosen_plan`.  Raises NoLedger,
-    NoSuchCampaign, BadProblem, BadInput, and as that function.
+    NoSuchCampaign, BadProblem, BadInput, and as that function; with ``dry_run``, also where one would be created.
     """
     with existing(address) as found:
         problem = problem_meant(words, found, is_new=task_seconds is not None)
@@ -81,5 +81,11 @@ def opened(
             "`langford create --anyway` creates a campaign regardless"
         )
     new = chosen_plan(problem, device, task_seconds=task_seconds, shared=True)
-    with Ledger(address, create=True) as ledger:
-        yield ledger, [resumed(ledger, new) or create_campaign(ledger, new.key, None, yes=False)]
+    with Ledger(address, create=not dry_run) as ledger:
+        campaign = resumed(ledger, new)
+        if campaign is None and dry_run:
+            raise BadInput(
+                f"the ledger has no campaign of {problem}, and --dry-run creates none: `langford create {problem.name} "
+                "--dry-run` forecasts it, `langford create` creates it"
+            )
+        yield ledger, [campaign or create_campaign(ledger, new.key, None, yes=False)]

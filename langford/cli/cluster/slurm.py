@@ -41,7 +41,7 @@ def slurm() -> None:
 @json_option
 def submit(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> None:
     """Fill the queue with workers of a campaign, once."""
-    _once(_name_of([name], queue), queue, job, as_json)
+    _once(_name_of([name], queue, job), queue, job, as_json)
 
 
 @slurm.command(
@@ -85,7 +85,7 @@ def keep(
     farm.
     """
     if once:
-        _once(_name_of(words, queue, task_time), queue, job, as_json)
+        _once(_name_of(words, queue, job, task_time), queue, job, as_json)
         return
     stop = StopSignals()
     if not queue.server and not queue.is_shared:
@@ -93,7 +93,7 @@ def keep(
     if queue.server and notify.given:
         raise click.UsageError("the server sends notifications: give --notify-… to `langford serve`")
     hooks = notify.hooks() if not queue.server else []
-    name = _name_of(words, queue, task_time)
+    name = _name_of(words, queue, job, task_time)
     keeper = keeper_of(name, queue, job, as_json, Terminal(stop=stop))
     if keeper is None:
         return
@@ -154,7 +154,9 @@ def _once(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> Non
         print(f"{name} is done")
 
 
-def _name_of(words: Sequence[str], queue: QueueOptions, task_time: float | None = None) -> str:
+def _name_of(
+    words: Sequence[str], queue: QueueOptions, job: JobOptions, task_time: float | None = None
+) -> str:
     """The name of a server's campaign, or of one in a Postgres ledger, as :func:`opened`; raises BadInput."""
     if queue.server:
         return only(words)
@@ -163,5 +165,5 @@ def _name_of(words: Sequence[str], queue: QueueOptions, task_time: float | None 
             f"the workers run on other machines, and {queue.address} is a SQLite file of this one: give --server "
             "URL (see `langford serve`), or a Postgres --ledger, or leave --once out"
         )
-    with opened(queue.address, words, Device.parse(queue.device), task_time) as (_, campaigns):
+    with opened(queue.address, words, Device.parse(queue.device), task_time, job.dry_run) as (_, campaigns):
         return only(campaigns).name
