@@ -236,7 +236,7 @@ class Campaign:
         Args:
             credit: for results that were taken in this transaction.
         """
-        known = rechecks.known(transaction, self.record, worker_id, self.terms.digest)
+        known = enrolment.known(transaction, self.record, worker_id, self.terms.digest)
         self._deadlines.cut(transaction.connection)
         if known.overdue:
             ended = transitions.end(transaction, transitions.EXPIRED, Outcome.EXPIRED, None)

@@ -1,18 +1,26 @@
-"""Enrolment: a worker gets its voter, which is responsible for its results, by host, token, device and kernels."""
+"""Enrolment: a worker gets its voter, which is responsible for its results, by host, token, device and kernels.
+
+Whoever asks for tasks must have enrolled, and its voter must be trusted.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, insert, select
+from sqlalchemy import Connection, Row, String, bindparam, insert, select
 
-from db.errors import UnknownWorker, WrongToken
+from db.errors import UnknownWorker, WorkerDistrusted, WrongToken
+from db.records import CampaignRecord
 from db.schema.dialects import Now, Purpose, alone, insert_new
-from db.schema.models import Voter, Worker
+from db.schema.models import Campaign, Token, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.database import Database, retried
+from db.store.transaction import CAMPAIGN, Transaction
+from db.trust import waiting
 from db.trust.terms import Terms
-from db.work import presence, pruning
+from db.work import accounts, presence, pruning, queries, transitions
+from db.work.transitions import SHOWN
 
 _TOKEN_OF = select(Voter.token).join(Worker, Worker.voter_id == Voter.id).where(Worker.id == bindparam("worker"))
 
@@ -39,7 +47,7 @@ def register(
 def leave(database: Database, terms: Terms, worker_id: str, ending: Ending) -> None:
     """See :meth:`db.Ledger.leave`."""
     with database.writing() as connection:
-        require_token(connection.scalar(_TOKEN_OF, {"worker": worker_id}), terms.digest)
+        _require_token(connection.scalar(_TOKEN_OF, {"worker": worker_id}), terms.digest)
         presence.leave(connection, worker_id, ending)
 
 
@@ -57,7 +65,7 @@ def enrol(
     """See :meth:`db.Ledger.enrol`; ``token`` is the digest.  Raises WrongToken."""
     known = connection.scalar(_TOKEN_OF, {"worker": worker_id})
     if known is not None:
-        require_token(known, token)
+        _require_token(known, token)
         return
     identity = {"kind": kind, "host": host, "token": token, "device_kind": device_kind, "kernels": kernels or ""}
     voter_id = None if kind is VoterKind.IMPORT else _trusted_voter(connection, identity)
@@ -78,7 +86,7 @@ def enrol(
     )
 
 
-def require_token(enrolled: str | None, shown: str) -> None:
+def _require_token(enrolled: str | None, shown: str) -> None:
     """Raises UnknownWorker, or WrongToken when a worker shows another token than the one with which it enrolled.
 
     Args:
@@ -91,6 +99,53 @@ def require_token(enrolled: str | None, shown: str) -> None:
         raise WrongToken(
             "this worker enrolled with another token: start it again with the token that it should use"
         )
+
+
+_CLAIMANT = (
+    select(
+        Campaign.uuid,
+        Campaign.recheck_share.label("share"),
+        waiting.DOUBTS.label("doubts"),
+        waiting.DISTRUST.label("distrust"),
+        Voter.host,
+        Voter.token,
+        Voter.device_kind,
+        Voter.kernels,
+        Voter.distrusted,
+        transitions.OVERDUE.label("overdue"),
+        queries.RUNNING.label("running"),
+    )
+    .select_from(Campaign)
+    .outerjoin(Worker, Worker.id == bindparam("worker", type_=String))
+    .outerjoin(Voter, Voter.id == Worker.voter_id)
+    .where(Campaign.id == CAMPAIGN)
+)
+_WITH_ACCOUNT = _CLAIMANT.add_columns(*accounts.COLUMNS).outerjoin(
+    Token, (Token.campaign_id == Campaign.id) & (Token.digest == SHOWN)
+)
+
+
+def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, shown: str) -> Row[*tuple[Any, ...]]:
+    """What the ledger knows of a worker that asks for leases, and of its token's account, by one query.
+
+    Raises NoSuchCampaign, UnknownWorker, WrongToken or WorkerDistrusted.
+
+    Args:
+        worker_id: its UUID.
+        shown: the digest of the token that it shows; "": it opens the ledger itself, and has no account.
+    """
+    statement = _WITH_ACCOUNT if shown else _CLAIMANT
+    rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(statement, worker=worker_id, shown=shown)
+    found = next(iter(rows), None)
+    if found is None or found.uuid != campaign.uuid:
+        raise queries.deleted(campaign)
+    _require_token(found.token, shown)
+    if found.distrusted is not None:
+        raise WorkerDistrusted(
+            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "
+            "its GPU and its version of langford, then start it again"
+        )
+    return found
 
 
 _SAME = select(Voter.id).where(

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import ColumnElement, Float, Integer, Row, Select, String, and_, bindparam, func, or_, select
 
 from db.attempts import Lease
-from db.errors import WorkerDistrusted
-from db.records import CampaignRecord
 from db.schema.declaring import aliased
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Campaign, Result, Token, Voter, Witness, Worker, same_task
+from db.schema.models import Attempt, Result, Voter, Witness, Worker, same_task
 from db.states import COMPLAINTS, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
-from db.trust import enrolment, waiting
+from db.trust import waiting
 from db.trust.waiting import SHARE
-from db.work import accounts, queries, transitions
-from db.work.transitions import SHOWN, Claimant
+from db.work import queries, transitions
+from db.work.transitions import Claimant
 
 _WORKER: ColumnElement[str] = bindparam("worker", type_=String)
 _HOST: ColumnElement[str] = bindparam("host", type_=String)
@@ -26,29 +23,6 @@ _TOKEN: ColumnElement[str] = bindparam("token", type_=String)
 _DEVICE: ColumnElement[str] = bindparam("device", type_=String)
 _KERNELS: ColumnElement[str] = bindparam("kernels", type_=String)
 _COUNT: ColumnElement[int] = bindparam("count", type_=Integer)
-
-_CLAIMANT = (
-    select(
-        Campaign.uuid,
-        Campaign.recheck_share.label("share"),
-        waiting.DOUBTS.label("doubts"),
-        waiting.DISTRUST.label("distrust"),
-        Voter.host,
-        Voter.token,
-        Voter.device_kind,
-        Voter.kernels,
-        Voter.distrusted,
-        transitions.OVERDUE.label("overdue"),
-        queries.RUNNING.label("running"),
-    )
-    .select_from(Campaign)
-    .outerjoin(Worker, Worker.id == _WORKER)
-    .outerjoin(Voter, Voter.id == Worker.voter_id)
-    .where(Campaign.id == CAMPAIGN)
-)
-_WITH_ACCOUNT = _CLAIMANT.add_columns(*accounts.COLUMNS).outerjoin(
-    Token, (Token.campaign_id == Campaign.id) & (Token.digest == SHOWN)
-)
 
 
 def _is_own(voter: type[Voter]) -> ColumnElement[bool]:
@@ -119,33 +93,10 @@ _START = transitions.starting(
 )
 
 
-def known(transaction: Transaction, campaign: CampaignRecord, worker_id: str, shown: str) -> Row[*tuple[Any, ...]]:
-    """What the ledger knows of a worker that asks for leases, and of its token's account, by one query.
-
-    Raises NoSuchCampaign, UnknownWorker, WrongToken or WorkerDistrusted.
-
-    Args:
-        worker_id: its UUID.
-        shown: the digest of the token that it shows; "": it opens the ledger itself, and has no account.
-    """
-    statement = _WITH_ACCOUNT if shown else _CLAIMANT
-    rows: Sequence[Row[*tuple[Any, ...]]] = transaction.rows(statement, worker=worker_id, shown=shown)
-    found = next(iter(rows), None)
-    if found is None or found.uuid != campaign.uuid:
-        raise queries.deleted(campaign)
-    enrolment.require_token(found.token, shown)
-    if found.distrusted is not None:
-        raise WorkerDistrusted(
-            "others found a result of this worker wrong: it gets no more tasks; check this machine's memory, "
-            "its GPU and its version of langford, then start it again"
-        )
-    return found
-
-
 def claim(transaction: Transaction, claimant: Claimant, known: Row[*tuple[Any, ...]], count: int) -> list[Lease]:
     """Lease up to ``count`` rechecks to a worker that is independent of the earlier voters.
 
-    Results in doubt come first, then results of other kernels.  ``known``: what :func:`known` returned.
+    Results in doubt come first, then results of other kernels.  ``known``: see :func:`db.trust.enrolment.known`.
     """
     if not (known.share or known.doubts or known.distrust):
         return []

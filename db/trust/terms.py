@@ -47,7 +47,7 @@ class Terms:
         Raises WrongToken when the token was revoked.
 
         Args:
-            found: what :func:`db.trust.rechecks.known` returned.
+            found: what :func:`db.trust.enrolment.known` returned.
             credit: for results of the same transaction.
         """
         return None

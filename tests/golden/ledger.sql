@@ -782,6 +782,33 @@ P LIMIT :param FOR KEY SHARE;
 -- enrolment.enrol, enrolment.leave
   SELECT voter.token FROM voter JOIN worker ON worker.voter_id = voter.id WHERE worker.id = :worker;
 
+-- enrolment.known
+  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
+    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
+    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
+    voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
+    AS overdue, (
+S   SELECT group_concat(attempt.id, ' ') AS anon_1
+P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
+    FROM attempt
+    WHERE attempt.worker_id = :worker AND attempt.ended IS NULL AND attempt.campaign_id + :campaign_id = :campaign
+  ) AS running
+  FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  WHERE campaign.id = :campaign;
+  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
+    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
+    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
+    voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
+    AS overdue, (
+S   SELECT group_concat(attempt.id, ' ') AS anon_1
+P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
+    FROM attempt
+    WHERE attempt.worker_id = :worker AND attempt.ended IS NULL AND attempt.campaign_id + :campaign_id = :campaign
+  ) AS running, token.leases, token.held, token.room, token.results, token.counted, NOW AS now
+  FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
+  LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
+  WHERE campaign.id = :campaign;
+
 -- events.EventReader.new
   SELECT event.id, event.at, event.kind, event.task_index, event.attempt_id, event.detail
   FROM event
@@ -1278,33 +1305,6 @@ P FOR UPDATE OF result SKIP LOCKED;
 S LIMIT :count;
 P LIMIT :count
 P FOR UPDATE OF result SKIP LOCKED;
-
--- rechecks.known
-  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
-    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
-    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
-    voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
-    AS overdue, (
-S   SELECT group_concat(attempt.id, ' ') AS anon_1
-P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
-    FROM attempt
-    WHERE attempt.worker_id = :worker AND attempt.ended IS NULL AND attempt.campaign_id + :campaign_id = :campaign
-  ) AS running
-  FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  WHERE campaign.id = :campaign;
-  SELECT campaign.uuid, campaign.recheck_share AS share, EXISTS (SELECT result.task_index FROM result WHERE
-    result.campaign_id = :campaign AND result.doubt IS NOT NULL) AS doubts, EXISTS (SELECT voter.id FROM voter WHERE
-    voter.distrusted IS NOT NULL) AS distrust, voter.host, voter.token, voter.device_kind, voter.kernels,
-    voter.distrusted, EXISTS (SELECT attempt.id FROM attempt WHERE attempt.deadline < NOW AND attempt.ended IS NULL)
-    AS overdue, (
-S   SELECT group_concat(attempt.id, ' ') AS anon_1
-P   SELECT string_agg(attempt.id::text, ' ') AS anon_1
-    FROM attempt
-    WHERE attempt.worker_id = :worker AND attempt.ended IS NULL AND attempt.campaign_id + :campaign_id = :campaign
-  ) AS running, token.leases, token.held, token.room, token.results, token.counted, NOW AS now
-  FROM campaign LEFT OUTER JOIN worker ON worker.id = :worker LEFT OUTER JOIN voter ON voter.id = worker.voter_id
-  LEFT OUTER JOIN token ON token.campaign_id = campaign.id AND token.digest = :shown
-  WHERE campaign.id = :campaign;
 
 -- results.attempts
   SELECT attempt.id, attempt.campaign_id, attempt.task_index, attempt.nonce, attempt.granted, NOW - attempt.granted
