@@ -356,19 +356,13 @@ class Campaign:
         while True:
             try:
                 with self._changing_attempts() as transaction:
-                    receipts, credit = self._accept(transaction, deliveries, one_at_a_time)
+                    receipts, credit = acceptance.accept(
+                        transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
+                    )
                     self.terms.credit(transaction, credit)
                     return receipts
             except acceptance.Overtaken:
                 one_at_a_time = True
-
-    def _accept(
-        self, transaction: Transaction, deliveries: Sequence[Delivery], one_at_a_time: bool
-    ) -> tuple[list[Receipt], Credit]:
-        receipts, new = acceptance.accept(
-            transaction, self.record, self.plan, deliveries, self.terms, one_at_a_time
-        )
-        return receipts, Credit.of(receipts, new)
 
     @retried
     def exchange(
@@ -388,7 +382,7 @@ class Campaign:
         """
         try:
             with self._changing_attempts() as transaction:
-                receipts, credit = self._accept(transaction, deliveries, one_at_a_time=False)
+                receipts, credit = acceptance.accept(transaction, self.record, self.plan, deliveries, self.terms)
                 granted, refusal = self._grant(transaction, worker_id, count, seconds, held, copies, credit)
         except acceptance.Overtaken:
             return self.deliver(deliveries), self.lease(worker_id, count, seconds, held, copies)

@@ -16,6 +16,7 @@ from db.store.transaction import Transaction
 from db.trust import complaints, draw, enrolment, waiting, witnesses
 from db.trust.terms import EVERYTHING, Terms
 from db.work import computations, queries, results, transitions
+from db.work.accounts import Credit
 from langford.errors import CheckFailed
 from langford.methods import Plan
 from langford.result import Evaluation
@@ -75,9 +76,8 @@ def accept(
     terms: Terms = EVERYTHING,
     one_at_a_time: bool = False,
     preceding: int = 0,
-) -> tuple[list[Receipt], int]:
-    """Take results; returns what became of each, see :meth:`db.Campaign.deliver`, and how many of them are new, and
-    are accepted or confirm the accepted one.
+) -> tuple[list[Receipt], Credit]:
+    """Take results; returns what became of each (:meth:`db.Campaign.deliver`), and what an account gets for them.
 
     ``one_at_a_time``: wait for other transactions even if all results seem to be first ones; else this raises
     Overtaken, and the transaction must be undone.  ``preceding``: see :func:`db.trust.draw.lots`.
@@ -128,7 +128,7 @@ def accept(
         transitions.end(transaction, transitions.CHOSEN, Outcome.SUPERSEDED, None, attempts=superseded)
         witnesses.testify(transaction, testifying, lots)
     confirming = sum(row.value == accepted[row.index][0] for row in further)
-    return receipts, len(first) + confirming
+    return receipts, Credit.of(receipts, len(first) + confirming)
 
 
 def _judged(plan: Plan, delivery: Delivery, attempt: AttemptRecord | None) -> Judged:
