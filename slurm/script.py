@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from db.store.database import without_password
+from db.store.addresses import without_password
 from langford.errors import BadInput
 from slurm.options import OF_A_RESERVATION, OF_AN_ARRAY, require_further, require_no_directive
 

@@ -12,7 +12,8 @@ from db.errors import LedgerError
 from db.schema.dialects import Now, advance_ids
 from db.schema.models import Attempt, Base, Campaign, Ledger, Task
 from db.states import Outcome, TaskState
-from db.store.database import Database, without_password
+from db.store.addresses import without_password
+from db.store.database import Database
 from langford.words import several
 
 BATCH_ROWS = 5_000

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 import random
-import re
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import contextmanager, nullcontext
 from functools import cached_property, wraps
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
-from urllib.parse import parse_qsl
 
 from sqlalchemy import Connection, Engine, event, select
-from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError
 
 from db.errors import LedgerUnusable, NoLedger, TransactionUndone
 from db.schema import models
 from db.store import connections, revision
+from db.store.addresses import file_of, require_address, url_of, without_password
 from db.store.damage import hold_undamaged
 from db.store.places import (
     Place,
@@ -35,44 +32,11 @@ from db.store.places import (
 from db.store.translation import translated_errors
 from langford.version import install
 
-SCHEME, OPTION = re.compile(r"(?:\w[\w+.-]*:/+)?"), re.compile("password=", re.IGNORECASE)
-"""The scheme of an address, and what is before a password in its options."""
 TRIALS, FIRST_PAUSE_SECONDS = 6, 0.02
 """Trials of a transaction that the database undoes, and the longest pause after the first trial."""
-NO_FILE = {None, "", ":memory:"}
-"""Names for which SQLite keeps the database in memory, or in a temporary file."""
-SQLITE_OPTIONS = {"timeout"}
-"""Options that may follow the ? of a SQLite URL."""
-SEVERAL_HOSTS = re.compile(r"(postgresql://(?:[^@/?]*@)?)([^@/?]*,[^@/?]*)(/[^?]*)?(?:\?(.*))?")
 NO_OPTIONS: Mapping[str, object] = MappingProxyType({})
 P = ParamSpec("P")
 T = TypeVar("T")
-
-
-def without_password(where: str) -> str:
-    """A file name or database URL with asterisks instead of passwords, even if it is not a valid URL.
-
-    Whatever may be part of a password is left out, so of the last of several @.
-
-    >>> without_password("postgresql://ada:se:c/r@e?t@host/records")
-    'postgresql://ada:***@host/records'
-    """
-    start = SCHEME.match(where).end()  # type: ignore[union-attr]  # it may be empty
-    colon, at = where.find(":", start), where.rfind("@")
-    option = OPTION.search(where, start)
-    if 0 <= colon < at - 1 and option and option.end() <= at:
-        return f"{where[:colon]}:***"  # which of them is the password, cannot be known
-    if option:
-        where = f"{where[: option.end()]}***"
-    return f"{where[:colon]}:***{where[at:]}" if 0 <= colon < at - 1 else where
-
-
-def server_instead(address: str) -> LedgerUnusable:
-    """The error where a ledger, or a campaign in one, is asked for, and the address of a task server is given."""
-    return LedgerUnusable(
-        f"{without_password(address)} is the address of a task server, but a ledger is read here: give --ledger a "
-        "file or a database; `langford status`, `work` and `slurm` take the address of a server"
-    )
 
 
 def retried(method: Callable[P, T]) -> Callable[P, T]:
@@ -104,12 +68,12 @@ class Database:
 
         ``create``: whether an empty or absent database becomes a new ledger.
         """
-        self.where, self.now = without_password(_named(where)), now
+        self.where, self.now = without_password(require_address(where)), now
         self.engine = _engine_of(where, create)
         # The threads of a process take turns: SQLite itself polls, and would let some of them wait too long.
         self._turn = Lock() if self.engine.dialect.name == "sqlite" else nullcontext()
         try:
-            file = _file_of(self.engine.url)
+            file = file_of(self.engine.url)
             if create and file is not None:
                 create_private(file)
             with translated_errors(self.where):
@@ -136,9 +100,9 @@ class Database:
 
         Nothing is kept after an error or a kill: a new file has its name when it is complete.
         """
-        named, url = without_password(where), _url_of(where)
+        named, url = without_password(where), url_of(where)
         engine = _engine_of(where, create=True)
-        with new_file(_file_of(url)) as unfinished:
+        with new_file(file_of(url)) as unfinished:
             if unfinished is not None:
                 create_private(unfinished)
                 engine = _engine_of(str(unfinished), create=True)
@@ -157,7 +121,7 @@ class Database:
     @property
     def folders(self) -> dict[str, Path]:
         """The folder of the ledger's file, whose disk may fill up; none if that cannot happen here."""
-        file = _file_of(self.engine.url)
+        file = file_of(self.engine.url)
         return {} if file is None else {"the ledger": file.parent}
 
     @contextmanager
@@ -195,16 +159,9 @@ class Database:
         self.close()
 
 
-def _named(where: str) -> str:
-    """The name of a ledger itself; raises LedgerUnusable where it cannot be one."""
-    if not isinstance(where, str) or "\0" in where:
-        raise LedgerUnusable(f"{where!r:.120} is no name of a file and no URL: give one of these as text")
-    return where
-
-
 def _engine_of(where: str, create: bool) -> Engine:
-    url = _url_of(where)
-    file = _file_of(url)
+    url = url_of(where)
+    file = file_of(url)
     try:
         archive = file is not None and _is_archive(file)
         if file is not None and not archive:
@@ -242,63 +199,9 @@ def _require_room(file: Path, create: bool) -> None:
         raise NoLedger(f"there is no ledger {named}; `langford run` creates one")
 
 
-def _file_of(url: URL) -> Path | None:
-    """The file that keeps a ledger; None: a server keeps it, or it is an archive, which does not change."""
-    # Only an archive is opened by a URI.
-    in_file = url.get_backend_name() == "sqlite" and "uri" not in url.query
-    return Path(url.database) if in_file and url.database else None
-
-
 def _is_archive(file: Path) -> bool:
     """Whether a file can only be read here and contains all commits: it is read without locks."""
     # First whether it exists: a file that another process is creating is no archive.
     if not file.is_file() or (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK)):
         return False
     return not holds_commits(waiting_beside(file))
-
-
-def _url_of(where: str) -> URL:
-    """Raises LedgerUnusable."""
-    if "://" not in where and where not in NO_FILE:
-        # Not parsed: the name may contain "?" or "%".
-        return URL.create("sqlite", database=where)
-    with suppress(ArgumentError, ValueError):
-        url = make_url(_with_hosts_apart(re.sub("^postgres://", "postgresql://", where)))
-        # Of several @ the last one ends the password, and SQLAlchemy takes the first.
-        if url.get_backend_name() == "postgresql" and where.count("@") <= 1:
-            return url.set(drivername="postgresql+psycopg")
-        is_file = url.database not in NO_FILE and not (url.host or url.username)
-        if url.get_backend_name() == "sqlite" and is_file:
-            _require_options(where)
-            return url.set(drivername="sqlite")
-    if where.lower().startswith(("http://", "https://")):
-        raise server_instead(where)
-    raise LedgerUnusable(
-        f"{without_password(where)!r} is not a ledger: give a file name, sqlite:///FILE or postgresql://HOST/NAME "
-        "(with %40 for a @ in the password)"
-    )
-
-
-def _with_hosts_apart(where: str) -> str:
-    """A URL of Postgres whose hosts are options where there are several, as libpq allows.
-
-    >>> _with_hosts_apart("postgresql://ada@one:5433,two/records?sslmode=require")
-    'postgresql://ada@/records?host=one:5433&host=two:5432&sslmode=require'
-    """
-    found = SEVERAL_HOSTS.fullmatch(where)
-    if found is None:
-        return where
-    hosts = [host if ":" in host else f"{host}:5432" for host in found[2].split(",")]
-    options = "&".join([*(f"host={host}" for host in hosts), *([found[4]] if found[4] else [])])
-    return f"{found[1]}{found[3] or '/'}?{options}"
-
-
-def _require_options(where: str) -> None:
-    """Raises LedgerUnusable for options of a SQLite URL, with some of which it does not name a file."""
-    # Not the options of the parsed URL, which omits those without a value, as in a file name with a "?".
-    given = {name for name, _ in parse_qsl(where.partition("?")[2], keep_blank_values=True)}
-    if given - SQLITE_OPTIONS:
-        raise LedgerUnusable(
-            f"cannot use the ledger {without_password(where)} (a SQLite URL has no option but "
-            f"{', '.join(SQLITE_OPTIONS)}): give the name of its file instead"
-        )

@@ -14,7 +14,7 @@ from db.records import CampaignRecord, LeaseHolder
 from db.schema.declaring import aliased
 from db.schema.dialects import InOneText, Now, among
 from db.schema.models import Attempt, Campaign, Result, Task, Voter, Worker, same_task
-from db.store.database import without_password
+from db.store.addresses import without_password
 from db.store.transaction import CAMPAIGN, Transaction
 from db.work import presence
 from langford.errors import BadProblem

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from db.errors import LedgerUnusable
-from db.store.database import Database, without_password
+from db.store.addresses import without_password
+from db.store.database import Database
 from jobs.addresses import is_this_machine
 from jobs.reach.diagnosis import proxy_of
 from jobs.reach.requests import Requests

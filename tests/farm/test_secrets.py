@@ -17,7 +17,7 @@ from db import Database, Ledger
 from db.errors import BadName, LedgerUnusable, NoSuchCampaign
 from db.identity import is_dead, process_name
 from db.states import Role
-from db.store.database import without_password
+from db.store.addresses import without_password
 from db.work.tokens import digest
 from jobs.reach.remote import RemoteServer
 from langford.cli.campaigns.tokens import worker_token

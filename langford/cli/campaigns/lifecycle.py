@@ -11,7 +11,7 @@ from db import Database, Ledger
 from db.files.promise import document as promise_document
 from db.files.promise import in_words
 from db.store import copying
-from db.store.database import without_password
+from db.store.addresses import without_password
 from db.store.revision import SCHEMA
 from jobs.verify import exchange
 from langford.cli.lazy import ListingGroup

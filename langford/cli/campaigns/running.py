@@ -270,7 +270,7 @@ def planned(
 
 def place_of(ledger: Ledger | None, address: str) -> str:
     """``ledger``: None: there is none yet at the address."""
-    from db.store.database import without_password
+    from db.store.addresses import without_password
 
     place = without_password(address)
     return place if ledger is not None else f"{place} (would be created)"

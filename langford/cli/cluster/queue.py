@@ -8,7 +8,7 @@ import sys
 import db
 from db import Ledger, Standing
 from db.errors import Away
-from db.store.database import without_password
+from db.store.addresses import without_password
 from jobs.console import Console
 from jobs.reach.campaign import Campaign
 from jobs.reach.patience import Calls

@@ -156,7 +156,7 @@ def refuse_ledger_beside(other: str) -> None:
 def without_open_password(context: click.Context, parameter: click.Parameter, where: str | None) -> str | None:
     """The address of a ledger, unchanged; warns if other users can read its password in the list of processes."""
     if where is not None and is_on_command_line(context, parameter):
-        from db.store.database import without_password
+        from db.store.addresses import without_password
 
         if without_password(where) != where:
             say(
@@ -202,7 +202,7 @@ def ledger_option(command: Command) -> Command:
             server = next(filter(has_scheme, _arguments()), None)
             if server is None:
                 raise
-            from db.store.database import server_instead
+            from db.store.addresses import server_instead
 
             raise server_instead(server) from error
 
