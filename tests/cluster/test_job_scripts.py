@@ -71,6 +71,15 @@ def test_a_job_whose_campaign_was_renamed_makes_no_other_one(langford: Run, tmp_
         assert [each.name for each in ledger.campaigns()] == ["theirs"]
 
 
+def test_a_dry_run_creates_no_campaign(langford: Run, tmp_path: Path) -> None:
+    address = fresh_database("postgres", tmp_path)
+    with Ledger(address, create=True) as ledger:
+        refused = langford("slurm", "keep", "12", "--time", "20:00", "--ledger", address, "--dry-run")
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "`langford create langford-12 --dry-run` forecasts it" in refused.stderr
+        assert ledger.campaigns() == []
+
+
 def test_the_workers_of_a_server_of_a_file(langford: Run, tmp_path: Path) -> None:
     assert langford("create", *PROBLEMS[0], "--name", "ours").returncode == 0
     assert langford("token", "ours", "--out", "token").returncode == 0

@@ -85,7 +85,7 @@ def opened(
         campaign = resumed(ledger, new)
         if campaign is None and dry_run:
             raise BadInput(
-                f"the ledger has no campaign of {problem}, and --dry-run creates none: `langford create {problem.name} "
-                "--dry-run` forecasts it, `langford create` creates it"
+                f"the ledger has no campaign of {problem}, and --dry-run creates none: "
+                f"`langford create {problem.name} --dry-run` forecasts it, `langford create` creates it"
             )
         yield ledger, [campaign or create_campaign(ledger, new.key, None, yes=False)]

@@ -154,9 +154,7 @@ def _once(name: str, queue: QueueOptions, job: JobOptions, as_json: bool) -> Non
         print(f"{name} is done")
 
 
-def _name_of(
-    words: Sequence[str], queue: QueueOptions, job: JobOptions, task_time: float | None = None
-) -> str:
+def _name_of(words: Sequence[str], queue: QueueOptions, job: JobOptions, task_time: float | None = None) -> str:
     """The name of a server's campaign, or of one in a Postgres ledger, as :func:`opened`; raises BadInput."""
     if queue.server:
         return only(words)
