@@ -15,8 +15,11 @@ from db.schema.models import Attempt, Token, Voter, Worker
 from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 
-NOTE_SECONDS = 30.0
-"""Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly."""
+NOTE_SECONDS = 5.0
+"""Time between two records that a worker was seen: each is a write, and thousands of workers ask constantly.
+
+Whoever makes a request this long before it is called late, see :mod:`jobs.show.wording`, is recorded in time.
+"""
 MAX_REMEMBERED = 10_000
 RESTING_SECONDS = 300.0
 """A worker renews its leases and reports its steps every minute: one not seen for longer makes no steps."""

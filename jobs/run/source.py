@@ -35,8 +35,8 @@ from langford.words import several
 
 LEASE_SECONDS = 120
 """How long a lease lasts by default unless it is renewed."""
-RENEWAL_SECONDS = 60.0
-"""Maximum time between two renewals of leases: whoever is not seen for minutes is taken to have stopped."""
+RENEWAL_SECONDS = LEASE_SECONDS / 4
+"""Maximum time between two renewals, however long leases are: a worker that is seen less often counts as late."""
 T = TypeVar("T")
 
 
@@ -214,7 +214,8 @@ class TaskSource:
     def attend(self, leases: Collection[Lease], steps: Mapping[int, int]) -> None:
         """Send what waits, renew the leases, and look at the campaign.
 
-        Leases are renewed when a quarter of their time has passed, and at least every minute: they state the steps.
+        Leases are renewed when a quarter of their time has passed, and at least every RENEWAL_SECONDS: a renewal
+        states the steps.
 
         Args:
             leases: all that the run has.

@@ -67,7 +67,7 @@ def test_whoever_leases_or_renews_is_seen(ledger: Ledger, campaign: Campaign) ->
     assert is_fresh(ledger, "b")
 
 
-def test_a_server_notes_each_worker_every_30_seconds(ledger: Ledger, campaign: Campaign) -> None:
+def test_a_server_notes_each_worker_every_few_seconds(ledger: Ledger, campaign: Campaign) -> None:
     now = 1000.0
     ledger.database.now = lambda: now
     campaign = ledger.campaign(NAME)

@@ -14,6 +14,8 @@ from db.schema.models import Attempt, Worker
 from db.states import Ending, Outcome
 from db.work import presence
 from db.work.deadlines import CLOCK_SECONDS
+from jobs.run.source import RENEWAL_SECONDS
+from jobs.show.wording import is_late
 from tests.support.campaigns import HOUR, NAME, TASKS
 from tests.support.database_clock import DatabaseClock, moved_clock
 
@@ -28,6 +30,20 @@ def clock() -> Iterator[DatabaseClock]:
 
 pytestmark = pytest.mark.parametrize("ledger", ["sqlite", "postgres"], indirect=True)
 """Each has a clock of its own."""
+
+
+def test_a_worker_that_renews_in_time_is_never_called_late(
+    ledger: Ledger, campaign: Campaign, clock: DatabaseClock
+) -> None:
+    """Also where its first renewal comes soon after it was recorded."""
+    ledger.database.now = lambda: clock.ahead
+    campaign = ledger.campaign(NAME)
+    leases = campaign.lease("a", 1, HOUR)
+    for seconds in (RENEWAL_SECONDS - 1, RENEWAL_SECONDS, RENEWAL_SECONDS):
+        clock.move(seconds + 0.5)
+        seen = campaign.overview()
+        assert not any(is_late(worker, seen.now) for worker in seen.workers if worker.state is WorkerState.WORKING)
+        campaign.renew(leases, HOUR)
 
 
 def outcomes(campaign: Campaign) -> list[str | None]:
