@@ -585,6 +585,11 @@ class Campaign:
         with self.reading() as transaction:
             return progress.progress(transaction, self.record)
 
+    def seconds(self) -> float:
+        """Computing time of the accepted results."""
+        with self.reading() as transaction:
+            return progress.seconds(transaction)
+
     def standing(self) -> Standing:
         """The cheap part of :meth:`progress`."""
         with self.reading() as transaction:

@@ -79,6 +79,24 @@ def waiting_work(transaction: Transaction, tasks: int, work: float) -> list[tupl
     return sizes
 
 
+_SECONDS = select(func.coalesce(func.sum(Result.seconds), 0.0)).where(Result.campaign_id == CAMPAIGN)
+
+
+def seconds(transaction: Transaction) -> float:
+    """Computing time of the accepted results."""
+    return float(transaction.scalar(_SECONDS))
+
+
+_CONFIRMATIONS = (
+    select(func.count()).select_from(Event).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
+)
+
+
+def confirmations(transaction: Transaction) -> int:
+    """Number of further results that agreed with the accepted ones."""
+    return transaction.scalar(_CONFIRMATIONS) or 0
+
+
 def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
     by_state = standing(transaction, campaign)
     by_outcome = transaction.execute(
@@ -86,21 +104,16 @@ def progress(transaction: Transaction, campaign: CampaignRecord) -> Progress:
         .where(Attempt.campaign_id == CAMPAIGN)
         .group_by(Attempt.outcome)
     ).all()
-    confirmed = transaction.scalar(
-        select(func.count())
-        .select_from(Event)
-        .where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
-    )
-    done = transaction.execute(select(Result.seconds, Result.evaluated).where(Result.campaign_id == CAMPAIGN)).all()
+    evaluated = transaction.scalars(select(Result.evaluated).where(Result.campaign_id == CAMPAIGN))
     return Progress(
         by_state.tasks,
         by_state.work,
         by_state.rechecks,
         by_state.rechecking,
-        seconds=sum(row.seconds for row in done),
-        evaluated=sum(int(row.evaluated) for row in done),
+        seconds=seconds(transaction),
+        evaluated=sum(map(int, evaluated)),
         attempts={row[0]: row[1] for row in by_outcome},
-        confirmed=confirmed or 0,
+        confirmed=confirmations(transaction),
         conflicts=len(waiting.in_conflict(transaction)),
         replication=waiting.replication(transaction),
     )

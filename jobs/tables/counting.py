@@ -138,7 +138,7 @@ class TableCounting:
         if campaign.standing().missing:
             self._run(problem, which, campaign, number)
         count, origins = campaign.merged(), tuple(sources(campaign.export().results, by_model=True))
-        seconds, unpromised = campaign.progress().seconds, campaign.promise() is None
+        seconds, unpromised = campaign.seconds(), campaign.promise() is None
         return Counted(campaign.name, _method_words(campaign.key), count, seconds, origins, unpromised)
 
     def _run(self, problem: Problem, which: int, campaign: Campaign, number: int) -> None:

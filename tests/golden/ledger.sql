@@ -1037,19 +1037,24 @@ P ) AS has_column_privilege_1;
     )
   );
 
+-- progress.confirmations
+  SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
+
 -- progress.progress
   SELECT coalesce(attempt.outcome, :coalesce) AS coalesce_1, count(*) AS count_1
   FROM attempt
   WHERE attempt.campaign_id = :campaign
   GROUP BY attempt.outcome;
-  SELECT count(*) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
-  SELECT result.seconds, result.evaluated FROM result WHERE result.campaign_id = :campaign;
+  SELECT result.evaluated FROM result WHERE result.campaign_id = :campaign;
 
 -- progress.results
   SELECT result.task_index, result.value, result.residue, result.evaluated
   FROM result
   WHERE result.campaign_id = :campaign
   ORDER BY result.task_index;
+
+-- progress.seconds
+  SELECT coalesce(sum(result.seconds), :coalesce) AS coalesce_1 FROM result WHERE result.campaign_id = :campaign;
 
 -- progress.standing
   SELECT task.state, count(*) AS count_1, sum(task.work) AS sum_1
@@ -2493,9 +2498,6 @@ P WHERE result.campaign_id = :campaign AND result.voter_id IN (SELECT voter.id F
   FROM result
   WHERE result.campaign_id + :campaign_id = :campaign
   AND result.voter_id IN (SELECT voter.id FROM voter WHERE voter.distrusted IS NOT NULL);
-
--- warnings.checked
-  SELECT count(event.id) AS count_1 FROM event WHERE event.campaign_id = :campaign AND event.kind = :kind;
 
 -- witnesses._carry_out
   UPDATE result

@@ -75,6 +75,7 @@ def test_a_late_result_counts_once(campaign: Campaign) -> None:
     assert progress.tasks[TaskState.DONE] == 1
     assert progress.attempts[Outcome.SUPERSEDED] == 1
     assert progress.confirmed == campaign.overview().checked.confirmed == 1
+    assert campaign.seconds() == campaign.task_records(TaskState.DONE)[0].seconds
     assert campaign.results() == [TRUE[late.index]]
 
 

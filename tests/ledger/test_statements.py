@@ -107,6 +107,7 @@ def life_of_a_ledger(log: StatementLog, where: str) -> None:
     assert call(campaign.revoke) == 1
     life_of_notices(log, campaign)
     call(campaign.progress)
+    call(campaign.seconds)
     call(campaign.standing)
     assert call(campaign.overview).tasks.total == TASKS
     with patch.object(worker_queries, "FEW_ATTEMPTS", 0):

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from sqlalchemy import Select, bindparam, func, select, union
 
+from db.look import progress
 from db.look.overview.facts import Facts
 from db.look.overview.records import Checked, Parts, Warned, WarningKind, WorkerState, WorkerView
 from db.schema.dialects import Now, among
-from db.schema.models import Attempt, Event, Result, Token, Voter, Witness, Worker
-from db.states import Ending, EventKind, VoterKind
+from db.schema.models import Attempt, Result, Token, Voter, Witness, Worker
+from db.states import Ending, VoterKind
 from db.store.transaction import CAMPAIGN, Transaction
 from db.trust import complaints, waiting
 from db.trust.votes import independent
@@ -34,15 +35,12 @@ MIN_FREE_BYTES, BYTES_OF_A_TASK = 2**30, 4096
 """A disk with less free space, in total or for each remaining task, is reported."""
 
 
-_CONFIRMED = select(func.count(Event.id)).where(Event.campaign_id == CAMPAIGN, Event.kind == EventKind.CONFIRMED)
-
-
 def checked(transaction: Transaction, facts: Facts) -> Checked:
     share = facts.campaign.recheck_share
     if not facts.standing.tasks_done:
         return Checked(share, 0, 0, 0, 0)
     promised = waiting.replication(transaction)
-    confirmed = transaction.scalar(_CONFIRMED) or 0
+    confirmed = progress.confirmations(transaction)
     return Checked(share, promised.drawn, promised.replicated, confirmed, len(facts.conflicts))
 
 

@@ -179,7 +179,7 @@ def answer_of(campaign: Campaign, unconfirmed: bool = False) -> Answer:
     promise, replication = campaign.promise(), campaign.replication()
     drawn = {"drawn": replication.drawn, "replicated": replication.replicated} if replication.drawn else {}
     more = {**drawn, **promise_document(promise)}
-    seconds = campaign.progress().seconds
+    seconds = campaign.seconds()
     # In a ledger without imports it goes without saying that nothing was promised.
     words = "" if replication.drawn or (promise is not None and not promise.share) else in_words(promise)
     return campaign_answer(campaign.name, campaign.key, count, seconds, more, words)

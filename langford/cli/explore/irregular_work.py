@@ -84,9 +84,9 @@ def farm(
     if campaign is not None:
         with Ledger(address) as ledger:
             found = ledger.campaign(campaign)
-            progress, holders = found.progress(), found.lease_holders()
-        if task_seconds is None and progress.tasks_done:
-            task_seconds = progress.seconds / progress.tasks_done
+            done, seconds, holders = found.standing().tasks_done, found.seconds(), found.lease_holders()
+        if task_seconds is None and done:
+            task_seconds = seconds / done
         if workers is None:
             workers = max(1, len(holders))
     if task_seconds is None:
