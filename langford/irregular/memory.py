@@ -27,7 +27,7 @@ def require_memory(what: str, needed: int, present: int) -> None:
     """Raises TooLarge when ``needed`` bytes are more than are present."""
     if needed > present:
         raise TooLarge(
-            f"{what} needs {needed:,} bytes of memory, but only {present:,} exist: choose a smaller one, or "
+            f"{what} needs {needed:,} bytes of memory, but only {present:,} are free: choose a smaller one, or "
             "another machine"
         )
 

@@ -94,10 +94,13 @@ def cycle_mean(graph: Graph, weights: Array, maximum: bool = False) -> OptimalCy
 
 
 def cycle_ratio(graph: Graph, weights: Array, times: Array, maximum: bool = False) -> OptimalCycle:
-    """The cycle with the least weight per time, or the largest; as :func:`cycle_mean`.
+    """The cycle with the least weight per time, or the largest.
 
-    ``times`` [m] are not negative; raises ZeroTime when those of a cycle add up to 0, BadInput when one is
-    negative.
+    Args:
+        graph, weights, maximum: as for :func:`cycle_mean`.
+        times: of the edges, 0 or more, integers or floats [m].
+
+    Raises ZeroTime when the times of a cycle add up to 0, BadInput when one is negative, and as :func:`cycle_mean`.
     """
     require_length("times", times, graph.m, "edge")
     require_numbers("times", times)

@@ -11,7 +11,11 @@ from langford.irregular.parts import Components
 
 
 def components(graph: Graph) -> Components:
-    """The strong components; raises NotInstalled."""
+    """The strong components of a graph; raises NotInstalled where SciPy is missing.
+
+    Args:
+        graph: any directed graph.
+    """
     if on_gpu(graph.indptr):
         from langford.irregular.cuda.components import strong_components
         from langford.irregular.cuda.gpu import gpu_of

@@ -32,7 +32,12 @@ class Graph:
     """
 
     def __init__(self, indptr: Array, indices: Array) -> None:
-        """Raises BadInput or BadGraph."""
+        """A graph of compressed rows; raises BadInput or BadGraph.
+
+        Args:
+            indptr: where each row begins, int32 or int64[n + 1].
+            indices: the targets, int32 or int64[m].
+        """
         require_indices("indptr", indptr)
         require_indices("indices", indices)
         module_of(indptr, indices)

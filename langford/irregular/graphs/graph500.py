@@ -214,7 +214,10 @@ def roots_among(connected: NDArray[np.int64], count: int, seed: int) -> NDArray[
 def graph500(scale: int, roots: int = 64, edgefactor: int = 16, seed: int = 1, device: str = "cpu") -> Graph500:
     """Run the protocol: generation, timed construction, and searches from vertices with an edge, each checked.
 
-    ``device``: "cpu" for one core, "cuda" for GPU 0.
+    Args:
+        scale, edgefactor, seed: of the graph, as for :func:`langford.irregular.kronecker`.
+        roots: how many searches.
+        device: "cpu" for one core, "cuda" for GPU 0.
 
     Raises TooLarge before anything is generated, BadGraph, BadInput, CheckFailed, NoGpu.
     """

@@ -26,7 +26,12 @@ def kronecker(scale: int, edgefactor: int = 16, seed: int = 1, device: str = "cp
 
     Each edge descends into a quadrant of the adjacency matrix ``scale`` times, with Graph500's probabilities; then
     the vertices are scrambled.  Edge k depends on the seed and on k alone.  Loops and multiple edges occur.
-    ``device`` "cuda" generates the same edges on GPU 0, as arrays of CuPy.
+
+    Args:
+        scale: the binary logarithm of the number of vertices.
+        edgefactor: edges per vertex.
+        seed: of the random numbers.
+        device: "cuda" generates the same edges on GPU 0, as arrays of CuPy.
 
     Raises BadGraph, BadInput, TooLarge before anything is generated, or NoGpu.
     """

@@ -76,9 +76,12 @@ class SearchStates:
 
 
 def search_states(problem: Problem, depth: int | None = None, device: str = "cpu") -> SearchStates:
-    """Search a problem by states, down to ``depth`` colours placed (all of them by default).
+    """Search a problem by states.
 
-    ``device`` "cuda" searches on GPU 0, with arrays of CuPy in the levels; up to 64 places.
+    Args:
+        problem: what is searched.
+        depth: the number of colours placed at the last level; None: all.
+        device: "cuda" searches on GPU 0, with arrays of CuPy in the levels; up to 64 places.
 
     Raises MethodDoesNotApply, BadDepth, BadInput, TooLarge, NoGpu; TooWide when more than 2⁵³ placements lie below
     a state.

@@ -29,7 +29,11 @@ class Tree:
     """
 
     def __init__(self, parent: Array) -> None:
-        """Raises BadInput, also when a parent is no vertex, or the parents run in a circle."""
+        """Raises BadInput, also when a parent is no vertex, or the parents form a cycle.
+
+        Args:
+            parent: of each vertex, int32 or int64[n].
+        """
         require_indices("parent", parent)
         xp = module_of(parent)
         n = len(parent)

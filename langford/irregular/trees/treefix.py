@@ -83,7 +83,10 @@ def rootfix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "au
 def leaffix(tree: Tree, values: Array, op: Operator, method: TreefixMethod = "auto") -> Array:
     """Combine the values of every vertex and of all vertices below it.
 
-    As :func:`rootfix` otherwise.
+    Args:
+        tree, values, op, method: as for :func:`rootfix`.
+
+    Returns and raises as :func:`rootfix`.
     """
     method = _checked(tree, values, op, method)
     if on_gpu(values):
